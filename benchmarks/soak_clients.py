@@ -247,7 +247,7 @@ class Client:
         if status in ALLOWED[family]:
             return ""
         # It has no allocator records, or the chosen steps have no call of that operator.
-        if status == 404 and path.startswith(("/memory/", "/operator/stacks")):
+        if status == 404 and path.startswith(("/memory/", "/callers")):
             return ""
         if status == 409 and any(word in message for word in PASSING):
             return ""

@@ -16,13 +16,14 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from playwright.sync_api import Browser, Frame, Page, sync_playwright
 
 from tests.e2e import browser as chromium
-from tests.e2e.pages import address
+from tests.e2e.pages import PREFIX
 from tests.e2e.server import PLUGIN
 
 PATIENCE_MS = 600_000
@@ -101,7 +102,9 @@ class Driver:
     def open(self, view: str, **selection: str) -> Frame:
         """Load TensorBoard at a view."""
         self.page.goto("about:blank")
-        self.page.goto(f"{self._url}/#{address(view, {'run': self._run, **selection})}")
+        chosen = {"view": view, "run": self._run, **selection}
+        query = urlencode({PREFIX + key: value for key, value in chosen.items()})
+        self.page.goto(f"{self._url}/#{PLUGIN}&{query}")
         self.page.wait_for_selector("iframe", timeout=PATIENCE_MS)
         end = time.monotonic() + 60
         while time.monotonic() < end:
@@ -112,10 +115,10 @@ class Driver:
             self.page.wait_for_timeout(50)
         raise SystemExit("the plugin's frame did not appear")
 
-    def trace(self, view: tuple[float, float] | None = None) -> Frame:
-        """The Trace view, still."""
+    def trace(self, view: tuple[float, float] | None = None, **selection: str) -> Frame:
+        """The Trace view, still, with the pointer over it: the value of each curve is drawn there."""
         more = {"t": f"{int(view[0])},{int(view[1])}"} if view else {}
-        frame = self.open("trace", **more)
+        frame = self.open("trace", **more, **selection)
         frame.wait_for_function(_READY, timeout=PATIENCE_MS)
         self.page.wait_for_timeout(1500)
         canvas = frame.get_by_role("application").first
@@ -192,10 +195,12 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
             frame = driver.trace((span_ns * 0.4, length))
             measured[f"pan {label}"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
     frame = driver.trace((span_ns * 0.4, min(2e9, span_ns / 2)))
-    frame.get_by_role("button", name="Unfold all rows", exact=True).click()
+    frame.get_by_role("button", name="Expand all tracks", exact=True).click()
     frame.wait_for_function(_READY, timeout=PATIENCE_MS)
     frame.get_by_role("application").first.focus()
     measured["pan 2 s, every row unfolded"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
+    frame = driver.trace((span_ns * 0.4, min(2e9, span_ns / 2)), path="1")
+    measured["pan 2 s, critical path over it"] = driver.held(frame, [("d", 2.5), ("a", 1.5)])
     frame = driver.trace()
     measured["zoom in"] = driver.held(frame, [("w", 6.5)])
     measured["zoom out"] = driver.held(frame, [("s", 6.5)])

@@ -86,9 +86,11 @@ def format_share(share: float | None) -> str:
 
 
 def format_value(value: float | None, unit: str) -> str:
-    """By the name of its unit: ``ns``, ``bytes``, ``share``, ``FLOP``, or another, unnamed."""
+    """By the name of its unit: ``ns``, ``bytes``, ``share``, ``FLOP``, ``bytes/s``, or another, unnamed."""
     formats = {"ns": format_ns, "bytes": format_bytes, "share": format_share}
-    return format_rate(value, unit) if unit == "FLOP" else formats.get(unit, format_number)(value)
+    if unit in ("FLOP", "bytes/s"):
+        return format_rate(value, unit.replace("bytes/s", "B/s"))
+    return formats.get(unit, format_number)(value)
 
 
 def format_limit(share: float) -> str:

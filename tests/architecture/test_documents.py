@@ -4,6 +4,7 @@ default.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
@@ -28,7 +29,7 @@ def broken(files: Mapping[str, str], present: Iterable[str]) -> list[str]:
     found = []
     for document, text in files.items():
         for target in _LINK.findall(text):
-            path = (Path(document).parent / target).as_posix().rstrip("/")
+            path = posixpath.normpath(Path(document).parent.as_posix() + "/" + target)
             if path not in known | folders:
                 found.append(f"{document}: {target}")
     return found
@@ -57,6 +58,8 @@ def test_links_lead_somewhere() -> None:
 def test_a_broken_link_is_found() -> None:
     text = "[a](docs/a.md) ![b](docs/b.png) [c](https://example.org) [d](docs/) [e](#here)"
     assert broken({"README.md": text}, ["docs/a.md"]) == ["README.md: docs/b.png"]
+    upward = {"docs/guide/x.md": "[a](../a.md) [b](../b.md)"}
+    assert broken(upward, ["docs/a.md"]) == ["docs/guide/x.md: ../b.md"]
 
 
 def test_readme_lists_every_setting_with_its_default() -> None:

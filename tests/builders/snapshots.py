@@ -21,7 +21,7 @@ def stack(*lines: str) -> list[dict[str, Any]]:
     ]
     return above + [
         {"filename": f, "line": int(n), "name": name}
-        for f, n, name in (line.split(":") for line in lines)
+        for f, n, name in (line.split(":", 2) for line in lines)
     ]
 
 

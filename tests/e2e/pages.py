@@ -20,6 +20,7 @@ VIEWS = (
     "overview",
     "operator",
     "kernel",
+    "api_calls",
     "iterations",
     "trace",
     "critical_path",
@@ -35,6 +36,7 @@ VIEWS = (
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
 
+TOUR_DONE = "try { localStorage.setItem('pytorch_profiler.tour', 'done'); } catch { }"
 STILL_MS = 150
 IDLE = f"""
 () => {{
@@ -62,6 +64,7 @@ class Tab:
         width: int = 1400,
         height: int = 900,
         inside: bool = False,
+        tour: bool = False,
         **options: Any,
     ) -> None:
         self.context = browser.new_context(
@@ -70,6 +73,8 @@ class Tab:
             color_scheme="dark" if dark and not inside else "light",
             **options,
         )
+        if not tour:
+            self.context.add_init_script(TOUR_DONE)
         self.page: Page = self.context.new_page()
         self.server = server
         self.dark = dark

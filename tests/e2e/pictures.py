@@ -1,9 +1,10 @@
-"""Takes the pictures of README anew from the samples: ``python -m tests.e2e.pictures`` writes
-``docs/images``.
+"""Takes the pictures of README and ``docs/guide`` anew from the samples: ``python -m tests.e2e.pictures``
+writes ``docs/images``; with names after it, only those.
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from io import BytesIO
 from pathlib import Path
@@ -19,8 +20,12 @@ from tests.e2e.server import Server
 REPOSITORY = Path(__file__).parents[2]
 RANK = {"run": "synthetic_ddp8", "worker": "rank5"}
 OTHER = {"run2": "synthetic_ddp8", "worker2": "rank0", "span2": "trace"}
+LATE = {"run": "synthetic_ddp8", "worker": "rank0", "steps": "4"}
+PATH = {"run": "synthetic_ddp8", "worker": "rank5", "steps": "2"}
 PICTURES: tuple[tuple[str, bool, str, int, dict[str, str]], ...] = (
-    ("overview_light", False, "overview", 1150, RANK),
+    ("overview_light", False, "overview", 880, RANK),
+    ("tour_late_step", False, "overview", 780, LATE),
+    ("tour_path", False, "critical_path", 620, PATH),
     ("operator_dark", True, "operator", 900, RANK),
     ("kernel_light", False, "kernel", 900, RANK),
     ("trace_light", False, "trace", 736, RANK),
@@ -64,6 +69,8 @@ def main() -> None:
         server.settled()
         browser = chromium.launch(playwright)
         for name, dark, view, height, selection in PICTURES:
+            if sys.argv[1:] and name not in sys.argv[1:]:
+                continue
             with Tab(
                 browser, server, dark=dark, width=WIDTH, height=height + TENSORBOARD, inside=True
             ) as tab:

@@ -14,8 +14,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.e2e import traces
+from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
+
+OPENED = [("operator", "Operators", "aten::mm"), ("kernel", "Kernels", "gemm_kernel")]
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +82,52 @@ def test_choosing_a_step_changes_the_figures_and_the_address(tab: Tab) -> None:
     expect(tab.frame.get_by_label("Step", exact=True)).to_have_value("1")
 
 
-def test_an_operator_opens_to_its_call_stack(tab: Tab) -> None:
-    tab.load("operator", run="run")
-    row(tab, "Operators", "aten::mm").get_by_role("button").first.click()
+@pytest.mark.parametrize(("view", "table", "name"), OPENED)
+def test_a_row_opens_to_its_callers_in_the_columns_of_the_table(
+    tab: Tab, view: str, table: str, name: str
+) -> None:
+    tab.load(view, run="run")
+    row(tab, table, name).get_by_role("button").first.click()
+    callers = tab.frame.get_by_role("group", name="Callers of")
+    while (closed := callers.locator('[aria-expanded="false"]')).count():
+        closed.first.click()
     for frame in ("train.py:12", "model.py:30", "main.py:3"):
-        expect(tab.frame.locator("main")).to_contain_text(frame)
+        expect(callers).to_contain_text(frame)
+    calls = tab.frame.get_by_role("columnheader", name="Calls").bounding_box()
+    cell = callers.locator(".beneath-row").first.locator(".grid-cell").nth(2).bounding_box()
+    assert calls is not None
+    assert cell is not None
+    assert (cell["x"], cell["width"]) == pytest.approx((calls["x"], calls["width"]), abs=1)
+
+
+@pytest.mark.parametrize("size", [(1024, 768), (1280, 800), (1440, 900), (2560, 1440)])
+@pytest.mark.parametrize("view", ["operator", "kernel", "module", "efficiency"])
+def test_one_scroll_bar(
+    open_tab: OpenTab, sample_server: Server, view: str, size: tuple[int, int]
+) -> None:
+    tab = open_tab(sample_server, width=size[0], height=size[1]).load(view, run="synthetic_ddp8")
+    grid = tab.frame.locator(".grid").first
+    expect(grid).to_be_visible()
+    page, window, bottom = tab.frame.locator("html").evaluate(
+        """html => [html.scrollHeight, html.clientHeight,
+                    document.querySelector('.grid').getBoundingClientRect().bottom]"""
+    )
+    assert page <= window
+    assert window - 40 < bottom <= window
+
+
+def test_columns_without_room_are_announced_and_shown_on_demand(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
+    tab = open_tab(sample_server, width=1024, height=768).load("operator", run="transformer")
+    heads = tab.frame.get_by_role("columnheader")
+    before = heads.count()
+    tab.frame.get_by_role("button", name=re.compile("^Show also: ")).click()
+    expect(tab.frame.get_by_role("columnheader", name="Call max")).to_have_count(1)
+    assert heads.count() > before
+    expect(tab.frame.get_by_role("button", name="Charts")).to_have_attribute(
+        "aria-pressed", "false"
+    )
 
 
 def test_searching_for_a_kernel_by_words_and_by_pattern(tab: Tab) -> None:
@@ -104,7 +148,7 @@ def test_searching_for_a_kernel_by_words_and_by_pattern(tab: Tab) -> None:
 
 def test_the_kernel_table_as_csv(tab: Tab) -> None:
     tab.load("kernel", run="run")
-    table = download(tab, tab.frame.get_by_role("button", name="CSV").last)
+    table = download(tab, tab.frame.get_by_role("button", name=re.compile("shown rows as CSV")))
     by_name = {line[next(iter(line))]: line for line in table}
     assert set(by_name) == {traces.KERNEL, "relu_kernel"}
     assert {

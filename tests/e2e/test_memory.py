@@ -18,6 +18,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stack
+from tests.builders.splitting import FORWARD, train
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import VIEWS, Tab
@@ -127,7 +128,8 @@ def test_a_tile_shows_its_rows_and_a_block_its_call(
     ]
     tab.frame.get_by_role("button", name=f"aten::addmm: {mib(sum(of_addmm))}").click()
     expect(tab.grid("Alive").locator(".body-row")).to_have_count(len(of_addmm))
-    tab.frame.get_by_label("module", exact=True).check(force=True)
+    panel = tab.frame.get_by_role("region", name="Alive at the peak")
+    panel.get_by_label("module", exact=True).check(force=True)
     assert tab.settled_state()["by"] == "module"
     first = tab.grid("Memory: Blocks").locator(".body-row").first
     operator = str(first.get_by_role("link").first.text_content())
@@ -241,3 +243,50 @@ def test_a_real_gpu_trace_in_both_themes(
         drag(tab, 0.1, 0.4)
         tab.idle()
         assert accessibility(tab.frame) == []
+
+
+def test_a_snapshot_shows_its_failure_its_segments_and_what_grew(
+    open_tab: OpenTab, start: Start, tmp_path: Path
+) -> None:
+    need_axe()
+    device, _ = train(steps=3)
+    device.fail(1 << 40, 5, ("/w/attention.py:88:softmax", *FORWARD))
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "dump.pickle").write_bytes(pickled(device.snapshot()))
+    server = start(tmp_path)
+    server.settled()
+    tab = open_tab(server).load("memory", run="first")
+    page = tab.frame.locator("main")
+    expect(page).to_contain_text("An allocation of 1.00 TiB failed for want of memory on GPU 0")
+    expect(page).to_contain_text("/w/attention.py(88): softmax")
+    tab.frame.get_by_role("button", name="What was alive then").click()
+    assert (
+        int(tab.settled_state()["t"]) == server.answer("memory", "first")["failures"][0]["time_ns"]
+    )
+    segments = tab.frame.locator(".segment-map canvas")
+    segments.focus()
+    tab.page.keyboard.press("ArrowRight")
+    expect(segments).to_have_attribute("aria-valuetext", re.compile("in use .*\n.*asked for"))
+    tab.page.keyboard.press("Enter")
+    assert int(tab.settled_state()["b1"]) > 0
+    tab.frame.get_by_role("button", name="Whole map").click()
+    tab.frame.get_by_label("At the instant", exact=True).check(force=True)
+    assert tab.settled_state()["map"] == "t"
+    expect(tab.grid("What grew").locator(".body-row")).not_to_have_count(0)
+    tab.frame.get_by_role("button", name="Against another recording").click()
+    tab.select("Run B").select_option("second")
+    assert tab.settled_state()["run2"] == "second"
+    expect(page).to_contain_text("of the other recording")
+    assert accessibility(tab.frame) == []
+
+
+def test_a_drag_leaves_no_focus_box(open_tab: OpenTab, sample_server: Server) -> None:
+    tab = open_tab(sample_server).load("memory", run="transformer")
+    outline = "element => getComputedStyle(element).outlineStyle"
+    drag(tab, 0.25, 0.5)
+    tab.idle()
+    assert chart(tab).evaluate(outline) == "none"
+    chart(tab).focus()
+    tab.page.keyboard.press("ArrowRight")
+    assert chart(tab).evaluate(outline) == "solid"

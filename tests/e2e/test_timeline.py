@@ -118,7 +118,7 @@ def test_a_kernel_is_found_and_followed_to_its_python_line(
 
 def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain")
-    box = page.frame.get_by_role("textbox", name="Search events")
+    box = page.frame.get_by_role("combobox", name="Search events")
     box.fill(drawn.GEMM)
     box.press("Enter")
     expect(page.selected_name).to_have_text(drawn.GEMM)
@@ -173,7 +173,7 @@ def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server
     page.ready()
     page.drag((width * 0.2, 2), (width * 0.8, page.ask("size().height") - 3), shift=True)
     window = area_of(page)
-    assert in_table(page.table("Events of the area")) == figures(complete(drawn.chain()), *window)
+    assert in_table(page.tables("Events of the area")) == figures(complete(drawn.chain()), *window)
 
 
 def test_a_link_shows_the_same_again(open_tab: OpenTab, server: Server) -> None:
@@ -252,7 +252,7 @@ def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
     expect(page.details).to_have_count(0)
     assert "sel" not in page.tab.state()
     page.press("/")
-    expect(page.frame.get_by_role("textbox", name="Search events")).to_be_focused()
+    expect(page.frame.get_by_role("combobox", name="Search events")).to_be_focused()
 
 
 def test_the_wheel_zooms_at_the_pointer_and_a_drag_pans(open_tab: OpenTab, server: Server) -> None:
@@ -326,8 +326,9 @@ def test_events_in_view_as_a_table(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain", t=f"{3_000 * US},{1_000 * US}")
     page.frame.get_by_role("button", name="Events in view as a table").click()
     begin, end = page.view
-    found = in_table(page.table("Events in view"))
+    found = in_table(page.tables("Events in view"))
     assert found == figures(complete(drawn.chain()), int(begin), int(end))
+    page.kinds.first.locator("xpath=..").click()
     page.frame.get_by_role("grid", name="Events in view").get_by_role(
         "link", name=drawn.GEMM
     ).click()

@@ -134,7 +134,7 @@ def test_a_worker_of_many_is_selected_and_found_again(
     open_tab: OpenTab, sample_server: Server
 ) -> None:
     page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
-    page.frame.get_by_role("textbox", name="Search events").fill("nccl")
+    page.frame.get_by_role("combobox", name="Search events").fill("nccl")
     expect(page.frame.get_by_role("button", name="Next match")).to_be_enabled()
     page.frame.get_by_role("button", name="Next match").click()
     page.ready()

@@ -168,7 +168,7 @@ class TracePage:
 
     def search(self, text: str, hits: str) -> None:
         """Type into the search of events and wait until it says how many there are."""
-        self.frame.get_by_role("textbox", name="Search events").fill(text)
+        self.frame.get_by_role("combobox", name="Search events").fill(text)
         expect(self.hits).to_have_text(hits)
 
     @property
@@ -179,7 +179,7 @@ class TracePage:
     def first_hit(self, text: str, name: str, hits: str) -> None:
         """Search and go to the first hit."""
         self.search(text, hits)
-        self.frame.get_by_role("textbox", name="Search events").press("Enter")
+        self.frame.get_by_role("combobox", name="Search events").press("Enter")
         expect(self.selected_name).to_have_text(name)
         self.ready()
 
@@ -239,6 +239,24 @@ class TracePage:
         return list(
             csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
         )
+
+    @property
+    def kinds(self) -> Locator:
+        """The kinds that the table below the timeline is divided by."""
+        return (
+            self.frame.get_by_role("region", name="Tables")
+            .get_by_role("radiogroup", name="Kind of event")
+            .get_by_role("radio")
+        )
+
+    def tables(self, name: str) -> list[dict[str, str]]:
+        """The rows of a table of all kinds of events."""
+        expect(self.kinds.first).to_be_visible()
+        rows = []
+        for kind in self.kinds.all():
+            kind.locator("xpath=..").click()
+            rows += self.table(name)
+        return rows
 
     def pixels(self, x: float, y: float, width: float) -> list[int]:
         """Colours of a line of the canvas."""

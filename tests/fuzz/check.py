@@ -251,7 +251,7 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
             query["event"] = str(random.randrange(max(events, 1)))
         if "lanes" in query:
             query["lanes"] = lanes
-        if path == "/operator/stacks":
+        if path == "/callers":
             query["name"] = (names or ["x"])[0]
         if path == "/trace/tiles":
             top = top_level(timeline)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from tests.generate.columns import table_text
+from torch_tb_profiler.analysis.api_calls.calls import API_CALLS, LONG_CALLS
+from torch_tb_profiler.analysis.api_calls.copies import COPIES
+from torch_tb_profiler.analysis.api_calls.launches import LAUNCHES
+from torch_tb_profiler.analysis.api_calls.queues import QUEUES
+from torch_tb_profiler.analysis.api_calls.sequences import SEQUENCES
 from torch_tb_profiler.analysis.compiled.table import COMPILED
 from torch_tb_profiler.analysis.counters.table import COUNTER_SAMPLES, COUNTERS
 from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
@@ -16,7 +21,15 @@ from torch_tb_profiler.analysis.figures.iterations import ITERATIONS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.step_table import STEPS
-from torch_tb_profiler.analysis.memory.table import MEMORY, MEMORY_ALIVE, MEMORY_BLOCKS
+from torch_tb_profiler.analysis.memory.changes import MEMORY_CHANGES
+from torch_tb_profiler.analysis.memory.failures import MEMORY_FAILURES
+from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS
+from torch_tb_profiler.analysis.memory.table import (
+    MEMORY,
+    MEMORY_ALIVE,
+    MEMORY_BLOCKS,
+    MEMORY_CATEGORIES,
+)
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
@@ -39,9 +52,19 @@ FRAMES: tuple[DisplaySpec, ...] = (
     COMPILED,
     MODULES,
     RANGES,
+    API_CALLS,
+    LONG_CALLS,
+    LAUNCHES,
+    QUEUES,
+    COPIES,
+    SEQUENCES,
     MEMORY,
     MEMORY_BLOCKS,
     MEMORY_ALIVE,
+    MEMORY_CATEGORIES,
+    MEMORY_CHANGES,
+    MEMORY_SEGMENTS,
+    MEMORY_FAILURES,
     COLLECTIVES,
     PROCESS_GROUPS,
     COUNTERS,

@@ -60,6 +60,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
         "data_parallel": False,
         "device_identified": False,
         "workload": {"kind": "unknown", "evidence": "Nothing says."},
+        "writer": "loop",
         "communication_backends": ["nccl"],
         "matrix_eligible_share": 0.5,
         "touched_ns": {TRUNCATED: 36 * US},
@@ -139,7 +140,20 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         kernel_self=us * on,
         kernel_total=us * on,
     )
-    return {"operators": operators, "operator_steps": steps}
+    calls = _calls([[18, 22], [20], [10, 20, 30], [8], [1, 2, 3, 4, 6]])
+    return {
+        "operators": operators,
+        "operator_steps": steps,
+        "operator_calls": fact_schema.OPERATOR_CALLS.build(**calls),
+    }
+
+
+def _calls(durations: list[list[int]]) -> dict[str, Any]:
+    """Columns of calls: of each row its durations in µs, ascending."""
+    return {
+        "row": np.repeat(np.arange(len(durations)), [len(each) for each in durations]),
+        "duration": np.concatenate(durations) * US,
+    }
 
 
 def _device_tables(texts: StringBuilder) -> dict[str, Table]:
@@ -188,7 +202,15 @@ def _device_tables(texts: StringBuilder) -> dict[str, Table]:
         matrix_time=[40 * US, 30 * US, 0],
         matrix_unknown_time=[0, 0, 50 * US],
     )
-    return {"kernels": kernels, "kernel_steps": steps, "devices": devices, "device_steps": use}
+    launches = _calls([[14, 16], [10], [10], [9, 11, 11]])
+    calls = fact_schema.KERNEL_CALLS.build(**launches, stack=[1, 2, none, none, 1, 1, 1])
+    return {
+        "kernels": kernels,
+        "kernel_steps": steps,
+        "kernel_calls": calls,
+        "devices": devices,
+        "device_steps": use,
+    }
 
 
 def trace(**header: Any) -> Trace:

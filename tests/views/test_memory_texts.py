@@ -11,6 +11,7 @@ from tests.builders.drawn import Event
 from torch_tb_profiler.views.memory import memory_payload
 from torch_tb_profiler.views.memory_devices import device_name
 from torch_tb_profiler.views.memory_tables import memory_blocks_payload
+from torch_tb_profiler.views.vocabulary import NEUTRAL, named_device, vendor_words
 
 
 @pytest.mark.parametrize(
@@ -28,12 +29,19 @@ from torch_tb_profiler.views.memory_tables import memory_blocks_payload
         (42, 0, "device type 42 0"),
         (42, -1, "device type 42"),
         (-1, -1, "Device"),
-        (-1, 4, "Device 4"),
+        (-1, 4, "Accelerator 4"),
         (1, -1, "GPU"),
     ],
 )
 def test_device_names(kind: int, number: int, name: str) -> None:
-    assert device_name(kind, number) == name
+    assert device_name(kind, number, NEUTRAL) == name
+
+
+@pytest.mark.parametrize("kind", [1, 6, 12, -1])
+def test_a_device_has_one_name(kind: int) -> None:
+    assert device_name(kind, 9, vendor_words("amd")) == "GPU 9"
+    assert named_device(vendor_words("amd"), "GPU 9 AMD Instinct MI300X") == "GPU 9"
+    assert named_device(vendor_words("amd"), "python 12") == "python 12"
 
 
 def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() -> None:
@@ -90,7 +98,7 @@ def test_records_of_old_versions() -> None:
     assert "no addresses" in listed[1]
 
 
-def test_a_failed_allocation_is_noted_first() -> None:
+def test_a_failed_allocation_is_told_with_what_held_the_memory() -> None:
     entry = {
         "ph": "i",
         "s": "t",
@@ -101,10 +109,22 @@ def test_a_failed_allocation_is_noted_first() -> None:
         "ts": 5,
         "args": {"Bytes": 2 << 30},
     }
-    listed = notes("main 1 gpu0 a +64 64 100", [entry, {**entry, "ts": 6}])
-    assert listed == [
-        "An allocation of 2.00 GiB failed for want of memory at 5.00 µs, and 1 more after it."
-    ]
+    trace, facts, found = case("main 1 gpu0 a +64 64 100", "", [entry, {**entry, "ts": 6}])
+    payload = memory_payload(trace, facts, found)
+    assert (payload.failed, payload.failures[0].sentence) == (
+        2,
+        "An allocation of 2.00 GiB failed for want of memory at 5.00 µs.",
+    )
+    told = {"Device Type": 1, "Device Id": 0, "Device Free": 1024, "Bytes": 5}
+    found_too = memory_payload(
+        *case("main 1 gpu0 a +64 64 100", "", [{**entry, "args": told}])
+    ).failures[0]
+    assert found_too.sentence == (
+        "An allocation of 5 B failed for want of memory on GPU 0 at 5.00 µs;"
+        " the device had 1.00 KiB free."
+    )
+    assert (found_too.allocated_bytes, found_too.reserved_bytes) == (64, 100)
+    assert [(holder.name, holder.bytes) for holder in found_too.by_category] == [(None, 64)]
 
 
 def test_devices_that_are_called_the_same_say_their_type() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.builders.snapshots import Allocator, pickled, snapshot
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.writer import SERVERS, Writer, writer_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
@@ -23,6 +25,7 @@ EXPECTED = {
     "host": "ProfilerActivity.CPU",
     "shapes": "record_shapes=True",
     "stack": "with_stack=True",
+    "modules": "with_stack=True",
     "steps": "profiler.step()",
     "memory": "profile_memory=True",
     "events": "ProfilerActivity.CPU",
@@ -66,8 +69,45 @@ def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.M
         "host": any(e.get("cat") == "cpu_op" for e in events),
         "shapes": any("Input Dims" in e.get("args", {}) for e in events),
         "stack": any(e.get("cat") == "python_function" for e in events),
+        "modules": any(e.get("cat") == "python_function" for e in events),
         "steps": any(str(e.get("name", "")).startswith("ProfilerStep#") for e in events),
         "memory": any(e.get("name") == "[memory]" for e in events),
         "events": any(e.get("ph") == "X" for e in events),
     }
     assert recorded[key]
+
+
+WRITERS = {
+    Writer.VLLM: {"name": "vllm::unified_attention", "cat": "cpu_op"},
+    Writer.SGLANG: {"name": "step[DECODE bs=32]", "cat": "user_annotation"},
+    Writer.SERVER: {"name": "execute_context_1(888)_generation_0(0)", "cat": "user_annotation"},
+    Writer.LIGHTNING: {"name": "[pl][profile]run_training_batch", "cat": "user_annotation"},
+    Writer.TRANSFORMERS: {"name": "transformers/trainer.py(9): train", "cat": "python_function"},
+    Writer.LOOP: {"name": "Optimizer.step#SGD.step", "cat": "user_annotation"},
+    Writer.SCRIPT: {"name": "aten::mm", "cat": "cpu_op"},
+}
+
+
+@pytest.mark.parametrize("writer", Writer)
+def test_the_lines_to_paste_are_for_the_program_that_wrote_the_trace(writer: Writer) -> None:
+    event = {"ph": "X", "ts": 1, "dur": 9, "pid": 1, "tid": 1, **WRITERS[writer]}
+    text = json.dumps({"traceEvents": [event]}).encode()
+    facts = derive(read_trace(TextInMemory(text), Settings()))
+    assert writer_of(facts) == writer
+    (shapes,) = missing(absent(facts), ("shapes",))
+    assert ("loader" in shapes.call) == (writer == Writer.LOOP)
+    assert "record_shapes" in shapes.call
+    servers = writer in SERVERS
+    assert ("start_profile" in shapes.call) == servers
+    if not servers:
+        compile(shapes.call, writer, "exec")
+    else:
+        options = re.findall(r"'(\{.*\})'", shapes.call)
+        assert len(options) == (2 if writer == Writer.SERVER else 1)
+        assert all(json.loads(option) for option in options)
+
+
+def test_a_server_is_not_asked_to_step() -> None:
+    (steps,) = missing(("steps", Writer.VLLM), ("steps",))
+    assert "prof.step" not in steps.why
+    assert "step()" not in steps.call

@@ -117,7 +117,7 @@ def test_health() -> None:
 def test_no_device_is_said_with_the_call_that_records_one() -> None:
     found = overview(hand_made.facts(device=False))
     assert found.devices == []
-    assert [m.what for m in found.missing] == ["Accelerator activity"]
+    assert [m.what for m in found.missing] == ["Accelerator activity", "Memory records"]
     compile(found.missing[0].call, "call", "exec")
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from tests.analysis.figures import everything
 from tests.views import hand_made
-from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
+from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.wire import (
     KernelGroup,
@@ -61,6 +60,31 @@ def test_operators_by_name() -> None:
     )
 
 
+def test_operators_have_their_share_and_the_spread_of_their_calls() -> None:
+    rows = operators().rows
+    assert rows["time_share"] == [pytest.approx(60 / 72), pytest.approx(12 / 72)]
+    # aten::mm: 10, 18, 20, 20, 22, 30; aten::add: 1, 2, 3, 4, 6, 8.
+    assert rows["host_median_ns"] == [20 * US, 3500]
+    assert (rows["host_min_ns"], rows["host_max_ns"]) == ([10 * US, US], [30 * US, 8 * US])
+    assert rows["host_mean_ns"] == [20 * US, 4 * US]
+    assert rows["host_deviation_ns"] == [6450, 2608]
+
+
+def test_the_spread_is_that_of_the_selected_steps() -> None:
+    found = operator_payload(FACTS, choose(FACTS, first=0, last=0), "name", 9)
+    rows = msgspec.json.decode(to_json(found), type=OperatorPayload).rows
+    assert rows["name"] == ["aten::mm", "aten::add"]
+    assert rows["host_median_ns"] == [20 * US, 8 * US]
+    # Of a single call there is none.
+    assert rows["host_deviation_ns"] == [2 * US, None]
+
+
+def test_kernels_have_their_share_and_the_spread_of_their_launches() -> None:
+    rows = kernels().rows
+    assert rows["time_share"] == [pytest.approx(71 / 81), pytest.approx(10 / 81)]
+    assert (rows["median_ns"], rows["deviation_ns"]) == ([11 * US, 10 * US], [2639, None])
+
+
 def test_operators_by_stack_bring_the_frames_they_need() -> None:
     found = operators("stack")
     assert found.rows["input_shapes"] == [hand_made.SHAPES, None, hand_made.SHAPES]
@@ -105,25 +129,6 @@ def test_missing_shapes_and_stacks_are_said_where_they_are_wanted() -> None:
         assert [m.what for m in found.missing] == expected
         for item in found.missing:
             compile(item.call, "call", "exec")
-
-
-def test_stacks_of_one_operator() -> None:
-    found = operator_stacks_payload(FACTS, EVERYTHING, "aten::mm", hand_made.SHAPES, 10)
-    assert [(s.frames, s.calls, s.device_self_ns) for s in found.stacks] == [
-        (["model.py(7): forward", "train.py(1): main"], 5, 50 * US),
-        (["model.py(9): backward", "train.py(1): main"], 1, 10 * US),
-    ]
-    assert found.without == 0
-    plain = operator_stacks_payload(FACTS, EVERYTHING, "aten::add", None, 10)
-    assert (plain.stacks, plain.without) == ([], 6)
-
-
-@pytest.mark.parametrize(
-    ("name", "shapes"), [("aten::nothing", None), ("aten::mm", "[[9]]"), ("", None)]
-)
-def test_an_operator_that_is_not_there(name: str, shapes: str | None) -> None:
-    with pytest.raises(NotFound):
-        operator_stacks_payload(FACTS, EVERYTHING, name, shapes, 10)
 
 
 def test_kernels_by_name() -> None:

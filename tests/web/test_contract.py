@@ -41,7 +41,9 @@ from torch_tb_profiler.web.route import IMMUTABLE
 from torch_tb_profiler.web.routes import ROUTES
 
 LONGEST_ERROR = 1500
-OF_MEMORY = ("/memory/curve", "/memory/blocks", "/memory/statistics", "/memory/alive")
+OF_MEMORY = (
+    *(f"/memory/{name}" for name in ("curve", "blocks", "statistics", "alive", "map", "changes")),
+)
 """They answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that
 has some.
 """
@@ -51,10 +53,11 @@ OF_A_TRACE = [path for path, route in ROUTES.items() if route.opens]
 SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
 NEEDED = {
     **timeline_asked.PARAMETERS,
-    "/operator/stacks": {"name": "aten::mm"},
+    "/callers": {"name": "aten::mm"},
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
     "/diff/file": SIDE_B,
+    "/memory/changes": SIDE_B,
 }
 """What a right request gives besides the trace and its content."""
 FEW = [
@@ -149,8 +152,8 @@ def test_groups() -> None:
         )
     for group in ("name", "properties"):
         assert json.loads(body(client().get(url("/kernel") + f"&group={group}")))["group"] == group
-    stacks = json.loads(body(client().get(url("/operator/stacks"))))
-    assert len(stacks["stacks"]) == 2
+    callers = json.loads(body(client().get(url("/callers"))))
+    assert len(callers["rows"]["name"]) == 4
 
 
 def test_rescan() -> None:
@@ -233,7 +236,7 @@ def test_steps_that_the_trace_has_not() -> None:
         ("/trace/file", {"t0": "1"}, 400),
         ("/trace/file", {"t1": "1"}, 400),
         ("/trace/file", {"t0": "5", "t1": "5"}, 400),
-        ("/operator/stacks", {"shapes": "[[1]]"}, 404),
+        ("/callers", {"shapes": "[[1]]"}, 404),
     ],
 )
 def test_values_that_do_not_go_together(path: str, changed: dict[str, str], status: int) -> None:

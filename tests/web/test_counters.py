@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.counter_tables import COUNTERS
 from torch_tb_profiler.views.event_arguments import kept_arguments
 from torch_tb_profiler.views.timeline import timeline_payload
 
@@ -161,9 +160,10 @@ def test_sampled_counters() -> None:
 def test_without_counters_the_page_says_how_to_record_them() -> None:
     trace, facts, _ = with_ranges("main [a   ]")
     found = _asked(trace, facts)
-    assert [item["what"] for item in found["missing"]] == ["Hardware counters"]
-    compile(COUNTERS.call, "call", "exec")
-    assert "profiler_measure_per_kernel=True" in COUNTERS.call
+    (lack,) = found["missing"]
+    assert lack["what"] == "Hardware counters"
+    compile(lack["call"], "call", "exec")
+    assert "profiler_measure_per_kernel=True" in lack["call"]
 
 
 def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:

@@ -240,6 +240,7 @@ def test_what_the_view_offers() -> None:
         "peak_reserved_bytes": 4096,
         "capacity_bytes": None,
         "blocks": 5,
+        "has_map": False,
         "headline": [
             "GPU 0: at most 2.73 KiB allocated, at 56.0 µs",
             "At most 4.00 KiB reserved.",

@@ -56,6 +56,39 @@ def test_a_search_tells_names_and_hits(asked: Client) -> None:
     assert len(found["hits"]["event"]) == len(found["hits"]["lane"]) == 3
 
 
+def test_a_search_for_one_kind(asked: Client) -> None:
+    everything = ask(asked, "/trace/search", q="AT")
+    assert everything["kind"] == "all"
+    assert everything["kinds"] == [
+        {"kind": "device", "count": 1},
+        {"kind": "operator", "count": 2},
+    ]
+    first = ask(asked, "/trace/search", q="AT", kind="first")
+    assert (first["kind"], first["kinds"]) == ("device", everything["kinds"])
+    assert (first["total"], first["names"]["name"], first["hits"]["name"]) == (
+        1,
+        ["late"],
+        ["late"],
+    )
+    operators = ask(asked, "/trace/search/next", q="AT", kind="operator", t="0")
+    assert (operators["hit"]["name"], operators["total"]) == ("aten::mm", 2)
+    window = {"t0": "0", "t1": str(1 << 40), "n": "1"}
+    assert ask(asked, "/trace/search/heat", q="AT", kind="python", **window)["counts"] == [0]
+
+
+def test_an_area_of_one_kind(asked: Client) -> None:
+    everything = ask(asked, "/trace/area", t0="0", t1=str(1 << 40))
+    kinds = {each["kind"]: each["names"] for each in everything["kinds"]}
+    assert list(kinds)[:2] == ["device", "operator"]
+    assert sum(kinds.values()) == len(everything["rows"]["name"])
+    first = ask(asked, "/trace/area", t0="0", t1=str(1 << 40), kind="first")
+    assert (first["kind"], len(first["rows"]["name"])) == ("device", kinds["device"])
+    assert (first["kinds"], first["events"]) == (everything["kinds"], everything["events"])
+    flame = ask(asked, "/trace/area/flame", t0="0", t1=str(1 << 40), kind="device")
+    assert "aten::mm" in flame["rows"]["name"]
+    assert set(flame["rows"]["kind"]) == {"operator", "kernel"}
+
+
 def test_searches_in_capitals_patterns_and_arguments(asked: Client) -> None:
     assert ask(asked, "/trace/search", q="AT", case="1")["total"] == 0
     assert ask(asked, "/trace/search", q="^(aten|late)", re="1")["total"] == 3

@@ -36,6 +36,8 @@ MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
 TABLES = (
     ".steps  .iterations  .operators(by=)  .kernels(by=)  .ranges()  .modules  .memory  .memory_blocks  .memory_alive() "
+    " .memory_categories  .memory_changes()  .memory_segments()  .memory_failures "
+    " .api_calls()  .long_calls()  .launches()  .queues()  .copies()  .kernel_sequences() "
     " .collectives  .counters  .counter_samples  .efficiency(by=)  .pyprof()  .key_averages() "
     " .findings  .diff(other)  .events"
 )

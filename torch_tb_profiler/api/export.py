@@ -58,11 +58,21 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
     "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
     "ranges": _plain(lambda frames: frames.ranges()),
+    "api_calls": _plain(lambda frames: frames.api_calls()),
+    "long_calls": _plain(lambda frames: frames.long_calls()),
+    "launches": _plain(lambda frames: frames.launches()),
+    "queues": _plain(lambda frames: frames.queues()),
+    "copies": _plain(lambda frames: frames.copies()),
+    "kernel_sequences": _plain(lambda frames: frames.kernel_sequences()),
     "compiled": _plain(lambda frames: frames.compiled()),
     "modules": _plain(lambda frames: frames.modules),
     "memory": _plain(lambda frames: frames.memory),
     "memory_blocks": _plain(lambda frames: frames.memory_blocks),
     "memory_alive": _plain(lambda frames: frames.memory_alive()),
+    "memory_categories": _plain(lambda frames: frames.memory_categories),
+    "memory_changes": _by(lambda frames, by: frames.memory_changes(0, by=by), "line"),
+    "memory_segments": _plain(lambda frames: frames.memory_segments()),
+    "memory_failures": _plain(lambda frames: frames.memory_failures),
     "collectives": _plain(lambda frames: frames.collectives),
     "counters": _plain(lambda frames: frames.counters),
     "counter_samples": _plain(lambda frames: frames.counter_samples),
@@ -73,7 +83,12 @@ TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
     "events": _plain(lambda frames: frames.events),
 }
 """What makes each table, from frames and ``by``."""
-WHOLE = ("memory", "memory_blocks", "memory_alive", "findings", "key_averages", "pyprof")
+WHOLE = (
+    *(name for name in TABLES if name.startswith("memory")),
+    "findings",
+    "key_averages",
+    "pyprof",
+)
 """Tables that always cover the whole recording."""
 
 

@@ -7,7 +7,6 @@ Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -17,10 +16,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
-from torch_tb_profiler.api import described, events, measured, memory, tables
+from torch_tb_profiler.api import described, events, measured, tables
+from torch_tb_profiler.api.call_frames import CallFrames
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
+from torch_tb_profiler.api.memory_frames import Make, MemoryFrames, one_of
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
@@ -32,7 +33,7 @@ from torch_tb_profiler.api.waiting import (
     waiting_columns,
 )
 from torch_tb_profiler.api.workers_table import workers_frame
-from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -40,19 +41,13 @@ from torch_tb_profiler.store.model import Facts, Trace
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Make = Callable[[TraceContext], "DataFrame"]
 
-
-class Frames(ABC):
+class Frames(CallFrames, MemoryFrames):
     """The tables of one trace or of several.
 
     ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or
     None: everything, also outside all steps. ``in_steps`` selects steps for every table.
     """
-
-    @abstractmethod
-    def _each(self, make: Make) -> DataFrame:
-        """The table of every trace."""
 
     @property
     def steps(self) -> DataFrame:
@@ -75,7 +70,7 @@ class Frames(ABC):
         Raises:
             IndexError: there is no such step.
         """
-        _one_of(by, ("name", "shape", "stack"))
+        one_of(by, ("name", "shape", "stack"))
         return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
@@ -84,7 +79,7 @@ class Frames(ABC):
         Raises:
             IndexError: there is no such step.
         """
-        _one_of(by, ("name", "properties"))
+        one_of(by, ("name", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
 
     def ranges(self, steps: Steps = None) -> DataFrame:
@@ -125,24 +120,6 @@ class Frames(ABC):
         return self._each(lambda context: tables.modules(context, None))
 
     @property
-    def memory(self) -> DataFrame:
-        """Every allocator record and the memory after it, in all steps."""
-        return self._each(memory.curve)
-
-    @property
-    def memory_blocks(self) -> DataFrame:
-        """Memory blocks from allocation to release, in all steps."""
-        return self._each(memory.blocks)
-
-    def memory_alive(self, time_ns: int | None = None, device: str | None = None) -> DataFrame:
-        """What is alive at a time, by default at each device's peak, by where it was allocated.
-
-        Raises:
-            NotFound: there is no such device.
-        """
-        return self._each(lambda context: memory.alive(context, time_ns, device))
-
-    @property
     def collectives(self) -> DataFrame:
         """Collectives and point-to-point transfers."""
         return self._each(tables.collectives)
@@ -165,7 +142,7 @@ class Frames(ABC):
         Raises:
             IndexError: there is no such step.
         """
-        _one_of(by, ("operator", "kernel"))
+        one_of(by, ("operator", "kernel"))
         return self._each(lambda context: measured.efficiency(context, by, steps))
 
     def pyprof(self) -> DataFrame:
@@ -377,7 +354,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             return self._each_member(
                 lambda context, member: tables.critical_path(context, steps, member)
             )
-        _one_of(ranks, ("all",))
+        one_of(ranks, ("all",))
         fleet = one_fleet(self._members, "a path goes through one")
         own = steps if steps is not None or not self._traces else self._traces[0].context.steps
         return tables.ranks_path(fleet, own)
@@ -488,8 +465,3 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return joined(
             [(self[a].context.opened, changes(self[a].context, other[b].context)) for a, b in pairs]
         )
-
-
-def _one_of(given: str, allowed: tuple[str, ...]) -> None:
-    if given not in allowed:
-        raise BadRequest(f"by={given!r} is not known.", f"Take one of: {', '.join(allowed)}.")

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.api_calls.calls import (
+    call_table,
+    calls_of,
+    long_calls,
+    selected_time,
+)
+from torch_tb_profiler.analysis.api_calls.copies import copy_table
+from torch_tb_profiler.analysis.api_calls.launches import launch_table, launches_of
+from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
+from torch_tb_profiler.analysis.api_calls.sequences import sequence_table
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
@@ -170,7 +180,7 @@ def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFr
     """See ``figures.operators.OPERATORS``."""
     facts, selection = context.facts, context.selection(chosen)
     rows = (
-        operator_rows(facts, selection, "name")
+        operator_rows(facts, selection, "name", of_calls=True)
         if by == "name"
         else operator_signatures(facts, selection, stacks=by == "stack")
     )
@@ -231,13 +241,58 @@ def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int
 
 def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
     """See ``figures.kernels.KERNELS``."""
-    return table_frame(kernel_rows(context.facts, context.selection(chosen), by))
+    return table_frame(kernel_rows(context.facts, context.selection(chosen), by, of_calls=True))
 
 
 def ranges(context: TraceContext, chosen: Steps) -> DataFrame:
     """See ``analysis.ranges.table.RANGES``."""
     selection = context.selection(chosen)
     return table_frame(range_table(context.facts, context.insight, selection))
+
+
+def api_calls(context: TraceContext, chosen: Steps) -> DataFrame:
+    """See ``analysis.api_calls.calls.API_CALLS``."""
+    trace, facts, selection = context.trace, context.facts, context.selection(chosen)
+    calls = calls_of(trace, facts, selection)
+    launches = launches_of(trace, facts, selection)
+    return table_frame(call_table(trace, facts, selection, calls, launches))
+
+
+def long_api_calls(context: TraceContext, chosen: Steps, queue_limit: int) -> DataFrame:
+    """See ``analysis.api_calls.calls.LONG_CALLS``."""
+    trace, facts, selection = context.trace, context.facts, context.selection(chosen)
+    launches = launches_of(trace, facts, selection)
+    queues = queues_of(trace, launches, queue_limit)
+    calls = calls_of(trace, facts, selection)
+    return table_frame(long_calls(trace, facts, calls, launches, queues))
+
+
+def launches(context: TraceContext, chosen: Steps, short_ns: int) -> DataFrame:
+    """See ``analysis.api_calls.launches.LAUNCHES``."""
+    found = launches_of(context.trace, context.facts, context.selection(chosen))
+    return table_frame(launch_table(context.trace, found, short_ns))
+
+
+def queues(context: TraceContext, chosen: Steps, limit: int) -> DataFrame:
+    """See ``analysis.api_calls.queue.QUEUES``."""
+    trace, facts, selection = context.trace, context.facts, context.selection(chosen)
+    found = queues_of(trace, launches_of(trace, facts, selection), limit)
+    time = selected_time(trace, facts, selection)
+    return table_frame(queue_table(trace, facts, selection, found, time))
+
+
+def copies(context: TraceContext, chosen: Steps) -> DataFrame:
+    """See ``analysis.api_calls.copies.COPIES``."""
+    found = launches_of(context.trace, context.facts, context.selection(chosen))
+    return table_frame(copy_table(context.trace, context.facts, found))
+
+
+def kernel_sequences(
+    context: TraceContext, longest: int, operator: str, chosen: Steps
+) -> DataFrame:
+    """See ``analysis.api_calls.sequences.SEQUENCES``."""
+    found = launches_of(context.trace, context.facts, context.selection(chosen))
+    return table_frame(sequence_table(context.trace, context.facts, found, longest, operator))
 
 
 def compiled(context: TraceContext, provenance: str | None, chosen: Steps) -> DataFrame:

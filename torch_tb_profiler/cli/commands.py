@@ -18,9 +18,10 @@ _PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx
 tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
-_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, modules, memory,
-memory_blocks, memory_alive, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default: operators); with folded
-and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
+_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls, long_calls,
+launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, memory_categories, memory_changes,
+memory_segments, memory_failures, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default:
+operators); with folded and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 
@@ -123,6 +124,25 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
     _steps(parser)
     _order(parser, "busy time on the device, else on the host")
+
+
+def _api_calls(parser: argparse.ArgumentParser) -> None:
+    programs.trace(parser)
+    _form(parser)
+    parser.add_argument(
+        "--what",
+        choices=("calls", "long", "launches", "queues", "copies", "sequences"),
+        default="calls",
+        help="runtime calls by name, the longest ones, launch delays and short kernels, queues of streams, copies, kernel sequences",
+    )
+    parser.add_argument(
+        "--operator",
+        default="",
+        metavar="TEXT",
+        help="sequences: what operators with this in their name launch, instead of runs on a stream",
+    )
+    _steps(parser)
+    _order(parser, "time")
 
 
 def _experiments(parser: argparse.ArgumentParser) -> None:
@@ -358,6 +378,12 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),
+    Command(
+        "api-calls",
+        "list calls of the runtime and driver, launches, queues and copies",
+        _api_calls,
+        ("output:print_traces", "tables:api_calls"),
+    ),
     Command("ranges", "list annotated ranges", _ranges, ("ranges:run",)),
     Command(
         "compiled",

@@ -6,6 +6,11 @@ import argparse
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.analysis.api_calls.calls import API_CALLS, LONG_CALLS
+from torch_tb_profiler.analysis.api_calls.copies import COPIES
+from torch_tb_profiler.analysis.api_calls.launches import LAUNCHES, SHORT_NS
+from torch_tb_profiler.analysis.api_calls.queues import FULL, QUEUES
+from torch_tb_profiler.analysis.api_calls.sequences import LONGEST, SEQUENCES
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
@@ -30,7 +35,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Cell = Callable[[Any], str]
-_GAP = {"operators": "host", "kernels": "device", "ranges": "host"}
+_GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
 """What was not recorded where a table is empty."""
 
 NOTE = "Longest: id of the longest event, for torch-tb-profiler event PATH ID"
@@ -45,8 +50,8 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     rows = tables.operators(context_of(opened, settings, options), options.by, None)
     device = bool(rows["device_self_ns"].notna().any())
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
-    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack calls {times}"
-    columns = _columns(OPERATORS, f"{names} host_total_ns flops bytes")
+    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
+    columns = _columns(OPERATORS, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
     order = "device_self_ns" if device else "host_self_ns"
     return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
@@ -54,8 +59,8 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
     rows = tables.kernels(context_of(opened, settings, options), options.by, None)
-    names = "short_name operator grid block calls total_ns mean_ns min_ns max_ns"
-    columns = _columns(KERNELS, f"{names} {'occupancy' if options.by == 'name' else ''}")
+    names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
+    columns = _columns(KERNELS, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
@@ -67,6 +72,32 @@ def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
     columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
     order = "busy_ns" if device else "host_ns"
     return _report(opened, options, "ranges", rows, order, columns, None)
+
+
+_CALLS = {
+    "calls": (API_CALLS, "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
+    "long": (LONG_CALLS, "dur_ns", "name operator dur_ns reason"),
+    "launches": (LAUNCHES, "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
+    "queues": (QUEUES, "launches", "stream launches mean_length max_length full_ns blocked"),
+    "copies": (COPIES, "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
+    "sequences": (SEQUENCES, "device_ns", "sequence length count device_ns gaps_ns host_ns"),
+}  # fmt: skip
+"""Of each table of ``api-calls`` its declaration, what it is sorted by, and the columns of its text."""
+
+
+def api_calls(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """Runtime and driver calls of a trace, or another table about them. Raises as ``operators`` does."""
+    context = context_of(opened, settings, options)
+    rows = {
+        "calls": lambda: tables.api_calls(context, None),
+        "long": lambda: tables.long_api_calls(context, None, FULL),
+        "launches": lambda: tables.launches(context, None, SHORT_NS),
+        "queues": lambda: tables.queues(context, None, FULL),
+        "copies": lambda: tables.copies(context, None),
+        "sequences": lambda: tables.kernel_sequences(context, LONGEST, options.operator, None),
+    }[options.what]()
+    spec, order, names = _CALLS[options.what]
+    return _report(opened, options, "calls", rows, order, _columns(spec, names), None)
 
 
 def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +34,12 @@ from torch_tb_profiler.importers.memory_records import (
     whole_numbers,
 )
 from torch_tb_profiler.importers.plain_pickle import HINT, load
+from torch_tb_profiler.importers.snapshot_segments import (
+    FinalSegments,
+    FinalState,
+    category_of,
+    is_within,
+)
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -69,6 +75,8 @@ _ACTIONS = {
 _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
 """c10's device type; ROCm builds of PyTorch say the same."""
+_MOST_FAILURES, _FAILED_FRAMES = 100, 64
+"""Failed allocations that are kept with their stack, and its frames."""
 _LATEST_US = (1 << 62) // 1000
 
 
@@ -77,7 +85,7 @@ class _Batches:
     """The records of one list of ``device_traces``, an array per thousand records."""
 
     parts: dict[str, list[Array]] = field(
-        default_factory=lambda: {name: [] for name in ("action", "frames", *_FIELDS)}
+        default_factory=lambda: {name: [] for name in ("action", "frames", "category", *_FIELDS)}
     )
 
     @property
@@ -122,7 +130,9 @@ class _RecordGatherer:
         actions = [e.get("action") for e in records]
         codes = [_ACTIONS.get(a, 0) if type(a) is str else 0 for a in actions]
         frames = [self.stacks.number(e.get("frames")) for e in records]
+        told = [category_of(e.get("user_metadata")) for e in records]
         parts["action"].append(np.array(codes, np.int8))
+        parts["category"].append(np.array(told, np.int8))
         parts["frames"].append(np.array(frames, np.int32))
         for name in _FIELDS:
             high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
@@ -152,14 +162,17 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
             "The pickle holds no memory snapshot (a dict with segments and device_traces).", HINT
         )
     traces, segments = root.get("device_traces"), root.get("segments")
-    ends = _final_states(segments if type(segments) is list else [], gatherer)
+    final = FinalSegments(gatherer.stacks, strings, counts)
+    ends = _final_states(segments if type(segments) is list else [], final)
     listed = [gatherer.take(records) for records in traces] if type(traces) is list else []
     parts, instants, streams = [], Instants(), dict[tuple[int, int], int]()
     first = 0
     for device in sorted({*range(len(listed)), *ends}):
         batches = listed[device] if device < len(listed) else _Batches()
-        end, count = ends.get(device, _FinalState()), batches.count
-        parts.append(_device(device, batches.joined(), end, first, counts, streams, instants))
+        end, count = ends.get(device, FinalState()), batches.count
+        parts.append(
+            _device(device, batches.joined(), end, first, counts, streams, instants, strings)
+        )
         first += count
     names = [column.name for column in MEMORY.columns]
     records = {name: _concatenated([part[name] for part in parts]) for name in names}
@@ -167,64 +180,29 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
         MemoryTrack(str(gpu), f"GPU {gpu}", str(number), f"stream {number}" if number >= 0 else "")
         for gpu, number in streams
     ]
-    return memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
+    trace = memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
+    trace.tables.update(final.tables())
+    return trace
 
 
-@dataclass
-class _FinalState:
-    """A device's allocator when it wrote the snapshot: bytes reserved, and the blocks in use."""
-
-    reserved: int = 0
-    address: list[Any] = field(default_factory=list)
-    size: list[Any] = field(default_factory=list)
-    stream: list[Any] = field(default_factory=list)
-    frames: list[int] = field(default_factory=list)
-
-
-def _final_states(segments: list[Any], gatherer: _RecordGatherer) -> dict[int, _FinalState]:
-    ends: dict[int, _FinalState] = {}
+def _final_states(segments: list[Any], final: FinalSegments) -> dict[int, FinalState]:
+    ends: dict[int, FinalState] = {}
     seen: set[int] = set()
     for segment in segments:
         blocks = segment.get("blocks") if type(segment) is dict else None
         # The file may reference one list a million times.
         if type(blocks) is not list or id(blocks) in seen:
-            gatherer.counts.add(UNUSABLE)
+            final.counts.add(UNUSABLE)
             continue
         seen.add(id(blocks))
         device, total = segment.get("device", 0), segment.get("total_size")
-        if not _is_within(device, 1 << 16) or not _is_within(total, MOST_BYTES):
-            gatherer.counts.add(UNUSABLE)
+        if not is_within(device, 1 << 16) or not is_within(total, MOST_BYTES):
+            final.counts.add(UNUSABLE)
             continue
-        end = ends.setdefault(device, _FinalState())
+        end = ends.setdefault(device, FinalState())
         end.reserved += total
-        _blocks(segment, blocks, end, gatherer)
+        final.add(segment, blocks, end)
     return ends
-
-
-def _is_within(value: Any, high: int) -> TypeGuard[int]:
-    return type(value) is int and 0 <= value < high
-
-
-def _blocks(
-    segment: dict[str, Any], blocks: list[Any], end: _FinalState, gatherer: _RecordGatherer
-) -> None:
-    address = segment.get("address")
-    for block in blocks:
-        size = block.get("size") if type(block) is dict else None
-        if not _is_within(size, MOST_BYTES):
-            gatherer.counts.add(UNUSABLE)
-            continue
-        if str(block.get("state")).startswith("active"):
-            # PyTorch 2.0 put the requested size and the stack into a history and wrote no
-            # addresses: blocks are contiguous.
-            history = block.get("history")
-            past = history[0] if type(history) is list and history else None
-            past = past if type(past) is dict else {}
-            end.address.append(block.get("address", address))
-            end.size.append(block.get("requested_size", past.get("real_size", size)))
-            end.stream.append(segment.get("stream", 0))
-            end.frames.append(gatherer.stacks.number(block.get("frames", past.get("frames"))))
-        address = address + size if type(address) is int else address
 
 
 def _times(microseconds: Ints, counts: DefectCounts) -> Ints:
@@ -240,11 +218,12 @@ def _times(microseconds: Ints, counts: DefectCounts) -> Ints:
 def _device(
     device: int,
     columns: dict[str, Ints],
-    end: _FinalState,
+    end: FinalState,
     first: int,
     counts: DefectCounts,
     streams: dict[tuple[int, int], int],
     instants: Instants,
+    strings: StringBuilder,
 ) -> Records:
     """The records of one device; ``first``: number of records of the devices before it."""
     action, size = columns["action"], columns["size"]
@@ -269,25 +248,25 @@ def _device(
     stream = np.concatenate((old["stream"], columns["stream"][rows]))
     numbers, inverse = np.unique(stream, return_inverse=True)
     tracks = [streams.setdefault((device, s), len(streams)) for s in numbers.tolist()]
-    _points(device, columns, time, first, streams, instants)
+    _points(device, columns, time, first, streams, instants, strings)
     none = np.full(len(old["size"]), -1, np.int32)
     return {
         "time": np.concatenate((np.zeros(len(none), np.int64), time[rows])),
         "track": np.array(tracks, np.int32)[inverse],
         "device_type": np.full(len(stream), _CUDA, np.int32),
         "device": np.full(len(stream), device, np.int32),
-        "address": np.concatenate((old["addr"], np.where(addressed, columns["addr"][rows], 0))),
+        "address": np.concatenate((old["addr"], np.maximum(columns["addr"][rows], 0))),
         "bytes": change_of_blocks,
         "allocated": np.cumsum(change_of_blocks),
         "reserved": reserved,
         "frames": np.concatenate((old["frames"], columns["frames"][rows])),
-        "category": np.full(len(stream), -1, np.int8),
+        "category": np.concatenate((old["category"], columns["category"][rows])),
         "ordinal": np.concatenate((none, (first + columns["position"][rows]).astype(np.int32))),
     }
 
 
 def _before(
-    columns: dict[str, Ints], rows: Ints, gains: Mask, end: _FinalState, counts: DefectCounts
+    columns: dict[str, Ints], rows: Ints, gains: Mask, end: FinalState, counts: DefectCounts
 ) -> dict[str, Ints]:
     """Blocks alive before the first record: only released by records, or in use without a record."""
     address = columns["addr"][rows]
@@ -314,6 +293,7 @@ def _before(
         "size": np.concatenate((columns["size"][released], size[silent])),
         "stream": np.concatenate((columns["stream"][released], stream[silent])),
         "frames": np.concatenate((none, frames[silent])),
+        "category": np.concatenate((none, np.array(end.category, np.int8)[silent])),
     }
 
 
@@ -324,14 +304,18 @@ def _points(
     first: int,
     streams: dict[tuple[int, int], int],
     instants: Instants,
+    strings: StringBuilder,
 ) -> None:
     """Out-of-memory errors, named as in traces, and the times of snapshots."""
     for row in np.flatnonzero(np.isin(columns["action"], (OOM, MARK))).tolist():
-        values = {"Device Type": _CUDA, "Device Id": device}
+        values: dict[str, Any] = {"Device Type": _CUDA, "Device Id": device}
         failed = columns["action"][row] == OOM
         for key, name in (("Bytes", "size"), ("Device Free", "device_free")):
             if failed and columns[name][row] >= 0:
                 values[key] = int(columns[name][row])
+        if failed and columns["frames"][row] >= 0 and len(instants.time) < _MOST_FAILURES:
+            stack = strings.text(int(columns["frames"][row])).split("\n")
+            values["Call stack"] = "\n".join(stack[:_FAILED_FRAMES])
         instants.time.append(int(time[row]))
         instants.track.append(
             streams.setdefault((device, int(columns["stream"][row])), len(streams))

@@ -83,7 +83,7 @@ class Catalogue:
         """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from
         the start; ``makers``: see ``Keeper``.
         """
-        self._logdirs = {
+        self.logdirs = {
             n: location if places.scheme_of(location) else places.local_path(location)
             for n, location in logdirs.items()
         }
@@ -92,12 +92,12 @@ class Catalogue:
         self._lock = threading.RLock()
         self._entries: dict[tuple[str, str], Entry] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
-        self._unfinished = set(self._logdirs)
+        self._unfinished = set(self.logdirs)
         self._arrangement: Arrangement | None = None
         self._snapshot: Snapshot | None = None
         self._kept_note = ""
         self._closing = False
-        self._wake = {name: threading.Event() for name in self._logdirs}
+        self._wake = {name: threading.Event() for name in self.logdirs}
         self._threads: list[threading.Thread] = []
         self.keeper = Keeper(settings, makers)
 
@@ -110,7 +110,7 @@ class Catalogue:
             keep_flat(self.keeper.closed)
             if self.keeper.link is not None:
                 self.keeper.link.connect()
-            for name in self._logdirs:
+            for name in self.logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
                 )
@@ -138,11 +138,11 @@ class Catalogue:
             if self._snapshot is None or self._kept_note != self.keeper.note:
                 self._kept_note = self.keeper.note
                 arrangement = self._arranged()
-                listed = (note for name in self._logdirs for note in self._notes.get(name, ()))
+                listed = (note for name in self.logdirs for note in self._notes.get(name, ()))
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 self._snapshot = snapshot_of(
                     bool(self._unfinished),
-                    tuple(places.shown(location) for location in self._logdirs.values()),
+                    tuple(places.shown(location) for location in self.logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
@@ -334,7 +334,7 @@ class Catalogue:
     def _scan(self, name: str, watch: Watch) -> bool:
         """Look once; whether a file is growing."""
         try:
-            listing = list_files(self._logdirs[name])
+            listing = list_files(self.logdirs[name])
             changes = watch.look(listing.files)
         except Exception as error:  # a scanner that ends would leave the page blind
             message = (
@@ -380,7 +380,7 @@ class Catalogue:
                 continue
             if known is not None:
                 self._let_go(known)
-            entry = self._entries[key] = Entry(name, self._logdirs[name], found, state)
+            entry = self._entries[key] = Entry(name, self.logdirs[name], found, state)
             entry.judged = known is not None and known.judged
             if state is State.GROWING:
                 entry.message = "Still being written; it is imported when it is whole."

@@ -16,3 +16,16 @@ BLOCK_CATEGORIES = (
     "autograd_detail",
 )
 """One name per number; PyTorch's 7, "unknown", is −1 here."""
+CATEGORY_RULES = (
+    ("parameter", "built by a module"),
+    ("optimizer_state", "kept by the optimizer"),
+    ("gradient", "held for the optimizer"),
+    ("input", "loaded"),
+    ("input", "ahead of the modules"),
+    ("activation", "released in backward"),
+    ("activation", "held through backward"),
+    ("temporary", "within a phase"),
+)
+"""The rules by which the category of a block follows from its life (``definitions.md``), in the order
+in which they are tried: the category, and what the rule is called.
+"""

@@ -87,6 +87,13 @@ begin).
     kernel_total          i8  ns                Of device_total, likewise.
 """)
 
+OPERATOR_CALLS = declared("""
+operator_calls: Every call on the host, those of a row of operator_steps together, in the order of
+its rows.
+    row       i4  row of operator_steps  The operator and the step.
+    duration  i8  ns                     Host time from begin to end, ascending per row.
+""")
+
 UNNAMED_STEPS = declared("""
 unnamed_steps: Device work without an operator, per step and what is known of it instead.
     attribution  u1  Attribution         Capture 1, compiled 2, annotation 3, replay 4, none 5.
@@ -136,6 +143,13 @@ kernel_steps: Calls and times per kernel and step (the step that launched it).
     blocks_time         i8  ns              Sum of durations where blocks per SM is known.
     occupancy_weighted  f8  % ns            Sum of occupancy times duration, where known.
     occupancy_time      i8  ns              Sum of durations where the occupancy is known.
+""")
+
+KERNEL_CALLS = declared("""
+kernel_calls: Every launch, those of a row of kernel_steps together, in the order of its rows.
+    row       i4  row of kernel_steps  The kernel and the step.
+    duration  i8  ns                   Its time, ascending per row.
+    stack     i4  row of stacks        Of the operator that launched it; -1 unknown.
 """)
 
 SPAN_LINKS = declared("""

@@ -193,7 +193,26 @@ memory_curve: Every allocator record with the totals after it, ordered by (devic
     reserved   i8  bytes                         Reserved after it; -1 unknown.
     node       i4  row of memory_nodes           Innermost operator then on its thread; -1 none.
     path       i4  row of paths                  That operator's path, or the enclosing module's; -1 unknown.
-    category   i1  position in BLOCK_CATEGORIES  Category as recorded; -1 unknown.
+    category   i1  position in BLOCK_CATEGORIES  Category of its block; -1 unknown.
+""")
+
+MEMORY_LEVELS = declared("""
+memory_levels: What the records so far changed by category, before every 4,096th record of a device.
+    device           i4  row of memory_devices  The device.
+    record           i4  row of memory_curve    The record.
+    parameter        i8  bytes                  Parameters.
+    optimizer_state  i8  bytes                  Optimizer state.
+    input            i8  bytes                  Inputs.
+    temporary        i8  bytes                  Temporary memory.
+    activation       i8  bytes                  Activations.
+    gradient         i8  bytes                  Gradients.
+    autograd_detail  i8  bytes                  Details of autograd.
+""")
+
+MEMORY_OUTLINE = declared("""
+memory_outline: Records that keep the shape of a curve of very many, ordered by (device, time).
+    device  i4  row of memory_devices  The device.
+    record  i4  row of memory_curve    The record.
 """)
 
 MEMORY_NODES = declared("""
@@ -221,7 +240,9 @@ allocations: Blocks of memory, from their allocation to their release, ordered b
     release      i4  row of memory_curve                Its release, or the record that implies it; -1 not within the recording.
     line         i4  number of a string of the insight  The user's nearest Python frame, or any; -1 unknown.
     frames       i4  number of a string of the insight  Call stack, innermost first (snapshots); -1 none.
-    category     i1  position in BLOCK_CATEGORIES       Category as recorded; -1 unknown.
+    category     i1  position in BLOCK_CATEGORIES       Category, recorded or inferred; -1 unknown.
+    rule         i1  position in CATEGORY_RULES         The rule that infers it; -1 recorded or unknown.
+    address      u8  -                                  Address.
 """)
 
 COLLECTIVES = declared("""

@@ -15,6 +15,7 @@ ranks: The rank, one row.
     world_size        i8  ranks               Ranks of the job; -1 unknown.
     on_device         u1  0 or 1              Whether collectives are kernels.
     step_source       i4  number of a string  Where its steps are from.
+    writer            i4  number of a string  The kind of program.
     host_name         i4  number of a string  Its machine; -1 unknown.
     process           i4  number of a string  Id of the process whose threads ran operators; -1 none did.
     backend           i4  number of a string  Backend of its collectives; -1 unknown.

@@ -6,7 +6,19 @@ have are in side tables keyed by ``span``, so that a Python frame costs no kerne
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from torch_tb_profiler.store.columns import TableSpec, declared
+
+
+class BlockState(IntEnum):
+    """States of blocks; stored as uint8 in ``segment_blocks.state``."""
+
+    FREE = 0
+    ALLOCATED = 1
+    PENDING = 2
+    """Released by the program; a stream may still use it."""
+
 
 TEXT = "number of a string"
 """The unit of columns that hold texts."""
@@ -109,13 +121,34 @@ memory: Allocator records (`[memory]` instants), ordered by time.
     track        i4  row of tracks                 The thread.
     device_type  i4  -                             c10 device type: 0 CPU, 1 CUDA, ...; -1 unknown.
     device       i4  -                             Device id; -1 none.
-    address      u8  -                             Address; 0 unknown.
+    address      u8  -                             Address, of a segment where only reserved changed; 0 unknown.
     bytes        i8  bytes                         Size; negative: released; 0: only reserved changed.
     allocated    i8  bytes                         Allocated after it; -1 unknown.
     reserved     i8  bytes                         Reserved after it; -1 unknown.
     frames       i4  number of a string            Call stack, one frame a line, innermost first (snapshots).
-    category     i1  position in BLOCK_CATEGORIES  Category (memory timelines); -1 unknown.
+    category     i1  position in BLOCK_CATEGORIES  Category as recorded; -1 unknown.
     ordinal      i4  -                             Position in traceEvents; -1: allocated before the recording.
+""")
+
+SEGMENTS = declared("""
+segments: Memory that the allocator of a snapshot held when it was written, by (device, address).
+    device      i4  -                   Device id.
+    address     u8  -                   Address.
+    bytes       i8  bytes               Size.
+    stream      i8  -                   Stream; -1 unknown.
+    pool        i4  number of a string  Private pool as written, e.g. `0, 1`; -1 the default pool, or unknown.
+    kind        i4  number of a string  Type as written, `large` or `small`; -1 unknown.
+    expandable  u1  0 or 1              Whether it can grow.
+""")
+
+SEGMENT_BLOCKS = declared("""
+segment_blocks: What these segments are divided into, by (segment, address).
+    segment    i4  row of segments     The segment.
+    address    u8  -                   Address.
+    bytes      i8  bytes               Size as the allocator rounds it.
+    requested  i8  bytes               Size that was asked for; -1 unknown.
+    state      u1  BlockState          Free, allocated, or released and still in use.
+    frames     i4  number of a string  Call stack of the allocation, innermost first; -1 none.
 """)
 
 FLOWS = declared("""

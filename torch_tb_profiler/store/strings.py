@@ -11,7 +11,7 @@ Number −1 (``NONE``) means "no text".
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import count, pairwise
+from itertools import count, islice, pairwise
 
 import numpy as np
 
@@ -85,6 +85,10 @@ class StringBuilder:
         new = [t for t in dict.fromkeys(listed) if t not in known]
         known.update(zip(new, count(len(known)), strict=False))
         return [known[t] for t in listed]
+
+    def text(self, number: int) -> str:
+        """The text of a number that was given out; it takes a walk over those before it."""
+        return next(islice(self._numbers, number, None))
 
     def table(self) -> StringTable:
         """The table of everything interned so far."""

@@ -80,6 +80,7 @@ places: For every event its lane and its module.
     lane    i4  row of lanes  Its lane; -1 for counter samples.
     name    i4  row of names  Its name.
     module  i4  row of names  Innermost `nn.Module` around it or its launch; -1 none.
+    around  i4  event         Innermost event of its thread and kind around it; -1 none.
     look    u1  Look          How it is drawn.
 """)
 
@@ -126,6 +127,7 @@ block_sums: Sums of each block of slices by name and look, ordered by (block, na
     look      u1  Look           The look.
     count     i4  events         How many.
     total     i8  ns             Sum of the durations.
+    nested    i8  ns             Sum of the durations of events whose `around` is one of these.
     shortest  i8  ns             Shortest duration.
     longest   i8  ns             Longest duration.
     slice     i4  row of slices  The first of the longest.

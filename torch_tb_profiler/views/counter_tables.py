@@ -11,38 +11,44 @@ from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profil
 from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
 from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
+from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.recipes import recipe
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Missing
 
 _FLOP_METRICS = "kineto__cuda_core_flops"
 _TRAFFIC_METRICS = "dram__bytes_read.sum and dram__bytes_write.sum"
-_RECORDING = """import torch
-import torch_tb_profiler
+_CONFIG = """import torch
 
 metrics = ["kineto__cuda_core_flops", "dram__bytes_read.sum", "dram__bytes_write.sum"]
 per_kernel = torch.profiler._ExperimentalConfig(
     profiler_metrics=metrics, profiler_measure_per_kernel=True
 )
-with torch_tb_profiler.record("./log/run", experimental_config=per_kernel) as profiler:
-    for batch in loader:
-        train_step(batch)
-        profiler.step()"""
-COUNTERS = Missing(
-    key="counters",
-    what="Hardware counters",
-    why=(
-        "The trace holds neither profiled ranges nor counter samples: no metrics were asked for"
-        " (profiler_metrics). Counters need NVIDIA's CUPTI and the right to read them; every kernel"
-        " is then replayed, and no kernel's time is recorded."
-    ),
-    call=_RECORDING,
+"""
+_WHY = (
+    "The trace holds neither profiled ranges nor counter samples: no metrics were asked for"
+    " (profiler_metrics). Counters need NVIDIA's CUPTI and the right to read them; every kernel"
+    " is then replayed, and no kernel's time is recorded."
 )
+
+
+def _counters(facts: Facts) -> Missing:
+    """Why there are none and how to record them, where the program has a way to."""
+    writer = writer_of(facts)
+    call = recipe(writer, "experimental_config=per_kernel")
+    server = " A server cannot be asked for them: record its model in a script." if not call else ""
+    return Missing(
+        key="counters",
+        what="Hardware counters",
+        why=_WHY + server,
+        call=_CONFIG + (call or recipe(Writer.SCRIPT, "experimental_config=per_kernel")),
+    )
 
 
 def counters_table_payload(
@@ -77,7 +83,7 @@ def counters_table_payload(
         sampled=wire_columns(samples),
         steps=facts.strings.many(facts["steps"]["name"]),
         pooled=max(len(chosen) - limit, 0),
-        missing=[] if has else [COUNTERS],
+        missing=[] if has else [_counters(facts)],
     )
 
 

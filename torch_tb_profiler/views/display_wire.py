@@ -33,7 +33,7 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
     if not isinstance(values, np.ndarray):
         return values
     if column.kind == "mean time":
-        return np.rint(values).astype(np.int64)
+        values = np.rint(np.where(np.isnan(values), -1, values)).astype(np.int64)
     unsigned = values.dtype.kind == "i" and not column.kind.startswith("delta")
     if unsigned and nullable(table.spec, column) and (values < 0).any():
         return [value if value >= 0 else None for value in values.tolist()]

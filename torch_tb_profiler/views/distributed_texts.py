@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import Outlier
+from torch_tb_profiler.analysis.facts.writer import Writer
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
@@ -328,19 +329,18 @@ def notes_of(
 
 def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
     """What cannot be shown and how to record it."""
-    call = profile_call("record_shapes=True", devices=True)
+    alone = listed < 2 and (world_size(figures) or 1) < 2
+    writer = figures.ranks[0].writer if figures.ranks else Writer.LOOP
     if figures.ranks and not any(len(rank) for rank in figures.ranks):
-        return [
-            Missing(
-                key="collectives",
-                what="Collectives",
-                why=(
-                    "No worker recorded a collective: none was called, or neither host nor device"
-                    " was recorded."
-                ),
-                call=call,
-            )
-        ]
+        why = (
+            "One process was recorded, and it called no collective. The view compares the ranks of a"
+            " distributed job."
+            if alone
+            else "No worker recorded a collective: none was called, or neither host nor device was"
+            " recorded."
+        )
+        call = "" if alone else profile_call("collectives", writer)
+        return [Missing(key="collectives", what="Collectives", why=why, call=call)]
     if listed < 2:
         return [
             Missing(
@@ -350,7 +350,7 @@ def missing_of(figures: RunFigures, listed: int) -> list[Missing]:
                     "The run has one worker; waiting shows only in the traces of several."
                     " Record on every rank into one folder."
                 ),
-                call=call,
+                call=profile_call("collectives", writer),
             )
         ]
     return []

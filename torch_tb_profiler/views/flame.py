@@ -20,7 +20,6 @@ from torch_tb_profiler.analysis.module.frames import Frames, drawn, line_frames,
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.module import MODULES
 from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree
 from torch_tb_profiler.views.texts import missing
 
@@ -40,15 +39,15 @@ def flame_payload(
     """The frames with at least a 10,000th of the host or device time of the selected steps."""
     frames, rest = _frames(facts, insight, selection, tree)
     shown, pooled = drawn(frames)
-    wanted = ("host", "stack") if tree == "line" else ("host",)
-    lacks = [MODULES] if tree == "module" and not insight.about["module_source"] else []
+    wanted = ("host", "stack") if tree == "line" else ("host", "modules")
+    lacks = ("modules",) if tree == "module" and not insight.about["module_source"] else ()
     return FlamePayload(
         tree=tree,
         has_device=bool(facts.summary["has_device"]),
         rows=wire_columns(frame_table(facts, insight, shown)),
         pooled=pooled,
         unattributed_device_ns=rest,
-        missing=[*missing(absent(facts), wanted), *lacks],
+        missing=missing((*absent(facts), *lacks), wanted),
     )
 
 

@@ -7,6 +7,7 @@ import msgspec
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, NoOperator, kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.told_apart import told_apart
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.texts import missing
@@ -25,8 +26,10 @@ def kernel_payload(
     facts: Facts, selection: Selection, group: KernelGroup, limit: int
 ) -> KernelPayload:
     """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
-    rows = kernel_rows(facts, selection, group)
+    rows = kernel_rows(facts, selection, group, of_calls=True)
     words = vocabulary(facts)
+    full, short = ([text or "" for text in rows.texts(key)] for key in ("name", "short_name"))
+    rows = rows.with_columns(short_name=told_apart(full, short))
     return KernelPayload(
         group=group,
         vocabulary=words,

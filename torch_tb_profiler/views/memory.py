@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import device_properties
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.analysis.memory.failures import failed_allocations
-from torch_tb_profiler.analysis.memory.table import MEMORY, category_names
+from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
+from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.held import has_segments
+from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
@@ -17,22 +21,38 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory_devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory_wire import MemoryCurvePayload, MemoryDevice, MemoryPayload
+from torch_tb_profiler.views.memory_wire import (
+    Knowledge,
+    MemoryCurvePayload,
+    MemoryDevice,
+    MemoryFailure,
+    MemoryHolder,
+    MemoryPayload,
+)
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.wire import Vocabulary
+
+MOST_FAILURES, MOST_HOLDERS = 10, 6
+"""Failed allocations that are told, and what held the memory then, of each kind."""
 
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
     """What the Memory view offers; without records: what to record."""
+    failures, failed = failed_allocations(trace, facts, insight, MOST_FAILURES)
     return MemoryPayload(
         source=insight.about["memory_source"],
         span_ns=whole_window(trace, facts)[1],
-        devices=_devices(trace, insight),
+        devices=_devices(trace, insight, vocabulary(facts)),
         categories=category_names(insight),
+        categories_known=_knowledge(insight),
+        failures=[_failure(insight, failure, vocabulary(facts)) for failure in failures],
+        failed=failed,
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
         has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
         steps=step_columns(facts, select(facts)),
-        notes=_notes(trace, insight),
+        notes=_notes(trace, insight, vocabulary(facts)),
         missing=missing(absent(facts), ("memory",)),
     )
 
@@ -44,9 +64,9 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
     return 0, max(facts.summary["span_ns"], latest, 1)
 
 
-def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
+def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDevice]:
     devices = insight["memory_devices"]
-    names, capacity = device_names(devices), _capacity(trace, devices)
+    names, capacity = device_names(devices, words), _capacity(trace, devices)
     blocks = np.bincount(insight["allocations"]["device"], minlength=devices.n).tolist()
     columns = {name: devices[name].tolist() for name in devices}
     return [
@@ -64,10 +84,75 @@ def _devices(trace: Trace, insight: Insight) -> list[MemoryDevice]:
             ),
             capacity_bytes=capacity[row],
             blocks=blocks[row],
+            has_map=has_segments(trace, insight, row),
             headline=_headline(names[row], columns, row, capacity[row]),
         )
         for row in in_order(devices)
     ]
+
+
+def _knowledge(insight: Insight) -> list[Knowledge]:
+    """Of each category how it is known; nothing of the last two, which are what is left."""
+    names = category_names(insight)
+    if not names:
+        return []
+    blocks, of_records = insight["allocations"], insight["memory_curve"]["category"]
+    category, rule = blocks["category"], blocks["rule"]
+    words: list[Knowledge] = []
+    for number in range(len(names) - 2):
+        own = rule[category == number]
+        told = bool((own < 0).any()) if len(category) else bool((of_records == number).any())
+        by_rule = bool((own >= 0).any())
+        words.append(
+            ("recorded or inferred" if by_rule else "recorded")
+            if told
+            else ("inferred" if by_rule else "")
+        )
+    return [*words, "", ""]
+
+
+def _failure(insight: Insight, failure: Failure, words: Vocabulary) -> MemoryFailure:
+    device = failure.device
+    alive = alive_at(insight, device, failure.time) if device >= 0 else None
+    wanted = f" of {format_bytes(failure.bytes)}" if failure.bytes >= 0 else ""
+    free = f"; the device had {format_bytes(failure.free)} free" if failure.free >= 0 else ""
+    names = device_names(insight["memory_devices"], words)
+    where = f" on {names[device]}" if device >= 0 else ""
+    return MemoryFailure(
+        time_ns=failure.time,
+        device=device if device >= 0 else None,
+        sentence=f"An allocation{wanted} failed for want of memory{where} at"
+        f" {format_ns(failure.time)}{free}.",
+        requested_bytes=_known(failure.bytes),
+        free_bytes=_known(failure.free),
+        allocated_bytes=alive.allocated if alive else None,
+        reserved_bytes=_known(alive.reserved) if alive else None,
+        line=failure.line,
+        stack=list(failure.stack),
+        by_category=_holders(alive, category_texts(alive.category)) if alive else [],
+        by_line=_holders(
+            alive, [insight.strings[n] if n >= 0 else None for n in alive.line.tolist()]
+        )
+        if alive
+        else [],
+    )
+
+
+def _holders(alive: Alive, names: list[str | None]) -> list[MemoryHolder]:
+    """The largest sums by name; what is of no known block has none."""
+    sums: Counter[str | None] = Counter()
+    for name, size in zip(names, alive.bytes.tolist(), strict=True):
+        sums[name] += size
+    sums[None] += max(alive.unknown, 0)
+    return [
+        MemoryHolder(name=name, bytes=size)
+        for name, size in sums.most_common(MOST_HOLDERS)
+        if size > 0
+    ]
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None
 
 
 def _headline(
@@ -95,18 +180,11 @@ def _capacity(trace: Trace, devices: Table) -> list[int | None]:
     return found
 
 
-def _notes(trace: Trace, insight: Insight) -> list[str]:
+def _notes(trace: Trace, insight: Insight, words: Vocabulary) -> list[str]:
     """What a reader must know before trusting the figures."""
     about, devices = insight.about, insight["memory_devices"]
-    names = device_names(devices)
+    names = device_names(devices, words)
     notes = []
-    failed = failed_allocations(trace)
-    if failed is not None:
-        wanted = f" of {format_bytes(failed.bytes)}" if failed.bytes > 0 else ""
-        times = f", and {format_count(failed.count - 1)} more after it" if failed.count > 1 else ""
-        notes.append(
-            f"An allocation{wanted} failed for want of memory at {format_ns(failed.time)}{times}."
-        )
     unstated = [names[row] for row in in_order(devices) if not devices["stated"][row]]
     if unstated:
         notes.append(

@@ -9,6 +9,8 @@ import numpy as np
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.views.vocabulary import NEUTRAL, device_title
+from torch_tb_profiler.views.wire import Vocabulary
 
 HOST = 0
 _TYPES = {
@@ -35,20 +37,27 @@ _TYPES = {
     20: "PrivateUse1",
 }
 """By c10's device type (``c10/core/DeviceType.h``); CUDA and HIP are GPUs."""
+_ACCELERATORS = (1, 6, 12, 19)
+"""CUDA, HIP, XPU and MTIA."""
 
 
-def device_name(kind: int, number: int) -> str:
-    """``GPU 0``, ``CPU``, ``device type 42 0``; the number only where there is one."""
+def device_name(kind: int, number: int, words: Vocabulary) -> str:
+    """``GPU 0``, ``CPU``, ``device type 42 0``; the number only where there is one. Accelerators are
+    called as everywhere else.
+    """
+    named = words.device != NEUTRAL.device
+    if number >= 0 and (kind < 0 or (named and kind in _ACCELERATORS)):
+        return device_title(words, number)
     name = _TYPES.get(kind, f"device type {kind}" if kind >= 0 else "Device")
     return name if number < 0 or kind == HOST else f"{name} {number}"
 
 
-def device_names(devices: Table) -> list[str]:
+def device_names(devices: Table, words: Vocabulary) -> list[str]:
     """The names of ``memory_devices``, no two equal: those that are called the same say their type, then
     their id as well.
     """
     pairs = list(zip(devices["type"].tolist(), devices["id"].tolist(), strict=True))
-    names = [device_name(*pair) for pair in pairs]
+    names = [device_name(*pair, words) for pair in pairs]
     uses, uses_of_type = Counter(names), Counter(zip(names, devices["type"].tolist(), strict=True))
     return [
         name
@@ -80,3 +89,14 @@ def chosen_device(insight: Insight, key: int | None) -> int:
     if key >= devices.n:
         raise NotFound(f"There is no memory device {key}.", "Take the keys from /memory.")
     return key
+
+
+def same_device(insight: Insight, row: int, other: Insight) -> int:
+    """The device of another trace that has the type and id of a row of ``memory_devices``, else its first.
+
+    Raises:
+        NotFound: it has no record at all.
+    """
+    own, others = insight["memory_devices"], other["memory_devices"]
+    alike = (others["type"] == own["type"][row]) & (others["id"] == own["id"][row])
+    return int(np.argmax(alike)) if alike.any() else chosen_device(other, None)

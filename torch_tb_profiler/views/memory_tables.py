@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
     category_texts,
+    rule_texts,
     statistics_table,
 )
 from torch_tb_profiler.analysis.memory.usage import usage
@@ -32,10 +33,11 @@ def memory_blocks_payload(
     rows = blocks_in(insight, device, window)
     kept, rest = rows[:limit], rows[limit:]
     table = insight["allocations"]
-    category = category_texts(insight, table["category"][kept])
+    category, rule = table["category"][kept], table["rule"][kept]
+    told = {"category": category_texts(category), "known_by": rule_texts(category, rule)}
     return MemoryBlocksPayload(
         device=device,
-        rows=wire_columns(block_table(insight, kept).with_columns(category=category)),
+        rows=wire_columns(block_table(insight, kept).with_columns(**told)),
         pooled=len(rest),
         pooled_bytes=int(table["bytes"][rest].sum()),
     )

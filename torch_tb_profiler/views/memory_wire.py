@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.memory.changes import MEMORY_CHANGES, MemoryBy
+from torch_tb_profiler.analysis.memory.map_table import MEMORY_MAP_BLOCKS, MEMORY_POOLS
 from torch_tb_profiler.analysis.memory.table import (
     MEMORY,
     MEMORY_ALIVE,
@@ -15,8 +17,11 @@ from torch_tb_profiler.analysis.memory.table import (
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
 
+__all__ = ["MemoryBy"]
+
 MemorySource = Literal["records", "snapshot", "timeline", ""]
 MemoryGroup = Literal["operator", "module"]
+Knowledge = Literal["recorded", "inferred", "recorded or inferred", ""]
 
 
 class MemoryDevice(Wire, frozen=True, kw_only=True):
@@ -37,17 +42,50 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
     peak_reserved_bytes: int | None
     capacity_bytes: int | None
     blocks: int
+    has_map: bool
     headline: list[str]
+
+
+class MemoryHolder(Wire, frozen=True, kw_only=True):
+    """What held memory: a category, or a source line."""
+
+    name: str | None
+    bytes: int
+
+
+class MemoryFailure(Wire, frozen=True, kw_only=True):
+    """An allocation that failed for lack of memory. ``device``: its key, where the file says it.
+    ``allocated_bytes``, ``reserved_bytes``: what the device held. ``stack``: innermost first.
+    ``by_category``, ``by_line``: what held it, the largest of each.
+    """
+
+    time_ns: int
+    device: int | None
+    sentence: str
+    requested_bytes: int | None
+    free_bytes: int | None
+    allocated_bytes: int | None
+    reserved_bytes: int | None
+    line: str
+    stack: list[str]
+    by_category: list[MemoryHolder]
+    by_line: list[MemoryHolder]
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU
-    last. ``categories``: those of the file, the unknown one last; empty where it has none."""
+    last. ``categories``: what blocks are for, then what was there before the recording, and what is
+    unknown; empty where no category is known. ``categories_known``: of each how it is known.
+    ``failures``: the first allocations that failed, ``failed`` of all.
+    """
 
     source: MemorySource
     span_ns: int
     devices: list[MemoryDevice]
     categories: list[str]
+    categories_known: list[Knowledge]
+    failures: list[MemoryFailure]
+    failed: int
     has_modules: bool
     has_stacks: bool
     steps: StepsTable
@@ -60,8 +98,8 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
 
     Thinned to about ``n`` parts: of each the first, lowest, highest and last value stay at their
     own times, so no peak is lost. ``thinned``: whether it was.
-    ``categories_bytes``: one list per category where the file says them (then they add up to
-        ``allocated_bytes``), else empty.
+    ``categories_bytes``: one list per category of ``/memory``; at each point they add up to
+        ``allocated_bytes``. Empty where no category is known.
     """
 
     device: int
@@ -117,3 +155,60 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     rows: Annotated[dict[str, Any], table_of(MEMORY_ALIVE)]
     pooled: int
     pooled_bytes: int
+
+
+class MemoryChangesPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/memory/changes``: before and after, the largest change first; ``pooled`` more rows, of
+    ``pooled_delta_bytes``, are not listed. ``before_bytes``, ``after_bytes``: allocated at the moments.
+    """
+
+    device: int
+    other: int
+    before_ns: int
+    after_ns: int
+    before_bytes: int
+    after_bytes: int
+    rows: Annotated[dict[str, Any], table_of(MEMORY_CHANGES)]
+    pooled: int
+    pooled_delta_bytes: int
+
+
+class MemoryMapCells(Wire, frozen=True, kw_only=True):
+    """Per cell its bytes; what is left of ``reserved`` is free. ``rounding`` and ``pending`` are parts
+    of ``allocated``.
+    """
+
+    reserved: list[int]
+    allocated: list[int]
+    rounding: list[int]
+    pending: list[int]
+
+
+class MemoryMapPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/memory/map``: segments laid end to end and cut into cells of ``cell_bytes``.
+
+    ``time_ns``: null when the snapshot was written. ``reserved_bytes`` … ``split_bytes``: of the chosen
+        segments; ``pools``: of all. ``begin_bytes``, ``end_bytes``: the part that is shown.
+    ``starts``: cells in which a segment begins.
+    ``blocks``: the largest in it, of ``blocks_in_part``; ``stacks``: theirs, innermost frame first.
+    """
+
+    device: int
+    time_ns: int | None
+    reserved_bytes: int
+    allocated_bytes: int
+    rounding_bytes: int
+    free_bytes: int
+    largest_free_bytes: int
+    split_bytes: int
+    fragmentation: float | None
+    segments: int
+    begin_bytes: int
+    end_bytes: int
+    cell_bytes: int
+    cells: MemoryMapCells
+    starts: list[int]
+    pools: Annotated[dict[str, Any], table_of(MEMORY_POOLS)]
+    blocks: Annotated[dict[str, Any], table_of(MEMORY_MAP_BLOCKS)]
+    blocks_in_part: int
+    stacks: list[str]

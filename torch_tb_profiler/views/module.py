@@ -21,20 +21,11 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.module_wire import ModulePayload, ModuleTotals
-from torch_tb_profiler.views.texts import missing, profile_call
+from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
-from torch_tb_profiler.views.wire import Missing
 
 MOST_MODULES = 10_000
 """Modules of a reply; those with the least time are summed."""
-MODULES = Missing(
-    key="modules",
-    what="nn.Modules",
-    why=(
-        "The trace has no nn.Module: Python frames were not recorded, or nothing ran in a module."
-    ),
-    call=profile_call("with_stack=True"),
-)
 
 
 def module_payload(
@@ -58,7 +49,9 @@ def module_payload(
         rows=wire_columns(module_table(facts, insight, tree, sums)),
         totals=_totals(sums, about["backward"]),
         notes=_notes(insight),
-        missing=[*missing(absent(facts), ("host", "device")), *([] if source else [MODULES])],
+        missing=missing(
+            (*absent(facts), *(() if source else ("modules",))), ("host", "device", "modules")
+        ),
     )
 
 
@@ -118,4 +111,4 @@ def _notes(insight: Insight) -> list[str]:
     return notes
 
 
-__all__ = ["MODULES", "module_payload", "module_tree"]
+__all__ = ["module_payload", "module_tree"]

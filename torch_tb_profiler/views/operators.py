@@ -1,4 +1,4 @@
-"""Routes ``/operator`` and ``/operator/stacks``."""
+"""Route ``/operator``."""
 
 from __future__ import annotations
 
@@ -8,23 +8,18 @@ from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.operators import (
     OperatorGroup,
-    frames,
     operator_rows,
-    operator_stacks,
     operators_have_device_time,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.display_wire import records, wire_columns
+from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import (
     FrameTree,
     OperatorPayload,
-    OperatorStacksPayload,
-    StackItem,
 )
 
 _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
@@ -32,14 +27,13 @@ _WANTED: dict[OperatorGroup, tuple[str, ...]] = {
     "shape": ("host", "device", "operators_of_device", "shapes"),
     "stack": ("host", "device", "operators_of_device", "shapes", "stack"),
 }
-_STACK_SUMS = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
 
 
 def operator_payload(
     facts: Facts, selection: Selection, group: OperatorGroup, limit: int
 ) -> OperatorPayload:
     """Operators of the selected steps; beyond ``limit`` pooled in the last row."""
-    rows = operator_rows(facts, selection, group)
+    rows = operator_rows(facts, selection, group, of_calls=True)
     stacks: list[int | None] = []
     tree = FrameTree(parent=[], frame=[])
     if group == "stack":
@@ -67,36 +61,3 @@ def _frame_tree(facts: Facts, used: Array) -> tuple[FrameTree, Array]:
     number[rows] = np.arange(len(rows))
     parent, frame = number[stacks["parent"][rows]].tolist(), stacks["frame"][rows]
     return FrameTree(parent=parent, frame=facts.strings.many(frame)), number[used]
-
-
-def operator_stacks_payload(
-    facts: Facts, selection: Selection, name: str, shapes: str | None, limit: int
-) -> OperatorStacksPayload:
-    """Call stacks of an operator (with these input shapes, if given), at most ``limit``, the most
-    expensive first.
-
-    Raises:
-        NotFound: the selected steps have no such operator.
-    """
-    number = facts.strings.number(name)
-    dims = None if shapes is None else facts.strings.number(shapes)
-    rows = operator_stacks(facts, selection, number, dims) if number >= 0 and dims != -1 else None
-    if rows is None or not rows.n:
-        wanted = f"operator {name!r}" + ("" if shapes is None else f" with input shapes {shapes}")
-        raise NotFound(
-            f"The selected steps hold no {wanted}.",
-            "Take the name and the shapes from /operator, with the same steps.",
-        )
-    stacked = np.flatnonzero(rows["stack"] >= 0)[:limit]
-    columns = wire_columns(rows.take(stacked))
-    sums = records({key: columns[key] for key in _STACK_SUMS})
-    return OperatorStacksPayload(
-        name=name,
-        shapes=shapes,
-        stacks=[
-            StackItem(frames=facts.strings.many(frames(facts, stack)), **row)
-            for stack, row in zip(rows["stack"][stacked].tolist(), sums, strict=True)
-        ],
-        without=int(rows["calls"][rows["stack"] < 0].sum()),
-        missing=missing(absent(facts), ("stack",)),
-    )

@@ -29,6 +29,8 @@ from torch_tb_profiler.views.wire import (
     Vocabulary,
 )
 
+RECORDED = ("device", "host", "steps", "stack", "memory", "shapes")
+"""What the page says when it was not recorded."""
 LEAST_OUTSIDE = 0.01
 """Share of the time outside the steps beyond which it is said."""
 _COMMUNICATION = "Libraries whose collectives were seen in the trace."
@@ -60,7 +62,7 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
         devices=devices,
         health=health,
         notes=_notes(facts, steps),
-        missing=missing(lacking, ("device", "host", "steps")),
+        missing=missing(lacking, RECORDED),
     )
 
 

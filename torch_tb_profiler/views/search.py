@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.timeline.counters import edges
 from torch_tb_profiler.analysis.timeline.detail import Memoise, is_event
+from torch_tb_profiler.analysis.timeline.kinds import KINDS, ChosenKind
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_QUERY, Query
 from torch_tb_profiler.errors import BadRequest
@@ -13,7 +14,12 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.event import Refs
 from torch_tb_profiler.views.event_arguments import with_short_names
-from torch_tb_profiler.views.timeline_wire import HeatPayload, NextHitPayload, SearchPayload
+from torch_tb_profiler.views.timeline_wire import (
+    HeatPayload,
+    NextHitPayload,
+    SearchKind,
+    SearchPayload,
+)
 
 __all__ = ["LONGEST_QUERY", "Searched"]
 
@@ -34,17 +40,24 @@ class Searched:
         regex: bool,
         arguments: bool,
         case: bool,
+        kind: ChosenKind = "all",
     ) -> None:
         """Raises BadRequest: the text is empty, no valid pattern, or too expensive."""
         self._trace, self._timeline = trace, timeline
         self._search: Search = memoise("timeline search", lambda: Search(trace, timeline))
-        self._hits = self._search.find(Query(text, regex, arguments, case))
+        self._hits = self._search.find(Query(text, regex, arguments, case, kind))
 
     def found(self) -> SearchPayload:
         """Names and the first hits."""
         hits = self._hits
         return SearchPayload(
             total=hits.n,
+            kind=hits.kind,
+            kinds=[
+                SearchKind(kind=kind, count=n)
+                for kind, n in zip(KINDS, hits.kinds, strict=True)
+                if n
+            ],
             names=with_short_names(self._search.matches(hits, MOST_NAMES)),
             names_total=len(hits.names),
             hits=with_short_names(self._search.first(hits, MOST_HITS)),

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
+from torch_tb_profiler.analysis.facts.writer import SERVERS, Writer
+from torch_tb_profiler.views.recipes import recipe
 from torch_tb_profiler.views.wire import Missing
 
 _CATEGORIES = {
@@ -23,47 +25,27 @@ CATEGORY_LABELS, CATEGORY_TEXT, IN_CATEGORY = (
     {key: words[column] for key, words in _CATEGORIES.items()} for column in range(3)
 )
 
-LONGEST_LINE = 60
-"""Longest options on one line of a call."""
-_ACTIVITIES = "[ProfilerActivity.CPU, ProfilerActivity.CUDA]  (or .XPU, .MTIA)"
-
 
 def capitalised(text: str) -> str:
     """With a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
-def profile_call(*options: str, devices: bool = False) -> str:
-    """Code for a recording. ``record`` has the options on by default; they are named for readers
-    who call ``torch.profiler.profile``. ``devices``: activities are missing.
-    """
-    given = ['"./log/run"', *options]
-    together = ", ".join(given)
-    arguments = [f"with torch_tb_profiler.record({together}) as profiler:"]
-    if len(together) > LONGEST_LINE:
-        arguments = [
-            "with torch_tb_profiler.record(",
-            *(f"    {option}," for option in given),
-            ") as profiler:",
-        ]
-    lines = [
-        *(["import torch"] if "torch." in together else []),
-        "import torch_tb_profiler",
-        "",
-        *(
-            [
-                "# The host and every accelerator that PyTorch sees. In torch.profiler:",
-                f"# activities={_ACTIVITIES}",
-            ]
-            if devices
-            else []
-        ),
-        *arguments,
-        "    for batch in loader:",
-        "        train_step(batch)",
-        "        profiler.step()",
-    ]
-    return "\n".join(lines)
+_RECORDED_BY: dict[str, tuple[str, ...]] = {
+    "shapes": ("record_shapes=True",),
+    "stack": ("with_stack=True",),
+    "modules": ("with_stack=True",),
+    "memory": ("profile_memory=True",),
+    "collectives": ("record_shapes=True",),
+}
+"""The options that record something, where it takes any."""
+_DEVICES = ("device", "device_times", "host", "operators_of_device", "events", "collectives")
+"""What is recorded by activities."""
+
+
+def profile_call(key: str, writer: Writer = Writer.LOOP) -> str:
+    """What records a key of ``MISSING`` in such a program."""
+    return recipe(writer, *_RECORDED_BY.get(key, ()), devices=key in _DEVICES)
 
 
 _MISSING = (
@@ -74,7 +56,7 @@ _MISSING = (
             "The trace has no kernel, copy or memset: the accelerator was not used, not recorded, or the"
             " profiler lacked permission."
         ),
-        call=profile_call(devices=True),
+        call="",
     ),
     Missing(
         key="device_times",
@@ -84,43 +66,51 @@ _MISSING = (
             " CUPTI then records no kernel's time; the Counters view shows what was measured."
             " Record once more without counters for the times."
         ),
-        call=profile_call(devices=True),
+        call="",
     ),
     Missing(
         key="host",
         what="Host operators",
         why="The CPU activity was not recorded: kernels cannot be followed back to operators.",
-        call=profile_call(devices=True),
+        call="",
     ),
     Missing(
         key="operators_of_device",
         what="Device time of operators",
         why="No launch lies within an operator: which operator caused which kernel is unknown.",
-        call=profile_call(devices=True),
+        call="",
     ),
     Missing(
         key="shapes",
         what="Input shapes",
         why="The operators carry no input shapes: record_shapes was off.",
-        call=profile_call("record_shapes=True"),
+        call="",
     ),
     Missing(
         key="stack",
         what="Call stacks",
         why="The trace has neither call stacks nor Python frames: with_stack was off.",
-        call=profile_call("with_stack=True"),
+        call="",
     ),
     Missing(
         key="steps",
         what="Steps",
         why="The trace has no ProfilerStep: prof.step() was not called.",
-        call=profile_call(),
+        call="",
     ),
     Missing(
         key="memory",
         what="Memory records",
         why="The trace has no allocator record: profile_memory was off.",
-        call=profile_call("profile_memory=True"),
+        call="",
+    ),
+    Missing(
+        key="modules",
+        what="nn.Modules",
+        why=(
+            "The trace has no nn.Module: Python frames were not recorded, or nothing ran in a module."
+        ),
+        call="",
     ),
     Missing(
         key="events",
@@ -129,10 +119,14 @@ _MISSING = (
             "The file is a memory snapshot or a memory timeline: it holds allocations, which the"
             " Memory view shows, and no events. This view needs a trace."
         ),
-        call=profile_call(devices=True),
+        call="",
     ),
 )
-MISSING: dict[str, Missing] = {lack.key: lack for lack in _MISSING}
+MISSING: dict[str, Missing] = {
+    lack.key: structs.replace(lack, call=profile_call(lack.key)) for lack in _MISSING
+}
+"""As one reads them who records a loop."""
+_STEPS_OF_SERVER = "The trace has no annotation of the server's iterations."
 
 
 _NVTX_CALL = "\n".join(
@@ -167,11 +161,11 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
             "nvprof and Nsight Systems record no Python lines, except through PyProf. PyTorch's own"
             " profiler does."
         ),
-        profile_call("with_stack=True"),
+        profile_call("stack"),
     ),
     "memory": (
         "nvprof and Nsight Systems do not see PyTorch's allocator. PyTorch's own profiler does.",
-        profile_call("profile_memory=True"),
+        profile_call("memory"),
     ),
 }
 """Reason and code where another profiler recorded."""
@@ -189,6 +183,14 @@ def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     absent = set(keys_absent)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    texts = _OTHER_PROFILERS if "pytorch_profiler" in absent else MISSING
     keys = dict.fromkeys(key for lack in wanted for key in (lack, _INSTEAD.get(lack, lack)))
-    return [texts[key] for key in keys if key in absent]
+    found = [key for key in keys if key in absent]
+    if "pytorch_profiler" in absent:
+        return [_OTHER_PROFILERS[key] for key in found]
+    writer = next((one for one in Writer if one in absent), Writer.LOOP)
+    return [_of_writer(MISSING[key], writer) for key in found]
+
+
+def _of_writer(lack: Missing, writer: Writer) -> Missing:
+    why = _STEPS_OF_SERVER if lack.key == "steps" and writer in SERVERS else lack.why
+    return structs.replace(lack, why=why, call=profile_call(lack.key, writer))

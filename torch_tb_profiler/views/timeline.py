@@ -24,7 +24,8 @@ from torch_tb_profiler.views.timeline_wire import (
     TimelinePayload,
     TimelineStep,
 )
-from torch_tb_profiler.views.vocabulary import device_title, vocabulary
+from torch_tb_profiler.views.vocabulary import device_title, named_device, vocabulary
+from torch_tb_profiler.views.wire import Vocabulary
 
 NAME_PAGE = 4096
 LONGEST_NAME = 240
@@ -42,6 +43,8 @@ def timeline_payload(
     return TimelinePayload(
         id=content_id,
         span_ns=about["span_ns"],
+        work_start_ns=about["work_ns"][0],
+        work_end_ns=about["work_ns"][1],
         origin_ns=str(trace.origin_ns + trace.base_ns),
         events=timeline["slices"].n,
         level_max=highest_level(about["span_ns"]),
@@ -51,7 +54,7 @@ def timeline_payload(
         has_modules=bool(about["has_modules"]),
         groups=_groups(trace, facts, timeline),
         groups_total=timeline["groups"].n,
-        counters=_counters(trace, timeline),
+        counters=_counters(trace, timeline, vocabulary(facts)),
         arrow_kinds=msgspec.convert(about["arrow_kinds"], list[ArrowKind]),
         steps=_steps(facts),
         marks=_marks(trace),
@@ -113,7 +116,7 @@ def group_key(trace: Trace, timeline: Timeline, row: int) -> str:
 
 
 def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str:
-    """The process of a track for people: what the trace calls it, else the device that it is; empty
+    """The process of a track for people: the device that it is, else what the trace calls it; empty
     where neither is known.
     """
     tracks = trace["tracks"]
@@ -122,9 +125,10 @@ def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str
         for column in ("process_label", "process_name", "pid")
     )
     text = " · ".join(dict.fromkeys(text for text in (label, name) if text))
-    return text or (
-        device_title(vocabulary(facts), int(pid)) if on_device and pid.isdecimal() else ""
-    )
+    if not on_device:
+        return text
+    words = vocabulary(facts)
+    return named_device(words, text) or (device_title(words, int(pid)) if pid.isdecimal() else "")
 
 
 def _device_tracks(trace: Trace, timeline: Timeline) -> set[int]:
@@ -134,12 +138,17 @@ def _device_tracks(trace: Trace, timeline: Timeline) -> set[int]:
     return {track for track, pid in enumerate(tracks["pid"].tolist()) if pid in pids}
 
 
-def _counters(trace: Trace, timeline: Timeline) -> list[CounterSeries]:
+def _counter_name(words: Vocabulary, text: str) -> str:
+    device, colon, what = text.partition(": ")
+    return f"{named_device(words, device)}{colon}{what}"
+
+
+def _counters(trace: Trace, timeline: Timeline, words: Vocabulary) -> list[CounterSeries]:
     tracks = trace["tracks"]
     return [
         CounterSeries(
             key=s["key"],
-            name=s["name"],
+            name=_counter_name(words, s["name"]),
             process_key=trace.strings[int(tracks["pid"][s["track"]])] if s["track"] >= 0 else "",
             unit=s["unit"],
             mean=s["mean"],
@@ -158,11 +167,23 @@ def _steps(facts: Facts) -> list[TimelineStep]:
         return []
     count = np.diff(np.append(first, steps.n))
     names = row_names(facts.strings.many(steps["name"]), first)
-    bounds = (steps["start"][first], np.maximum.reduceat(steps["end"], first))
+    bounds = [
+        values.tolist()
+        for begin, end in (("start", "end"), ("host_start", "host_end"))
+        for values in (steps[begin][first], np.maximum.reduceat(steps[end], first))
+    ]
     return [
-        TimelineStep(step=step, steps=several, name=name, start_ns=start, end_ns=end)
-        for step, several, name, start, end in zip(
-            first.tolist(), count.tolist(), names, *(b.tolist() for b in bounds), strict=True
+        TimelineStep(
+            step=step,
+            steps=several,
+            name=name,
+            start_ns=start,
+            end_ns=end,
+            host_start_ns=host_start,
+            host_end_ns=host_end,
+        )
+        for step, several, name, start, end, host_start, host_end in zip(
+            first.tolist(), count.tolist(), names, *bounds, strict=True
         )
     ]
 

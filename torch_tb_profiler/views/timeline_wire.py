@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.timeline.area import AREA
+from torch_tb_profiler.analysis.timeline.kinds import ChosenKind, Kind
 from torch_tb_profiler.analysis.timeline.search import HITS, MATCHES
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Wire
@@ -69,13 +71,17 @@ class ArrowKind(Wire, frozen=True, kw_only=True):
 
 
 class TimelineStep(Wire, frozen=True, kw_only=True):
-    """The boundaries of a step, or of ``steps`` consecutive ones from number ``step`` on."""
+    """The boundaries of a step, or of ``steps`` consecutive ones from number ``step`` on: of its
+    window, and of the host's annotation alone.
+    """
 
     step: int
     steps: int
     name: str
     start_ns: int
     end_ns: int
+    host_start_ns: int
+    host_end_ns: int
 
 
 class TimelineMark(Wire, frozen=True, kw_only=True):
@@ -90,6 +96,8 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/timeline``. ``id`` names this content of the trace; the other routes want it
     back.
 
+    ``work_start_ns`` to ``work_end_ns``: from the first to the last event with a length, the
+        profiler's own span aside; what a view is opened on.
     ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of
         ``/trace/names`` there are to ask for.
     ``groups``: at most 2,000, those with the most events; there are ``groups_total``.
@@ -99,6 +107,8 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
 
     id: str
     span_ns: int
+    work_start_ns: int
+    work_end_ns: int
     origin_ns: str
     events: int
     level_max: int
@@ -254,12 +264,21 @@ class ArrowsPayload(Wire, frozen=True, kw_only=True):
     target_ns: list[int]
 
 
+class SearchKind(Wire, frozen=True, kw_only=True):
+    """How many events of a kind a search finds."""
+
+    kind: Kind
+    count: int
+
+
 class SearchPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/search``: ``names`` by total time, at most 500 of ``names_total``; ``hits``
-    the first 1000 of ``total``.
+    """Route ``/trace/search``: of the hits of ``kind`` ``names`` by total time, at most 500 of
+    ``names_total``, and ``hits``, the first 1000 of ``total``. ``kinds``: those with hits.
     """
 
     total: int
+    kind: ChosenKind
+    kinds: list[SearchKind]
     names: Annotated[dict[str, Any], table_of(MATCHES)]
     names_total: int
     hits: Annotated[dict[str, Any], table_of(HITS)]
@@ -298,18 +317,41 @@ class AreaOverlap(Wire, frozen=True, kw_only=True):
     idle_ns: int
 
 
+class AreaKind(Wire, frozen=True, kw_only=True):
+    """Events of a kind within the window; ``self_ns``: their self times, the time that its threads
+    or streams were busy with them.
+    """
+
+    kind: Kind
+    names: int
+    events: int
+    self_ns: int
+
+
 class AreaPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/area``. ``rows`` by total time; ``pooled``: how many more names there are.
-    ``overlap``: null without device lanes.
+    """Route ``/trace/area``. ``rows`` of ``kind`` by total time; ``pooled``: how many more names
+    there are. ``overlap``: null without device lanes.
     """
 
     t0_ns: int
     t1_ns: int
     events: int
+    kinds: list[AreaKind]
+    kind: ChosenKind
     rows: Annotated[dict[str, Any], table_of(AREA)]
     pooled: int
     groups: list[AreaGroup]
     overlap: AreaOverlap | None
+
+
+class AreaFlamePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/trace/area/flame``. ``rows``: null where the window has more than ``most_events``
+    events. ``pooled`` frames have less than 1/10,000 of the time and no row of their own.
+    """
+
+    rows: Annotated[dict[str, Any], table_of(FLAME)] | None
+    pooled: int
+    most_events: int
 
 
 class AlignedWorker(Wire, frozen=True, kw_only=True):

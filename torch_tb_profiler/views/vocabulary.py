@@ -4,11 +4,13 @@ device.
 
 from __future__ import annotations
 
+import re
+
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.wire import Vocabulary
 
-_NEUTRAL = Vocabulary(
+NEUTRAL = Vocabulary(
     device="accelerator", multiprocessor="compute unit", matrix_cores="matrix cores"
 )
 
@@ -32,12 +34,23 @@ def vocabulary(facts: Facts) -> Vocabulary:
 
 def vendor_words(vendor: str) -> Vocabulary:
     """The words of a vendor; neutral ones for an unknown one."""
-    return _WORDS.get(vendor, _NEUTRAL)
+    return _WORDS.get(vendor, NEUTRAL)
 
 
 def device_title(words: Vocabulary, number: int) -> str:
     """How an accelerator is called everywhere: ``GPU 9``."""
     return f"{words.device[:1].upper()}{words.device[1:]} {number}"
+
+
+_OF_TRACE = re.compile(r"(?:GPU|XPU|NPU|HPU|TPU|MTIA|Device)\s*(\d+)\b", re.I)
+
+
+def named_device(words: Vocabulary, text: str) -> str:
+    """The title of the device that a text of a trace begins with, such as
+    ``GPU 9 AMD Instinct MI300X``; other texts as they are.
+    """
+    found = _OF_TRACE.match(text)
+    return device_title(words, int(found[1])) if found else text
 
 
 def device_details(

@@ -14,6 +14,8 @@ import msgspec
 import numpy as np
 import orjson
 
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
+from torch_tb_profiler.analysis.figures.callers import CALLERS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
@@ -22,6 +24,7 @@ from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.files_table import FILES
 
+CallersTable = Annotated[dict[str, Any], table_of(CALLERS)]
 OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]
 FilesTable = Annotated[dict[str, Any], table_of(FILES)]
 StepsTable = Annotated[dict[str, Any], table_of(STEPS)]
@@ -132,15 +135,26 @@ class ClusterItem(Wire, frozen=True, kw_only=True):
     failed: int
 
 
+class LiveJob(Wire, frozen=True, kw_only=True):
+    """A running job that records when it is asked to: the folder of its traces, the ranks that listen, and the
+    command that asks them.
+    """
+
+    folder: str
+    ranks: list[int]
+    command: str
+
+
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diagnosis``: the places that were scanned, the files found there, and what became of each;
-    ``cluster`` is null where processes of the server's machine do the work.
+    ``cluster`` is null where processes of the server's machine do the work. ``live``: jobs that listen.
     """
 
     version: str
     logdirs: list[str]
     notes: list[str]
     cluster: ClusterItem | None
+    live: list[LiveJob]
     files: FilesTable
 
 
@@ -306,26 +320,14 @@ class OperatorPayload(Wire, frozen=True, kw_only=True):
     missing: list[Missing]
 
 
-class StackItem(Wire, frozen=True, kw_only=True):
-    """A call stack of an operator (frames innermost first) and the calls made from it."""
-
-    frames: list[str]
-    calls: int
-    device_self_ns: int | None
-    device_total_ns: int | None
-    host_self_ns: int
-    host_total_ns: int
-
-
-class OperatorStacksPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/operator/stacks``: one operator's call stacks, the most expensive first. ``without``:
-    calls that have none.
+class CallersPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/callers``: who calls an operator or a kernel, as a tree whose rows come before their
+    own callers, the most expensive first.
     """
 
+    of: EfficiencyGroup
     name: str
-    shapes: str | None
-    stacks: list[StackItem]
-    without: int
+    rows: CallersTable
     missing: list[Missing]
 
 

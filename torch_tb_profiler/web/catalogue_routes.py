@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import msgspec
 
+from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.files_table import FILES
+from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -25,6 +29,16 @@ def runs(
     return msgspec.convert(catalogue.snapshot(), wire.RunsPayload, from_attributes=True)
 
 
+@route("/tour")
+def tour(catalogue: Catalogue) -> TourPayload:
+    """Places to look at first, from the file `tour.json` of a local logdir; without one, none."""
+    text = tour_text(catalogue.logdirs.values())
+    return tour_payload(
+        text,
+        {run.name: [worker.name for worker in run.workers] for run in catalogue.snapshot().runs},
+    )
+
+
 @route("/diagnosis", report="logdir")
 def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
     """Every file found: imported, waiting, growing, failed or rejected, and why."""
@@ -38,6 +52,14 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
         logdirs=list(snapshot.logdirs),
         notes=list(snapshot.notes),
         cluster=_cluster(catalogue),
+        live=[
+            wire.LiveJob(
+                folder=str(folder),
+                ranks=ranks,
+                command=f"torch-tb-profiler record {quote(str(folder))} --steps 5",
+            )
+            for folder, ranks in jobs_below(catalogue.logdirs.values())
+        ],
         files=files,
     )
 

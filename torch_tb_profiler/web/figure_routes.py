@@ -11,6 +11,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import (
+    api_calls_wire,
     counters_wire,
     critical_path_wire,
     efficiency_wire,
@@ -20,6 +21,8 @@ from torch_tb_profiler.views import (
     what_if_wire,
     wire,
 )
+from torch_tb_profiler.views.api_calls import api_calls_payload, sequences_payload
+from torch_tb_profiler.views.callers import callers_payload
 from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.critical_path import (
     PathGroup,
@@ -31,13 +34,13 @@ from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_
 from torch_tb_profiler.views.iterations import iterations_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.operators import operator_payload, operator_stacks_payload
+from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.overview import Place, overview_payload
 from torch_tb_profiler.views.ranges import ranges_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.what_if import what_if_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
-from torch_tb_profiler.web.parameters import OneOf, Steps, Text, Window
+from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
 GROUPED = ("event", "operator", "module", "line", "track")
@@ -99,17 +102,21 @@ def operator(
 
 
 # Shapes of operators with thousands of tensors are as long as the longest URLs of browsers.
-@route("/operator/stacks")
-def operator_stacks(
+@route("/callers")
+def callers(
     opened: Opened,
-    settings: Settings,
     steps: Steps,
-    name: Annotated[str, Text("The operator's name.", longest=1 << 16)],
-    shapes: Annotated[str | None, Text("Only calls with these shapes.", longest=1 << 20)] = None,
-) -> wire.OperatorStacksPayload:
-    """Call stacks of one operator."""
-    selection = chosen(opened, steps)
-    return operator_stacks_payload(opened.facts, selection, name, shapes, settings.max_table_rows)
+    name: Annotated[str, Text("The operator or the full name of the kernel.", longest=1 << 16)],
+    of: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What `name` names.")] = "operator",
+    shapes: Annotated[
+        str | None, Text("Only an operator's calls with these shapes.", longest=1 << 20)
+    ] = None,
+    library: Annotated[bool, Switch("Also frames of libraries.")] = False,
+) -> wire.CallersPayload:
+    """Who calls an operator or launches a kernel, as a tree: lines of the program with the modules
+    that they call, which are merged where they are alike.
+    """
+    return callers_payload(opened.facts, chosen(opened, steps), of, name, shapes, library)
 
 
 @route("/kernel", report="steps")
@@ -233,6 +240,45 @@ def ranges(insight: OpenedInsight, settings: Settings, steps: Steps) -> ranges_w
     """Annotated ranges by name, the busiest on the device first, at most ``max_table_rows`` (a setting)."""
     opened, limit = insight.opened, settings.max_table_rows
     return ranges_payload(opened.facts, insight.insight, chosen(opened, steps), limit)
+
+
+@route("/api_calls", report="steps")
+def api_calls(
+    opened: Opened,
+    settings: Settings,
+    steps: Steps,
+    short_ns: Annotated[int, Whole("Kernels below it are short, ns.", 1, 10**9)] = 10_000,
+    queue_limit: Annotated[int, Whole("So many waiting launches fill a queue.", 1, 10**6)] = 1024,
+) -> api_calls_wire.ApiCallsPayload:
+    """Calls of the accelerator's runtime and driver by name, the longest ones with their reasons, launch delays and
+    short kernels, queues of streams, copies by kind and size.
+    """
+    return api_calls_payload(
+        opened.trace,
+        opened.facts,
+        chosen(opened, steps),
+        settings.max_table_rows,
+        short_ns,
+        queue_limit,
+        opened.memoise,
+    )
+
+
+@route("/api_calls/sequences", report="steps")
+def kernel_sequences(
+    opened: Opened,
+    steps: Steps,
+    longest: Annotated[int, Whole("Kernels of a sequence at most.", 3, 32)] = 8,
+    operator: Annotated[
+        str, Text("Only what operators with this in their name launch.", longest=4096)
+    ] = "",
+) -> api_calls_wire.KernelSequencesPayload:
+    """Kernels that follow each other more than once, the most device time first. With ``operator``: all that each
+    call launched, as one sequence.
+    """
+    return sequences_payload(
+        opened.trace, opened.facts, chosen(opened, steps), longest, operator, opened.memoise
+    )
 
 
 @route("/module/flame", report="steps")

@@ -1,4 +1,4 @@
-"""The routes of the Memory view: curve, blocks, statistics, what is alive."""
+"""The routes of the Memory view: curve, blocks, statistics, what is alive, the map, changes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import memory_wire
 from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
-from torch_tb_profiler.views.memory_devices import chosen_device
+from torch_tb_profiler.views.memory_devices import chosen_device, same_device
+from torch_tb_profiler.views.memory_map import memory_changes_payload, memory_map_payload
 from torch_tb_profiler.views.memory_tables import (
     memory_alive_payload,
     memory_blocks_payload,
     memory_statistics_payload,
 )
-from torch_tb_profiler.web.parameters import OneOf, Time, Whole, Window
-from torch_tb_profiler.web.route import route
+from torch_tb_profiler.web.parameters import LARGEST_NS, OneOf, Text, Time, Whole, Window
+from torch_tb_profiler.web.route import Pair, route
 
 MOST_BLOCKS = 20_000
 """Blocks of one reply, the largest ones: two megabytes gzipped. Narrower windows list smaller ones."""
@@ -80,3 +81,43 @@ def alive(
     """Blocks by operator, parent, module, line and category."""
     row = chosen_device(insight.insight, device)
     return memory_alive_payload(insight.insight, row, t, settings.max_table_rows)
+
+
+@route("/memory/map")
+def memory_map(
+    insight: OpenedInsight,
+    device: Device = None,
+    t: Annotated[int | None, Time("When. Default: when the snapshot was written.")] = None,
+    stream: Annotated[int | None, Whole("Segments of this stream.", 0, LARGEST_NS)] = None,
+    pool: Annotated[str | None, Text("Segments of this pool, as `pools` names it.")] = None,
+    b0: Annotated[int | None, Whole("From this byte of all segments.", 0, LARGEST_NS)] = None,
+    b1: Annotated[int | None, Whole("To this byte.", 0, LARGEST_NS)] = None,
+    n: Annotated[int, Whole("About how many cells.", 16, 32768, page=12288)] = 12288,
+) -> memory_wire.MemoryMapPayload:
+    """How blocks divide the segments of a memory snapshot, laid end to end by pool, stream and address:
+    bytes in use, rounded up, released but still in use, and free, per cell; the largest blocks with their
+    stacks. 404 where the file has no segments.
+    """
+    row, trace = chosen_device(insight.insight, device), insight.opened.trace
+    return memory_map_payload(trace, insight.insight, row, t, stream, pool, (b0, b1), n)
+
+
+@route("/memory/changes")
+def changes(
+    pair: Pair,
+    settings: Settings,
+    device: Device = None,
+    t: Annotated[int | None, Time("The first moment, in A. Default: at the device's peak.")] = None,
+    t2: Annotated[
+        int | None, Time("The second moment, in B. Default: at the device's peak.")
+    ] = None,
+    by: Annotated[memory_wire.MemoryBy, OneOf("What a row is one of.")] = "line",
+) -> memory_wire.MemoryChangesPayload:
+    """What grew between two moments of a trace, or of two traces A and B: held before and after, and of one
+    trace also what was allocated and released between.
+    """
+    row = chosen_device(pair.a.insight, device)
+    other = same_device(pair.a.insight, row, pair.b.insight)
+    return memory_changes_payload(
+        (pair.a.insight, row, t), (pair.b.insight, other, t2), by, settings.max_table_rows
+    )

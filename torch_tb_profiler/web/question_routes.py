@@ -7,7 +7,12 @@ from typing import Annotated, Literal
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import OpenedTimeline
 from torch_tb_profiler.views import timeline_wire
-from torch_tb_profiler.views.area import area_payload
+from torch_tb_profiler.views.area import (
+    ChosenKind,
+    Kind,
+    area_flame_payload,
+    area_payload,
+)
 from torch_tb_profiler.views.arrows import arrows_payload
 from torch_tb_profiler.views.counters import counters_payload
 from torch_tb_profiler.views.search import LONGEST_QUERY, Searched
@@ -31,13 +36,26 @@ Words = Annotated[str, Text("The text to search for.", longest=LONGEST_QUERY)]
 Pattern = Annotated[bool, Switch("`q` is a regular expression in RE2's syntax.")]
 Arguments = Annotated[bool, Switch("Search the arguments that the import keeps, too.")]
 Case = Annotated[bool, Switch("Match case; else `ß` equals `ss`.")]
+KindOfEvent = Annotated[
+    ChosenKind,
+    OneOf("Events of one kind; `first`: of the first kind, in this order, that there is any of."),
+]
 Parts = Annotated[int, Whole("Equal parts of the window.", 1, 4096)]
 
 
-def _searched(timeline: OpenedTimeline, q: str, regex: bool, args: bool, case: bool) -> Searched:
+def _searched(
+    timeline: OpenedTimeline, q: str, regex: bool, args: bool, case: bool, kind: ChosenKind
+) -> Searched:
     opened = timeline.opened
     return Searched(
-        opened.trace, timeline.timeline, opened.memoise, q, regex=regex, arguments=args, case=case
+        opened.trace,
+        timeline.timeline,
+        opened.memoise,
+        q,
+        regex=regex,
+        arguments=args,
+        case=case,
+        kind=kind,
     )
 
 
@@ -48,11 +66,12 @@ def search(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
+    kind: KindOfEvent = "all",
 ) -> timeline_wire.SearchPayload:
     """Events whose name contains a text. A regular expression sees the first 16,384 bytes of a text;
     one of more than 4,096 instructions, or of more than a second over all texts, is refused.
     """
-    return _searched(timeline, q, re, args, case).found()
+    return _searched(timeline, q, re, args, case, kind).found()
 
 
 @route("/trace/search/heat")
@@ -64,10 +83,11 @@ def heat(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
+    kind: KindOfEvent = "all",
 ) -> timeline_wire.HeatPayload:
     """Where in the window the hits of a search are."""
     begin, end = window
-    return _searched(timeline, q, re, args, case).heat(begin, end, n)
+    return _searched(timeline, q, re, args, case, kind).heat(begin, end, n)
 
 
 @route("/trace/search/next")
@@ -77,6 +97,7 @@ def next_hit(
     re: Pattern = False,
     args: Arguments = False,
     case: Case = False,
+    kind: KindOfEvent = "all",
     after: Annotated[int | None, Whole("The hit that follows this event in time order.")] = None,
     before: Annotated[int | None, Whole("The hit that comes before this event.")] = None,
     t: Annotated[int | None, Time("The first hit from this time on.")] = None,
@@ -91,7 +112,7 @@ def next_hit(
             " one.",
             "Give an event or a time.",
         )
-    searched = _searched(timeline, q, re, args, case)
+    searched = _searched(timeline, q, re, args, case, kind)
     if after is not None:
         return searched.beside(after, forwards=True)
     if before is not None:
@@ -102,15 +123,33 @@ def next_hit(
 
 @route("/trace/area")
 def area(
-    timeline: OpenedTimeline, window: Window, lanes: Lanes = None
+    timeline: OpenedTimeline, window: Window, lanes: Lanes = None, kind: KindOfEvent = "all"
 ) -> timeline_wire.AreaPayload:
     """Statistics of a window on some lanes, events clipped to it. ``rows``: by name and look, at most
-    1,000. ``groups``: busy time on the selected lanes of each group. ``overlap``: device work on the
+    1,000 of the kind. ``groups``: busy time on the selected lanes of each group. ``overlap``: device work on the
     selected lanes; its four parts add up to the window.
     """
     begin, end = window
     rows = all_lanes(timeline, lanes)
-    return area_payload(timeline.opened.trace, timeline.timeline, begin, end, rows)
+    return area_payload(timeline.opened.trace, timeline.timeline, begin, end, rows, kind)
+
+
+@route("/trace/area/flame")
+def area_flame(
+    timeline: OpenedTimeline,
+    window: Window,
+    kind: Annotated[Kind, OneOf("The kind of events.")],
+    lanes: Lanes = None,
+) -> timeline_wire.AreaFlamePayload:
+    """What called what in a window on some lanes: events under those of the same kind around them,
+    device work under the operators that launched it. Times are clipped to the window.
+    """
+    begin, end = window
+    opened = timeline.opened
+    rows = all_lanes(timeline, lanes)
+    return area_flame_payload(
+        (opened.trace, opened.facts, timeline.timeline), begin, end, rows, kind
+    )
 
 
 @route("/trace/arrows")

@@ -170,16 +170,19 @@ class _Keeper:
         memory = self.ask("/memory", where)
         for device in memory["devices"] if memory else ():
             self.all("device", {**where, "device": str(device["key"])})
-        self._stacks(where)
+        self._callers(where)
 
-    def _stacks(self, where: Query) -> None:
+    def _callers(self, where: Query) -> None:
         operators = self.ask("/operator", {**where, "group": "name"})
         if operators is None:
             return
         rows = zip(operators["rows"]["name"], operators["rows"]["has_stack"], strict=True)
         for name, has_stack in list(rows)[:MOST_STACKS]:
             if has_stack:
-                self.ask("/operator/stacks", {**where, "name": name})
+                self.ask("/callers", {**where, "of": "operator", "name": name})
+        kernels = self.ask("/kernel", {**where, "group": "name"})
+        for name in kernels["rows"]["name"][:MOST_STACKS] if kernels else ():
+            self.ask("/callers", {**where, "of": "kernel", "name": name})
 
 
 def _choices(route: Route, *, whole: bool) -> list[Query]:

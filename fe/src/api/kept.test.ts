@@ -4,8 +4,8 @@ import { keptFetch, keyOf, readReport } from "./kept";
 const BASE = new URL("file:///somewhere/");
 
 test("a key is the route and the query in order, as Python writes it", () => {
-  const url = new URL("operator/stacks?worker=w0&run=a%20%C3%A9&name=x", BASE);
-  expect(keyOf(url, BASE)).toBe('["operator/stacks",["name","x"],["run","a é"],["worker","w0"]]');
+  const url = new URL("callers?worker=w0&run=a%20%C3%A9&name=x", BASE);
+  expect(keyOf(url, BASE)).toBe('["callers",["name","x"],["run","a é"],["worker","w0"]]');
 });
 
 test("what was kept is answered", async () => {

@@ -2,8 +2,11 @@
 
 import type {
   AlignmentPayload,
+  ApiCallsPayload,
+  AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
+  CallersPayload,
   CollectivePayload,
   CountersPayload,
   CountersTablePayload,
@@ -23,16 +26,18 @@ import type {
   HeatPayload,
   IterationsPayload,
   KernelPayload,
+  KernelSequencesPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
+  MemoryChangesPayload,
   MemoryCurvePayload,
+  MemoryMapPayload,
   MemoryPayload,
   MemoryStatisticsPayload,
   ModulePayload,
   NamesPayload,
   NextHitPayload,
   OperatorPayload,
-  OperatorStacksPayload,
   OverviewPayload,
   OverviewRanksPayload,
   PathOverlayPayload,
@@ -48,6 +53,7 @@ import type {
   StepsPayload,
   StragglersPayload,
   TimelinePayload,
+  TourPayload,
   TracePayload,
   WhatIfPayload,
 } from "./types.gen";
@@ -76,13 +82,14 @@ export interface OfSteps {
 /** What each route answers with. */
 export interface Routes {
   runs: RunsPayload;
+  tour: TourPayload;
   diagnosis: DiagnosisPayload;
   definitions: DefinitionsPayload;
   steps: StepsPayload;
   iterations: IterationsPayload;
   overview: OverviewPayload;
   operator: OperatorPayload;
-  "operator/stacks": OperatorStacksPayload;
+  callers: CallersPayload;
   kernel: KernelPayload;
   critical_path: CriticalPathPayload;
   "critical_path/rows": PathRowsPayload;
@@ -91,12 +98,16 @@ export interface Routes {
   counters: CountersTablePayload;
   module: ModulePayload;
   ranges: RangesPayload;
+  api_calls: ApiCallsPayload;
+  "api_calls/sequences": KernelSequencesPayload;
   "module/flame": FlamePayload;
   memory: MemoryPayload;
   "memory/curve": MemoryCurvePayload;
   "memory/blocks": MemoryBlocksPayload;
   "memory/statistics": MemoryStatisticsPayload;
   "memory/alive": MemoryAlivePayload;
+  "memory/map": MemoryMapPayload;
+  "memory/changes": MemoryChangesPayload;
   findings: FindingsPayload;
   distributed: DistributedPayload;
   "distributed/map": DistributedMapPayload;
@@ -115,6 +126,7 @@ export interface Routes {
   "trace/search/heat": HeatPayload;
   "trace/search/next": NextHitPayload;
   "trace/area": AreaPayload;
+  "trace/area/flame": AreaFlamePayload;
   "trace/arrows": ArrowsPayload;
   "trace/counters": CountersPayload;
   "trace/event": EventPayload;
@@ -133,6 +145,7 @@ export interface Parameters {
     /** Scan the logdir again, in the background. */
     rescan?: "0" | "1";
   };
+  tour: Record<string, never>;
   diagnosis: Record<string, never>;
   definitions: Record<string, never>;
   steps: OfTrace & OfSteps;
@@ -142,11 +155,15 @@ export interface Parameters {
     /** What a row is one of. */
     group?: "name" | "shape" | "stack";
   };
-  "operator/stacks": OfTrace & OfSteps & {
-    /** The operator's name. */
+  callers: OfTrace & OfSteps & {
+    /** The operator or the full name of the kernel. */
     name: string;
-    /** Only calls with these shapes. */
+    /** What `name` names. */
+    of?: "operator" | "kernel";
+    /** Only an operator's calls with these shapes. */
     shapes?: string;
+    /** Also frames of libraries. */
+    library?: "0" | "1";
   };
   kernel: OfTrace & OfSteps & {
     /** `properties`: also by operator, grid and block. */
@@ -172,6 +189,18 @@ export interface Parameters {
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
   ranges: OfTrace & OfSteps;
+  api_calls: OfTrace & OfSteps & {
+    /** Kernels below it are short, ns. */
+    short_ns?: string;
+    /** So many waiting launches fill a queue. */
+    queue_limit?: string;
+  };
+  "api_calls/sequences": OfTrace & OfSteps & {
+    /** Kernels of a sequence at most. */
+    longest?: string;
+    /** Only what operators with this in their name launch. */
+    operator?: string;
+  };
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */
     tree?: "module" | "line";
@@ -218,6 +247,38 @@ export interface Parameters {
     device?: string;
     /** When. Default: at the device's peak. */
     t?: string;
+  };
+  "memory/map": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** When. Default: when the snapshot was written. */
+    t?: string;
+    /** Segments of this stream. */
+    stream?: string;
+    /** Segments of this pool, as `pools` names it. */
+    pool?: string;
+    /** From this byte of all segments. */
+    b0?: string;
+    /** To this byte. */
+    b1?: string;
+    /** About how many cells. */
+    n?: string;
+  };
+  "memory/changes": OfTrace & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** The first moment, in A. Default: at the device's peak. */
+    t?: string;
+    /** The second moment, in B. Default: at the device's peak. */
+    t2?: string;
+    /** What a row is one of. */
+    by?: "operator" | "parent" | "module" | "line" | "stack" | "category";
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;
@@ -297,6 +358,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/heat": OfTrace & OfContent & {
     /** The begin of the window of time. */
@@ -313,6 +376,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
   };
   "trace/search/next": OfTrace & OfContent & {
     /** The text to search for. */
@@ -323,6 +388,8 @@ export interface Parameters {
     args?: "0" | "1";
     /** Match case; else `ß` equals `ss`. */
     case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** The hit that follows this event in time order. */
     after?: string;
     /** The hit that comes before this event. */
@@ -337,6 +404,18 @@ export interface Parameters {
     t0: string;
     /** The end of it, not included. */
     t1: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/area/flame": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** The kind of events. */
+    kind: "device" | "operator" | "runtime" | "annotation" | "python" | "other";
     /** Lanes, both ends of a range included. Default: all. */
     lanes?: string;
   };

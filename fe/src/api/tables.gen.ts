@@ -1,6 +1,71 @@
 // Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
 import type { DeclaredColumn } from "../base/columns";
 
+export const API_CALLS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Call", "kind": "code", "term": "api_name", "width": 260},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "api_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "api_total", "bar": true},
+  {"key": "thread_share", "label": "Of launch thread", "kind": "share", "term": "api_share"},
+  {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "api_mean"},
+  {"key": "median_ns", "label": "Median", "kind": "time", "term": "api_median"},
+  {"key": "max_ns", "label": "Max", "kind": "time", "term": "api_max"},
+];
+
+export const LONG_CALLS: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Call", "kind": "code", "term": "api_name", "width": 240},
+  {"key": "dur_ns", "label": "Duration", "kind": "time", "term": "long_call", "bar": true},
+  {"key": "reason", "label": "Why", "kind": "code", "term": "api_reason", "width": 140},
+  {"key": "operator", "label": "Operator", "kind": "code", "term": "long_operator", "width": 220},
+  {"key": "kernel", "label": "Launched", "kind": "code", "term": "long_launched", "width": 220},
+  {"key": "start_ns", "label": "Begin", "kind": "time", "term": "long_begin"},
+];
+
+export const LAUNCHES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Kernel", "kind": "code", "term": "launch_kernel", "width": 320},
+  {"key": "calls", "label": "Calls", "kind": "count", "term": "launch_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "launch_total"},
+  {"key": "short", "label": "Short", "kind": "count", "term": "launch_short"},
+  {"key": "short_ns", "label": "In short ones", "kind": "time", "term": "launch_short_time", "bar": true},
+  {"key": "below_launch", "label": "Below launch", "kind": "count", "term": "launch_below"},
+  {"key": "launch_ns", "label": "Mean launch", "kind": "time", "term": "launch_duration"},
+  {"key": "median_delay_ns", "label": "Median delay", "kind": "time", "term": "launch_median_delay"},
+  {"key": "max_delay_ns", "label": "Max delay", "kind": "time", "term": "launch_max_delay"},
+];
+
+export const QUEUES: readonly DeclaredColumn[] = [
+  {"key": "stream", "label": "Stream", "kind": "text", "term": "queue_stream", "width": 160},
+  {"key": "launches", "label": "Launches", "kind": "count", "term": "queue_launches"},
+  {"key": "mean_length", "label": "Mean length", "kind": "number", "term": "queue_mean"},
+  {"key": "max_length", "label": "Max length", "kind": "count", "term": "queue_max"},
+  {"key": "waiting_ns", "label": "Waiting", "kind": "time", "term": "queue_waiting", "bar": true},
+  {"key": "full_ns", "label": "At the limit", "kind": "time", "term": "queue_full"},
+  {"key": "full_share", "label": "Share", "kind": "share", "term": "queue_share"},
+  {"key": "blocked", "label": "Blocked launches", "kind": "count", "term": "queue_blocked"},
+  {"key": "blocked_ns", "label": "In blocked ones", "kind": "time", "term": "queue_blocked_time"},
+];
+
+export const COPIES: readonly DeclaredColumn[] = [
+  {"key": "kind", "label": "Kind", "kind": "code", "term": "copy_kind", "width": 90},
+  {"key": "memory", "label": "Host memory", "kind": "code", "term": "copy_memory", "width": 110},
+  {"key": "size", "label": "Size", "kind": "code", "term": "copy_size", "width": 110},
+  {"key": "calls", "label": "Count", "kind": "count", "term": "copy_calls"},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "copy_total", "bar": true},
+  {"key": "median_ns", "label": "Median", "kind": "time", "term": "copy_median"},
+  {"key": "max_ns", "label": "Max", "kind": "time", "term": "copy_max"},
+  {"key": "bytes", "label": "Bytes", "kind": "bytes", "term": "copy_bytes"},
+  {"key": "rate", "label": "Rate", "kind": "B/s", "term": "copy_rate"},
+  {"key": "link_share", "label": "Of link", "kind": "share", "term": "copy_link"},
+];
+
+export const KERNEL_SEQUENCES: readonly DeclaredColumn[] = [
+  {"key": "sequence", "label": "Kernels", "kind": "code", "term": "sequence_kernels", "width": 420},
+  {"key": "length", "label": "Length", "kind": "count", "term": "sequence_length"},
+  {"key": "count", "label": "Count", "kind": "count", "term": "sequence_count"},
+  {"key": "device_ns", "label": "{Device}", "kind": "time", "term": "sequence_device", "bar": true},
+  {"key": "gaps_ns", "label": "Gaps", "kind": "time", "term": "sequence_gaps"},
+  {"key": "host_ns", "label": "Operator", "kind": "time", "term": "sequence_host"},
+];
+
 export const COUNTERS: readonly DeclaredColumn[] = [
   {"key": "kernel", "label": "Kernel", "kind": "code", "term": "counters_kernel", "width": 240},
   {"key": "op_stack", "label": "Operators", "kind": "code", "term": "counters_path", "hidden": true},
@@ -185,6 +250,7 @@ export const MEMORY_BLOCKS: readonly DeclaredColumn[] = [
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
   {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "known_by", "label": "Known by", "kind": "code", "term": "memory_known_by", "width": 160},
   {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes", "bar": true},
   {"key": "allocated_ns", "label": "Allocated at", "kind": "time", "term": "memory_allocated_at"},
   {"key": "released_ns", "label": "Released at", "kind": "time", "term": "memory_released_at"},
@@ -208,10 +274,41 @@ export const MEMORY_ALIVE: readonly DeclaredColumn[] = [
   {"key": "module", "label": "Module", "kind": "code", "term": "memory_block_module", "width": 150},
   {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line", "width": 220},
   {"key": "category", "label": "Category", "kind": "code", "term": "memory_block_category", "width": 120},
+  {"key": "known_by", "label": "Known by", "kind": "code", "term": "memory_known_by", "width": 160},
   {"key": "bytes", "label": "Alive", "kind": "bytes", "term": "memory_alive", "bar": true},
   {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_alive_count"},
   {"key": "largest_bytes", "label": "Largest", "kind": "bytes", "term": "memory_largest"},
   {"key": "oldest_ns", "label": "Oldest", "kind": "time", "term": "memory_oldest"},
+];
+
+export const MEMORY_CHANGES: readonly DeclaredColumn[] = [
+  {"key": "name", "label": "Name", "kind": "code", "width": 320},
+  {"key": "delta_bytes", "label": "Change", "kind": "bytes", "term": "memory_delta", "bar": true},
+  {"key": "before_bytes", "label": "Before", "kind": "bytes", "term": "memory_alive"},
+  {"key": "after_bytes", "label": "After", "kind": "bytes", "term": "memory_alive"},
+  {"key": "allocated_bytes", "label": "Allocated", "kind": "bytes", "term": "memory_allocated_between"},
+  {"key": "freed_bytes", "label": "Released", "kind": "bytes", "term": "memory_freed_between"},
+];
+
+export const MEMORY_POOLS: readonly DeclaredColumn[] = [
+  {"key": "stream", "label": "Stream", "kind": "count", "term": "memory_pool"},
+  {"key": "pool", "label": "Pool", "kind": "text", "term": "memory_pool"},
+  {"key": "segments", "label": "Segments", "kind": "count", "term": "memory_segment"},
+  {"key": "reserved_bytes", "label": "Reserved", "kind": "bytes", "term": "memory_curve_reserved"},
+  {"key": "allocated_bytes", "label": "In use", "kind": "bytes", "term": "memory_map", "bar": true},
+  {"key": "rounding_bytes", "label": "Rounding", "kind": "bytes", "term": "memory_rounding"},
+  {"key": "free_bytes", "label": "Free", "kind": "bytes", "term": "memory_free"},
+  {"key": "largest_free_bytes", "label": "Largest free", "kind": "bytes", "term": "memory_largest_free"},
+  {"key": "split_bytes", "label": "Inactive split", "kind": "bytes", "term": "memory_inactive_split"},
+  {"key": "fragmentation", "label": "Fragmentation", "kind": "share", "term": "memory_fragmentation"},
+  {"key": "blocks", "label": "Blocks", "kind": "count", "term": "memory_block"},
+];
+
+export const MEMORY_MAP_BLOCKS: readonly DeclaredColumn[] = [
+  {"key": "bytes", "label": "Size", "kind": "bytes", "term": "memory_block_bytes"},
+  {"key": "state", "label": "State", "kind": "text", "term": "memory_map"},
+  {"key": "category", "label": "Category", "kind": "text", "term": "memory_block_category"},
+  {"key": "line", "label": "Line", "kind": "code", "term": "memory_block_line"},
 ];
 
 export const MODULES: readonly DeclaredColumn[] = [
@@ -292,7 +389,8 @@ export const AREA: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Name", "kind": "code", "width": 216},
   {"key": "look", "label": "Kind", "kind": "count", "width": 124},
   {"key": "count", "label": "Count", "kind": "count", "term": "area_count", "width": 68},
-  {"key": "total_ns", "label": "Total", "kind": "time", "term": "area_total", "width": 104, "bar": true},
+  {"key": "total_ns", "label": "Total", "kind": "time", "term": "area_total", "width": 92},
+  {"key": "self_ns", "label": "Self", "kind": "time", "term": "area_self", "width": 104, "bar": true},
   {"key": "share", "label": "Share", "kind": "share", "term": "area_share", "width": 76},
   {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "area_mean", "width": 88},
   {"key": "shortest_ns", "label": "Min", "kind": "time", "term": "area_shortest", "width": 88},
@@ -340,11 +438,17 @@ export const FILES: readonly DeclaredColumn[] = [
 export const OPERATORS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Operator", "kind": "code", "term": "operator", "width": 232},
   {"key": "input_shapes", "label": "Input shapes", "kind": "code", "term": "input_shapes", "width": 240},
+  {"key": "time_share", "label": "Share", "kind": "share", "term": "operator_share"},
   {"key": "calls", "label": "Calls", "kind": "count", "term": "calls"},
   {"key": "device_self_ns", "label": "{Device} self", "kind": "time", "term": "device_self", "bar": true},
   {"key": "device_total_ns", "label": "{Device} total", "kind": "time", "term": "device_total", "bar": true},
   {"key": "host_self_ns", "label": "Host self", "kind": "time", "term": "host_self", "bar": true},
   {"key": "host_total_ns", "label": "Host total", "kind": "time", "term": "host_total", "bar": true},
+  {"key": "host_median_ns", "label": "Call median", "kind": "time", "term": "call_median"},
+  {"key": "host_mean_ns", "label": "Call mean", "kind": "time", "term": "call_mean"},
+  {"key": "host_deviation_ns", "label": "Call std. dev.", "kind": "time", "term": "call_deviation"},
+  {"key": "host_min_ns", "label": "Call min", "kind": "time", "term": "call_min"},
+  {"key": "host_max_ns", "label": "Call max", "kind": "time", "term": "call_max"},
   {"key": "matrix_eligible", "label": "{Matrix_cores} eligible", "kind": "knowledge", "term": "matrix_eligible", "width": 112},
   {"key": "matrix_self_share", "label": "{Matrix_cores} self", "kind": "share", "term": "matrix_self_share"},
   {"key": "matrix_total_share", "label": "{Matrix_cores} total", "kind": "share", "term": "matrix_total_share"},
@@ -355,9 +459,12 @@ export const KERNELS: readonly DeclaredColumn[] = [
   {"key": "name", "label": "Kernel", "kind": "code", "term": "kernel", "width": 320},
   {"key": "operator", "label": "Operator", "kind": "code", "term": "kernel_operator", "width": 236},
   {"key": "fused", "label": "Fused operators", "kind": "code", "term": "fused", "width": 200},
+  {"key": "time_share", "label": "Share", "kind": "share", "term": "kernel_share"},
   {"key": "calls", "label": "Calls", "kind": "count", "term": "calls"},
   {"key": "total_ns", "label": "Total", "kind": "time", "term": "total", "bar": true},
   {"key": "mean_ns", "label": "Mean", "kind": "time", "term": "mean"},
+  {"key": "median_ns", "label": "Median", "kind": "time", "term": "median"},
+  {"key": "deviation_ns", "label": "Std. dev.", "kind": "time", "term": "deviation"},
   {"key": "min_ns", "label": "Min", "kind": "time", "term": "shortest"},
   {"key": "max_ns", "label": "Max", "kind": "time", "term": "longest"},
   {"key": "grid", "label": "Grid", "kind": "code", "term": "grid", "width": 110},

@@ -19,9 +19,13 @@ export type Certainty = "certain" | "likely" | "theoretical";
 
 export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
+export type MemoryBy = "category" | "line" | "module" | "operator" | "parent" | "stack";
+
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type MemoryGroup = "module" | "operator";
+
+export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
 
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
@@ -34,6 +38,10 @@ export type RankUnit = "bytes" | "ns" | "share";
 export type MatrixSide = "node" | "rank" | "ranks";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
+
+export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
+
+export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
@@ -48,6 +56,43 @@ export type OperatorGroup = "name" | "shape" | "stack";
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
+
+/** How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own duration. The last bucket has no end. */
+export interface LaunchHistogram {
+  edges_ns: number[];
+  delays: number[];
+  durations: number[];
+}
+
+/** Launches that wait on a stream: `length[i]` from `time_ns[i]` on. */
+export interface QueueCurve {
+  stream: string;
+  time_ns: number[];
+  length: number[];
+}
+
+/** Route `/api_calls`. `sentences`: what the tables say in short. `pooled`, `launches_pooled`: rows that the last row pools. `link`: the device's links to others, with their peak; empty not known. */
+export interface ApiCallsPayload {
+  vocabulary: Vocabulary;
+  sentences: string[];
+  rows: ApiCallsTable;
+  pooled: number;
+  longest: LongCallsTable;
+  histogram: LaunchHistogram;
+  launches: LaunchesTable;
+  launches_pooled: number;
+  queues: QueuesTable;
+  curves: QueueCurve[];
+  copies: CopiesTable;
+  link: string;
+  missing: Missing[];
+}
+
+/** Route `/api_calls/sequences`. */
+export interface KernelSequencesPayload {
+  vocabulary: Vocabulary;
+  rows: KernelSequencesTable;
+}
 
 /** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
 export interface CounterInfo {
@@ -423,15 +468,40 @@ export interface MemoryDevice {
   peak_reserved_bytes: number | null;
   capacity_bytes: number | null;
   blocks: number;
+  has_map: boolean;
   headline: string[];
 }
 
-/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: those of the file, the unknown one last; empty where it has none. */
+/** What held memory: a category, or a source line. */
+export interface MemoryHolder {
+  name: string | null;
+  bytes: number;
+}
+
+/** An allocation that failed for lack of memory. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `by_category`, `by_line`: what held it, the largest of each. */
+export interface MemoryFailure {
+  time_ns: number;
+  device: number | null;
+  sentence: string;
+  requested_bytes: number | null;
+  free_bytes: number | null;
+  allocated_bytes: number | null;
+  reserved_bytes: number | null;
+  line: string;
+  stack: string[];
+  by_category: MemoryHolder[];
+  by_line: MemoryHolder[];
+}
+
+/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
 export interface MemoryPayload {
   source: MemorySource;
   span_ns: number;
   devices: MemoryDevice[];
   categories: string[];
+  categories_known: Knowledge[];
+  failures: MemoryFailure[];
+  failed: number;
   has_modules: boolean;
   has_stacks: boolean;
   steps: StepsTable;
@@ -439,7 +509,7 @@ export interface MemoryPayload {
   missing: Missing[];
 }
 
-/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category where the file says them (then they add up to `allocated_bytes`), else empty. */
+/** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category of `/memory`; at each point they add up to `allocated_bytes`. Empty where no category is known. */
 export interface MemoryCurvePayload {
   device: number;
   rows: MemoryTable;
@@ -478,6 +548,50 @@ export interface MemoryAlivePayload {
   rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;
+}
+
+/** Route `/memory/changes`: before and after, the largest change first; `pooled` more rows, of `pooled_delta_bytes`, are not listed. `before_bytes`, `after_bytes`: allocated at the moments. */
+export interface MemoryChangesPayload {
+  device: number;
+  other: number;
+  before_ns: number;
+  after_ns: number;
+  before_bytes: number;
+  after_bytes: number;
+  rows: MemoryChangesTable;
+  pooled: number;
+  pooled_delta_bytes: number;
+}
+
+/** Per cell its bytes; what is left of `reserved` is free. `rounding` and `pending` are parts of `allocated`. */
+export interface MemoryMapCells {
+  reserved: number[];
+  allocated: number[];
+  rounding: number[];
+  pending: number[];
+}
+
+/** Route `/memory/map`: segments laid end to end and cut into cells of `cell_bytes`. `time_ns`: null when the snapshot was written. `reserved_bytes` … `split_bytes`: of the chosen segments; `pools`: of all. `begin_bytes`, `end_bytes`: the part that is shown. `starts`: cells in which a segment begins. `blocks`: the largest in it, of `blocks_in_part`; `stacks`: theirs, innermost frame first. */
+export interface MemoryMapPayload {
+  device: number;
+  time_ns: number | null;
+  reserved_bytes: number;
+  allocated_bytes: number;
+  rounding_bytes: number;
+  free_bytes: number;
+  largest_free_bytes: number;
+  split_bytes: number;
+  fragmentation: number | null;
+  segments: number;
+  begin_bytes: number;
+  end_bytes: number;
+  cell_bytes: number;
+  cells: MemoryMapCells;
+  starts: number[];
+  pools: MemoryPoolsTable;
+  blocks: MemoryMapBlocksTable;
+  blocks_in_part: number;
+  stacks: string[];
 }
 
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
@@ -750,13 +864,15 @@ export interface ArrowKind {
   total: number;
 }
 
-/** The boundaries of a step, or of `steps` consecutive ones from number `step` on. */
+/** The boundaries of a step, or of `steps` consecutive ones from number `step` on: of its window, and of the host's annotation alone. */
 export interface TimelineStep {
   step: number;
   steps: number;
   name: string;
   start_ns: number;
   end_ns: number;
+  host_start_ns: number;
+  host_end_ns: number;
 }
 
 /** A stretch of the trace that a defect touches. */
@@ -766,10 +882,12 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;
+  work_start_ns: number;
+  work_end_ns: number;
   origin_ns: string;
   events: number;
   level_max: number;
@@ -898,9 +1016,17 @@ export interface ArrowsPayload {
   target_ns: number[];
 }
 
-/** Route `/trace/search`: `names` by total time, at most 500 of `names_total`; `hits` the first 1000 of `total`. */
+/** How many events of a kind a search finds. */
+export interface SearchKind {
+  kind: Kind;
+  count: number;
+}
+
+/** Route `/trace/search`: of the hits of `kind` `names` by total time, at most 500 of `names_total`, and `hits`, the first 1000 of `total`. `kinds`: those with hits. */
 export interface SearchPayload {
   total: number;
+  kind: ChosenKind;
+  kinds: SearchKind[];
   names: MatchesTable;
   names_total: number;
   hits: HitsTable;
@@ -933,15 +1059,32 @@ export interface AreaOverlap {
   idle_ns: number;
 }
 
-/** Route `/trace/area`. `rows` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
+/** Events of a kind within the window; `self_ns`: their self times, the time that its threads or streams were busy with them. */
+export interface AreaKind {
+  kind: Kind;
+  names: number;
+  events: number;
+  self_ns: number;
+}
+
+/** Route `/trace/area`. `rows` of `kind` by total time; `pooled`: how many more names there are. `overlap`: null without device lanes. */
 export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
   events: number;
+  kinds: AreaKind[];
+  kind: ChosenKind;
   rows: AreaTable;
   pooled: number;
   groups: AreaGroup[];
   overlap: AreaOverlap | null;
+}
+
+/** Route `/trace/area/flame`. `rows`: null where the window has more than `most_events` events. `pooled` frames have less than 1/10,000 of the time and no row of their own. */
+export interface AreaFlamePayload {
+  rows: FlameTable | null;
+  pooled: number;
+  most_events: number;
 }
 
 /** A worker on the run's common clock. `offset_ns`: add it to the worker's own times; 0 for the worker whose trace begins first. `ready`: its trace is imported. `method`: `collectives`, `clock` (Unix time of the trace only), or `none`; `error_ns`: median distance of the ends of its matched collectives from their median over the ranks, null without enough of them; `matched`: how many there are. */
@@ -975,6 +1118,18 @@ export interface CollectivePeer {
 export interface CollectivePayload {
   key: string;
   peers: CollectivePeer[];
+}
+
+/** A place to look at; `link`: its address behind the `#` of the page. */
+export interface TourPlace {
+  text: string;
+  link: string;
+}
+
+/** Route `/tour`: what the logdir shows, and places in it; without places there is no tour. */
+export interface TourPayload {
+  sentences: string[];
+  places: TourPlace[];
 }
 
 /** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
@@ -1085,12 +1240,20 @@ export interface ClusterItem {
   failed: number;
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
+/** A running job that records when it is asked to: the folder of its traces, the ranks that listen, and the command that asks them. */
+export interface LiveJob {
+  folder: string;
+  ranks: number[];
+  command: string;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. `live`: jobs that listen. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
   cluster: ClusterItem | null;
+  live: LiveJob[];
   files: FilesTable;
 }
 
@@ -1228,22 +1391,11 @@ export interface OperatorPayload {
   missing: Missing[];
 }
 
-/** A call stack of an operator (frames innermost first) and the calls made from it. */
-export interface StackItem {
-  frames: string[];
-  calls: number;
-  device_self_ns: number | null;
-  device_total_ns: number | null;
-  host_self_ns: number;
-  host_total_ns: number;
-}
-
-/** Route `/operator/stacks`: one operator's call stacks, the most expensive first. `without`: calls that have none. */
-export interface OperatorStacksPayload {
+/** Route `/callers`: who calls an operator or a kernel, as a tree whose rows come before their own callers, the most expensive first. */
+export interface CallersPayload {
+  of: EfficiencyGroup;
   name: string;
-  shapes: string | null;
-  stacks: StackItem[];
-  without: number;
+  rows: CallersTable;
   missing: Missing[];
 }
 
@@ -1298,6 +1450,83 @@ export interface TracePayload {
   origin_ns: string;
   perfetto_url: string;
   steps: StepsTable;
+}
+
+/** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
+export interface ApiCallsTable {
+  name: string[];
+  calls: number[];
+  total_ns: number[];
+  thread_share: (number | null)[];
+  mean_ns: number[];
+  median_ns: (number | null)[];
+  max_ns: number[];
+  event: number[];
+}
+
+/** The longest runtime and driver calls, one by one. */
+export interface LongCallsTable {
+  name: string[];
+  dur_ns: number[];
+  reason: (string | null)[];
+  operator: (string | null)[];
+  kernel: (string | null)[];
+  start_ns: number[];
+  event: number[];
+}
+
+/** One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short. */
+export interface LaunchesTable {
+  name: string[];
+  calls: number[];
+  total_ns: number[];
+  short: number[];
+  short_ns: number[];
+  below_launch: (number | null)[];
+  launch_ns: (number | null)[];
+  median_delay_ns: (number | null)[];
+  max_delay_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per device and stream: launches that wait for their work to begin, those with the most launches first. A replayed graph counts once. */
+export interface QueuesTable {
+  stream: string[];
+  launches: number[];
+  mean_length: (number | null)[];
+  max_length: number[];
+  waiting_ns: number[];
+  full_ns: number[];
+  full_share: (number | null)[];
+  blocked: number[];
+  blocked_ns: number[];
+  event: number[];
+}
+
+/** One row per kind, host memory and size of copies and memsets, the most time first. */
+export interface CopiesTable {
+  kind: string[];
+  memory: (string | null)[];
+  size: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  median_ns: number[];
+  max_ns: number[];
+  bytes: (number | null)[];
+  rate: (number | null)[];
+  link_share: (number | null)[];
+  event: number[];
+}
+
+/** One row per sequence of kernels that ran more than once, the most device time first. */
+export interface KernelSequencesTable {
+  sequence: string[];
+  length: number[];
+  count: number[];
+  device_ns: number[];
+  gaps_ns: number[];
+  host_ns: (number | null)[];
+  event: number[];
 }
 
 /** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
@@ -1580,6 +1809,7 @@ export interface MemoryBlocksTable {
   module: (string | null)[];
   line: (string | null)[];
   category: (string | null)[];
+  known_by: (string | null)[];
   bytes: number[];
   allocated_ns: (number | null)[];
   released_ns: (number | null)[];
@@ -1606,10 +1836,48 @@ export interface MemoryAliveTable {
   module: (string | null)[];
   line: (string | null)[];
   category: (string | null)[];
+  known_by: (string | null)[];
   bytes: number[];
   blocks: (number | null)[];
   largest_bytes: (number | null)[];
   oldest_ns: (number | null)[];
+}
+
+/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
+export interface MemoryChangesTable {
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  allocated_bytes: (number | null)[];
+  freed_bytes: (number | null)[];
+  delta_blocks: number[];
+}
+
+/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
+export interface MemoryPoolsTable {
+  stream: (number | null)[];
+  pool: string[];
+  segments: number[];
+  reserved_bytes: number[];
+  allocated_bytes: number[];
+  rounding_bytes: number[];
+  free_bytes: number[];
+  largest_free_bytes: number[];
+  split_bytes: number[];
+  fragmentation: (number | null)[];
+  blocks: number[];
+}
+
+/** One row per block in use of the part of a map that is shown. */
+export interface MemoryMapBlocksTable {
+  offset_bytes: number[];
+  bytes: number[];
+  requested_bytes: (number | null)[];
+  state: string[];
+  category: (string | null)[];
+  line: (string | null)[];
+  stack: (number | null)[];
 }
 
 /** One row per `nn.Module`, parents before children. */
@@ -1717,6 +1985,7 @@ export interface HitsTable {
   event: number[];
   lane: number[];
   name: string[];
+  look: number[];
   start_ns: number[];
   dur_ns: number[];
 }
@@ -1727,6 +1996,7 @@ export interface AreaTable {
   look: number[];
   count: number[];
   total_ns: number[];
+  self_ns: number[];
   share: (number | null)[];
   mean_ns: number[];
   shortest_ns: number[];
@@ -1784,15 +2054,35 @@ export interface OperatorsTable {
   name: string[];
   input_shapes: (string | null)[];
   has_stack: boolean[];
+  time_share: (number | null)[];
   calls: number[];
   device_self_ns: (number | null)[];
   device_total_ns: (number | null)[];
   host_self_ns: number[];
   host_total_ns: number[];
+  host_median_ns: (number | null)[];
+  host_mean_ns: (number | null)[];
+  host_deviation_ns: (number | null)[];
+  host_min_ns: (number | null)[];
+  host_max_ns: (number | null)[];
   matrix_eligible: number[];
   matrix_self_share: (number | null)[];
   matrix_total_share: (number | null)[];
   attribution: (string | null)[];
+}
+
+/** One row per caller of an operator or a kernel, callees before their callers. */
+export interface CallersTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  layers: (string | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: (number | null)[];
+  host_total_ns: (number | null)[];
+  total_ns: (number | null)[];
 }
 
 /** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
@@ -1802,9 +2092,12 @@ export interface KernelsTable {
   operator: (string | null)[];
   no_operator: (string | null)[];
   fused: (string | null)[];
+  time_share: (number | null)[];
   calls: number[];
   total_ns: number[];
   mean_ns: number[];
+  median_ns: (number | null)[];
+  deviation_ns: (number | null)[];
   min_ns: number[];
   max_ns: number[];
   grid: (string | null)[];

@@ -49,6 +49,7 @@ describe("the page", () => {
   let end: () => void;
   beforeEach(() => {
     history.replaceState(null, "", "/");
+    localStorage.setItem("pytorch_profiler.tour", "done");
     pageStore.set(EMPTY_PAGE);
     runsStore.set({ payload: null, error: null });
     end = startLocation();

@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
+import { nameFilesAfter } from "../base/csv";
 import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
 import { complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
@@ -17,6 +18,7 @@ import { Boundary } from "./boundary";
 import { Header } from "./Header";
 import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
 import { VIEWS, type View } from "./registry";
+import { Tour } from "./tour";
 
 export function App() {
   const page = useStore(pageStore);
@@ -47,6 +49,7 @@ export function App() {
       <main ref={main} id="main" tabIndex={-1} aria-label={view.label}>
         <h1 class="visually-hidden">{view.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
+        <Tour brief={view.id !== "overview"} />
         <Content view={view} props={props} payload={payload} />
       </main>
     </div>
@@ -75,6 +78,10 @@ function Content({ view, props, payload }: ContentProps) {
         diagnosisHref={props.hrefOf("diagnosis")}
       />
     );
+  const { first, last } = props.steps;
+  const { run, worker } = selection;
+  const steps = first === null && last === null ? "" : `steps_${first ?? 0}-${last ?? "end"}`;
+  nameFilesAfter(run, worker, view.id, steps);
   const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>

@@ -1,5 +1,6 @@
 /** Views that come in one file after the first page: small ones apart would compress worse. */
 
+export { ApiCallsView } from "../views/api_calls/view";
 export { CountersView } from "../views/counters/view";
 export { CriticalPathView } from "../views/critical_path/view";
 export { DiffView } from "../views/diff/view";

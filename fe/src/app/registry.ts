@@ -19,6 +19,7 @@ export interface View {
 
 const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
 const IterationsView = lazy(async () => (await import("../views/iterations/view")).IterationsView);
+const ApiCallsView = lazy(async () => (await import("./later")).ApiCallsView);
 const MemoryView = lazy(async () => (await import("./later")).MemoryView);
 const ModuleView = lazy(async () => (await import("./later")).ModuleView);
 const DistributedView = lazy(async () => (await import("./later")).DistributedView);
@@ -39,6 +40,7 @@ export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
+  view("api_calls", "API Calls", ApiCallsView, { term: "api_calls_view" }),
   view("iterations", "Iterations", IterationsView, { term: "iterations_view" }),
   view("trace", "Trace", TraceView),
   view("critical_path", "Critical Path", CriticalPathView, { term: "critical_path_view" }),

@@ -28,3 +28,30 @@ export function fileName(...parts: readonly string[]): string {
     .replace(/^[._]+|_+$/g, "");
   return name.slice(0, 120) || "table";
 }
+
+/** For the clipboard: spreadsheets part it into cells. */
+export function tsv(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
+  const plain = (cell: CsvCell): string => (cell ?? "").toString().replace(/[\t\r\n]+/g, " ");
+  const field = (cell: CsvCell): string =>
+    typeof cell === "string" && FORMULA.test(cell) ? `'${plain(cell)}` : plain(cell);
+  return [header, ...rows].map((row) => `${row.map(field).join("\t")}\n`).join("");
+}
+
+export function markdown(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
+  const field = (cell: CsvCell): string =>
+    (cell ?? "")
+      .toString()
+      .replace(/[\\|<]/g, "\\$&")
+      .replace(/\s+/g, " ");
+  const lines = [header, header.map(() => "---"), ...rows];
+  return lines.map((row) => `| ${row.map(field).join(" | ")} |\n`).join("");
+}
+
+let prefix = "";
+
+/** From now on the names of files begin with these, e.g. run, worker and view. */
+export function nameFilesAfter(...parts: readonly string[]): void {
+  prefix = fileName(...parts);
+}
+
+export const savedAs = (name: string): string => (prefix ? `${prefix}_${name}` : name);

@@ -12,6 +12,7 @@ export const VIEW_IDS = [
   "overview",
   "operator",
   "kernel",
+  "api_calls",
   "iterations",
   "trace",
   "critical_path",

@@ -4,9 +4,10 @@ import { useMemo, useState } from "preact/hooks";
 import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
 import { adoptStyles } from "../base/styles";
-import { formatTime } from "../base/units";
+import { formatExactTime, formatTime } from "../base/units";
 import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
+import { figuresText } from "./crosshair";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
@@ -56,6 +57,8 @@ export function Timeline(given: TimelineProps) {
         filterResult={layout.rows.length === 0 ? "none" : String(layout.rows.length)}
         areaTool={areaTool}
         onAreaTool={setAreaTool}
+        measureTool={state.measured.on}
+        onMeasureTool={state.measure}
         onZoom={(factor) => scene.current?.camera.zoom(0.5, factor)}
         onWhole={() => scene.current?.camera.whole(true)}
         onFold={(open) => props.onRows(withAll(props.rows, props.tree, open))}
@@ -81,6 +84,7 @@ export function Timeline(given: TimelineProps) {
         pinned={props.rows.pinned}
         actions={useActions(props, state)}
         moving={refs.list}
+        sticky={refs.sticky}
       />
       <Stage props={props} state={state} areaTool={areaTool} />
       <ScrollBar state={state} />
@@ -136,7 +140,12 @@ interface StageProps {
 function Stage({ props, state, areaTool }: StageProps) {
   const { refs, scene, layout, hover, problem, busy, grabbed } = state;
   const id = useId("timeline");
-  const look = areaTool ? " timeline-stage-area" : grabbed ? " timeline-stage-grabbed" : "";
+  const look =
+    areaTool || state.measured.on
+      ? " timeline-stage-area"
+      : grabbed
+        ? " timeline-stage-grabbed"
+        : "";
   return (
     <div ref={refs.stage} class={`timeline-stage${look}`}>
       <canvas
@@ -151,6 +160,9 @@ function Stage({ props, state, areaTool }: StageProps) {
         {INSTRUCTIONS}
       </p>
       <div ref={refs.frame} class="timeline-frame" hidden />
+      <div ref={refs.measure} class="timeline-measure" aria-hidden="true" hidden>
+        <span />
+      </div>
       {busy ? <div class="timeline-busy" /> : null}
       {layout.rows.length === 0 && props.rows.filter ? (
         <p class="timeline-empty">No track matches “{props.rows.filter}”.</p>
@@ -163,7 +175,7 @@ function Stage({ props, state, areaTool }: StageProps) {
           </Button>
         </div>
       )}
-      <HoverLayer news={hover} props={props} />
+      <HoverLayer news={hover} props={props} layout={layout} />
     </div>
   );
 }
@@ -198,9 +210,22 @@ function Spoken({ props, state, settled }: SpokenProps) {
     [settled],
     600,
   );
+  const figures = useAnnouncement(
+    () =>
+      layout.rows
+        .flatMap(({ key, label }) => {
+          const [value, curve] = [props.figures.get(key), props.curves.get(key)];
+          return value && curve ? `${label}: ${figuresText(value, curve)}` : [];
+        })
+        .join("; "),
+    [props.figures],
+    600,
+  );
   return (
     <div class="visually-hidden" aria-live="polite">
       <p>{selection}</p>
+      <p>{state.measured.ns === null ? "" : `Measured: ${formatExactTime(state.measured.ns)}`}</p>
+      <p>{figures}</p>
       <p>{view}</p>
     </div>
   );

@@ -110,3 +110,32 @@ it("brings a range into sight only when it is not", () => {
   camera.bring({ t0: 5000, t1: 5100 }, false);
   expect(camera.view).toEqual({ t0: 4550, t1: 5550 });
 });
+
+describe("panels about the canvas", () => {
+  it("leave what is seen where it is, at the same scale", () => {
+    const camera = new Camera(SPAN, { t0: 100_000, t1: 200_000 });
+    camera.widen(0.6);
+    expect(camera.view).toEqual({ t0: 100_000, t1: 160_000 });
+    camera.widen(1 / 0.6);
+    expect(camera.view.t1).toBeCloseTo(200_000, 6);
+  });
+
+  it("leave what was just asked for in sight", () => {
+    const camera = new Camera(SPAN, null);
+    camera.go({ t0: 100_000, t1: 200_000 }, false);
+    camera.widen(0.6);
+    expect(camera.view).toEqual({ t0: 100_000, t1: 200_000 });
+  });
+
+  it("leave the rows where they are when they close, until somebody scrolls", () => {
+    const camera = new Camera(SPAN, null);
+    camera.setHeights(1000, 300);
+    camera.scrollBy(700);
+    camera.setHeights(1000, 600);
+    expect([camera.scroll, camera.scrollRange]).toEqual([700, 700]);
+    camera.scrollBy(-100);
+    expect([camera.scroll, camera.scrollRange]).toEqual([600, 600]);
+    camera.setHeights(900, 600);
+    expect(camera.scroll).toBe(300);
+  });
+});

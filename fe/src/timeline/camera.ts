@@ -19,6 +19,8 @@ const SCROLL_MS = 200;
 const SMALL_STEP = 0.12;
 /** After a pause of the browser a held key must not jump. */
 const LONGEST_FRAME = 0.1;
+/** So long after it was sent somewhere, ms, panels that open for it leave the view as it is. */
+const JUST_SENT = 1000;
 
 const easeOut = (p: number): number => 1 - (1 - p) ** 3;
 
@@ -32,6 +34,9 @@ export class Camera {
   private span: TimeRange;
   private content = 0;
   private height = 0;
+  /** How far it may stay scrolled though the rows end above. */
+  private slack = 0;
+  private sentAt = -Infinity;
   private flight: Flight<TimeRange> | null = null;
   private slide: Flight<number> | null = null;
   private last: number | null = null;
@@ -54,15 +59,24 @@ export class Camera {
     this.view = all ? whole(span) : clamp(this.view, span);
   }
 
-  /** Heights of the content and of the canvas, px. */
+  /** Heights of the content and of the canvas, px. A canvas that grows (a panel was closed) leaves the rows where they are. */
   setHeights(content: number, height: number): void {
+    if (content !== this.content) this.slack = 0;
+    else if (height !== this.height) this.slack = this.scroll;
     this.content = content;
     this.height = height;
     this.scroll = this.limited(this.scroll);
   }
 
+  /** The canvas is `ratio` times as wide as before: what is seen stays where it is, except on the way to what was just asked for. */
+  widen(ratio: number): void {
+    if (this.flight || performance.now() - this.sentAt < JUST_SENT) return;
+    const { t0, t1 } = this.view;
+    this.view = clamp({ t0, t1: t0 + (t1 - t0) * ratio }, this.span);
+  }
+
   get scrollRange(): number {
-    return Math.max(0, this.content - this.height);
+    return Math.max(0, this.content - this.height, this.slack);
   }
 
   /** Where the view is going; the view itself when it rests. */
@@ -92,6 +106,7 @@ export class Camera {
 
   go(view: TimeRange, animate: boolean): void {
     this.onMove();
+    this.sentAt = performance.now();
     const to = clamp(view, this.span);
     if (!animate || this.still) this.jump(to);
     else this.fly(to, FLIGHT_MS, ease);
@@ -110,6 +125,7 @@ export class Camera {
     this.slide = null;
     const before = this.scroll;
     this.scroll = this.limited(before + px);
+    this.slack = Math.min(this.slack, this.scroll);
     if (this.scroll !== before) this.onMove();
     return this.scroll !== before;
   }

@@ -1,6 +1,7 @@
 import type { GestureTarget, Point } from "./gestures";
 import { actionOf, takesKeys, type Action } from "./keyboard";
 import type { TimelineProps } from "./props";
+import { pathTo, withPinned } from "./rows";
 import type { Scene } from "./scene";
 import { areaInSight } from "./sight";
 import type { TimeRange } from "./types";
@@ -10,6 +11,8 @@ export interface Controlled {
   scene: Scene;
   props: () => TimelineProps;
   areaTool: () => boolean;
+  /** Measuring began or ended. */
+  onMeasure: () => void;
   onGrabbed: (grabbed: boolean) => void;
 }
 
@@ -17,7 +20,13 @@ export interface Controlled {
 const AROUND_SLICE = 0.3;
 const AROUND_AREA = 0.05;
 
-export function gestureTarget({ scene, props, areaTool, onGrabbed }: Controlled): GestureTarget {
+export function gestureTarget({
+  scene,
+  props,
+  areaTool,
+  onGrabbed,
+  onMeasure,
+}: Controlled): GestureTarget {
   const { camera } = scene;
   return {
     areaTool,
@@ -27,12 +36,19 @@ export function gestureTarget({ scene, props, areaTool, onGrabbed }: Controlled)
     zoom: (x, factor) => camera.zoom(x / Math.max(1, scene.width), factor),
     hover: (at) => {
       scene.pointer = at;
+      if (at) scene.measure.follow(() => scene.edgeNear(at));
       // A held key goes on zooming where the pointer goes.
       if (at && camera.keys.moving)
         camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
       scene.invalidate();
     },
-    select: (at) => select(scene, props(), at),
+    select: (at) => {
+      if (!scene.measure.on) select(scene, props(), at);
+      else {
+        scene.measure.put(scene.edgeNear(at), at.y);
+        onMeasure();
+      }
+    },
     zoomTo: (at) => zoomToPoint(scene, at),
     area: (from, to, done) => {
       const area = scene.draftArea(from, to);
@@ -58,14 +74,12 @@ function zoomToPoint(scene: Scene, at: Point): void {
   else scene.camera.zoom(at.x / Math.max(1, scene.width), 0.5);
 }
 
-export function onKeyDown({ scene, props }: Controlled, event: KeyboardEvent): boolean {
+export function onKeyDown(controlled: Controlled, event: KeyboardEvent): boolean {
   if (event.defaultPrevented || takesKeys(event.target)) return false;
+  const { scene, props } = controlled;
   const { selected } = props();
   const action = actionOf(event, selected !== null);
-  if (action) {
-    act(action, scene, props());
-    return true;
-  }
+  if (action) return act(action, controlled, props());
   const held = scene.camera.keys.press(event);
   if (held) {
     scene.camera.keyCentre = keyCentre(scene, selected);
@@ -83,12 +97,27 @@ function keyCentre(scene: Scene, selected: TimelineProps["selected"]): number {
   return at >= 0 && at <= width ? at / width : 0.5;
 }
 
-function act(action: Action, scene: Scene, props: TimelineProps): void {
-  const { camera } = scene;
+/** Whether there was anything to do. */
+function act(action: Action, controlled: Controlled, props: TimelineProps): boolean {
+  const { scene, onMeasure } = controlled;
+  const { camera, measure } = scene;
   switch (action.kind) {
     case "command":
       if (action.command === "clear") camera.rest();
-      props.onCommand(action.command);
+      if (action.command === "clear" && (measure.on || measure.range))
+        turnMeasure(controlled, false);
+      else props.onCommand(action.command);
+      break;
+    case "measure":
+      turnMeasure(controlled, !measure.on);
+      break;
+    case "measure_at":
+      if (!measure.on) return false;
+      measure.put(chosenTime(scene, props, action.edge), scene.height / 2);
+      onMeasure();
+      break;
+    case "pin":
+      pinSelected(props);
       break;
     case "whole":
       camera.whole(true);
@@ -111,6 +140,23 @@ function act(action: Action, scene: Scene, props: TimelineProps): void {
       camera.scrollBy(action.px);
       break;
   }
+  return true;
+}
+
+function turnMeasure({ scene, onMeasure }: Controlled, on: boolean): void {
+  scene.measure.turn(on);
+  onMeasure();
+}
+
+function chosenTime(scene: Scene, { selected }: TimelineProps, edge: "start" | "end"): number {
+  return selected?.[edge] ?? scene.timeUnder(scene.width / 2);
+}
+
+/** The row that has a name: lanes and what is bare have none. */
+function pinSelected({ selected, tree, rows, onRows }: TimelineProps): void {
+  const path = selected ? pathTo(tree, selected.source, selected.lane) : [];
+  const row = path.filter(({ bare }) => !bare).at(-1);
+  if (row) onRows(withPinned(rows, row.key, !rows.pinned.includes(row.key)));
 }
 
 function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {
@@ -118,8 +164,9 @@ function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {
   else if (area) scene.showRange(area, AROUND_AREA, true);
 }
 
-/** What a mark is set on: the area, else the selection, else the time under the pointer, else the middle. */
+/** What a mark is set on: the measured stretch, else the area, else the selection, else the time under the pointer, else the middle. */
 function markRange(scene: Scene, { area, selected }: TimelineProps): TimeRange {
+  if (scene.measure.range) return scene.measure.range;
   if (area) return { t0: area.t0, t1: area.t1 };
   if (selected) return { t0: selected.start, t1: selected.end };
   const time = Math.round(scene.timeUnder(scene.pointer?.x ?? scene.width / 2));

@@ -8,6 +8,8 @@ interface CornerProps {
   filterResult: string;
   areaTool: boolean;
   onAreaTool: (on: boolean) => void;
+  measureTool: boolean;
+  onMeasureTool: (on: boolean) => void;
   onZoom: (factor: number) => void;
   onWhole: () => void;
   onFold: (open: boolean) => void;
@@ -17,6 +19,7 @@ const STEP = 2;
 
 export function Corner(props: CornerProps) {
   const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold } = props;
+  const { measureTool, onMeasureTool } = props;
   return (
     <div class="timeline-corner">
       <div class="timeline-filter">
@@ -50,6 +53,13 @@ export function Corner(props: CornerProps) {
           label="Select an area by dragging (or hold Shift)"
           pressed={areaTool}
           onClick={() => onAreaTool(!areaTool)}
+        />
+        <Button
+          kind="quiet"
+          icon="measure"
+          label="Measure between two clicks (L)"
+          pressed={measureTool}
+          onClick={() => onMeasureTool(!measureTool)}
         />
         <Button
           kind="quiet"

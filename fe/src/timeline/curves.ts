@@ -20,6 +20,10 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
   return { y, base: y(curve.from <= 0 && curve.to >= 0 ? 0 : curve.from) };
 }
 
+/** Where a value of the curve is drawn. */
+export const yOfCurve = (curve: Curve, top: number, height: number, value: number): number =>
+  axisOf(curve, top, height).y(value);
+
 export function drawCurve(
   ctx: Context,
   frame: Frame,

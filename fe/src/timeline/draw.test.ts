@@ -173,9 +173,9 @@ describe("Painter", () => {
     draw(
       frame(ROWS, {
         boundaries: [
-          { name: "a", start: 0, end: 400 },
-          { name: "b", start: 400, end: 800 },
-          { name: "c", start: 800, end: 802 },
+          { name: "a", of: "host", about: [], start: 0, end: 400 },
+          { name: "b", of: "host", about: [], start: 400, end: 800 },
+          { name: "c", of: "host", about: [], start: 800, end: 802 },
         ],
         marks: [
           { key: "m", label: "", start: 500, end: 500, kind: "person" },

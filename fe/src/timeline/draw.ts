@@ -1,10 +1,12 @@
 import { formatCount } from "../base/units";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
+import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve } from "./curves";
 import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { Bright, drawLit } from "./lit";
 import { levelFor } from "./levels";
+import { drawNotes } from "./draw_notes";
 import {
   drawArea,
   drawBands,
@@ -86,6 +88,7 @@ export class Painter {
     drawMarks(this.ctx, frame);
     drawArea(this.ctx, frame);
     stats.arrows = drawArrows(this.ctx, frame);
+    drawNotes(this.ctx, frame);
     stats.ms = this.now() - begun;
     return stats;
   }
@@ -179,6 +182,8 @@ export class Painter {
     drawLit(ctx, frame, rows);
     const count = this.texts(frame, painted, labels, pinned);
     drawOutlines(ctx, frame);
+    drawFigures(ctx, frame, rows);
+    drawCrosshair(ctx, frame, rows);
     if (pinned) {
       ctx.fillStyle = frame.palette.muted;
       ctx.fillRect(0, bottom - 1, frame.width, 1);

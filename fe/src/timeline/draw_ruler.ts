@@ -66,7 +66,9 @@ function drawSteps(ctx: Context, { boundaries, view, width, palette, ratio }: Ru
     ctx.globalAlpha = i % 2 === 0 ? 0.16 : 0.08;
     ctx.fillRect(x0, 2, Math.max(1, x1 - x0 - 1 / ratio), STEP_BAND - 4);
     ctx.globalAlpha = 1;
-    const text = fitted(ctx, step.name, x1 - x0 - 12);
+    const room = x1 - Math.max(x0, 0) - 12;
+    const full = `${step.name} · ${step.of}`;
+    const text = ctx.measureText(full).width <= room ? full : fitted(ctx, step.name, room);
     if (!text) return;
     ctx.fillStyle = palette.text;
     ctx.fillText(text, Math.max(x0, 0) + 6, STEP_BAND / 2 + 0.5);

@@ -65,15 +65,15 @@ describe("the ruler", () => {
     expect(texts().at(-1)).toBe("1.234 567 s +");
   });
 
-  it("names steps, by their number alone where there is no room for more", () => {
+  it("names steps and whose time it is, by their number alone where there is no room for more", () => {
     draw({
       boundaries: [
-        { name: "ProfilerStep#7", start: 0, end: 2e6 },
-        { name: "ProfilerStep#8", start: 2e6, end: 2.4e6 },
-        { name: "ProfilerStep#9", start: 2.4e6, end: 2.5e6 },
+        { name: "ProfilerStep#7", of: "host", about: [], start: 0, end: 2e6 },
+        { name: "ProfilerStep#8", of: "host", about: [], start: 2e6, end: 2.4e6 },
+        { name: "ProfilerStep#9", of: "host", about: [], start: 2.4e6, end: 2.5e6 },
       ],
     });
-    expect(texts().slice(0, 2)).toEqual(["ProfilerStep#7", "#8"]);
+    expect(texts().slice(0, 2)).toEqual(["ProfilerStep#7 · host", "#8"]);
     expect(texts()).not.toContain("#9");
   });
 
@@ -112,7 +112,7 @@ describe("the minimap", () => {
     calls.length = 0;
     painter.draw({ ...MAP, view: { t0: 300, t1: 400 } });
     const second = drawn("fillRect").length;
-    expect(first - second).toBe(24);
+    expect(first - second).toBe(25);
     painter.draw({ ...MAP, palette: { ...MAP.palette, device: "#333333" } });
     expect(drawn("fillRect").length - second).toBe(first);
   });
@@ -123,6 +123,6 @@ describe("the minimap", () => {
     const without = drawn("fillRect").length;
     calls.length = 0;
     painter.draw({ ...MAP, heat: { range: MAP.span, counts: [0, 0, 1, 0, 0, 0, 0, 900] } });
-    expect(drawn("fillRect").length - (without - 24)).toBe(2);
+    expect(drawn("fillRect").length - (without - 25)).toBe(2);
   });
 });

@@ -9,8 +9,9 @@ async function rig(
   view: TimeRange,
   more: Partial<Frame> = {},
   offset = 0,
+  levels: { levelMax?: number } = {},
 ): Promise<{ frame: Frame; store: TileStore }> {
-  const sources = [sourceOf(slices, { lanes: 3, offset })];
+  const sources = [sourceOf(slices, { lanes: 3, offset, ...levels })];
   const store = new TileStore(sources, () => undefined);
   const frame = frameOf(view, sources, [laneRow(0, 0), laneRow(1, 20), laneRow(2, 40)], {
     width: 1000,
@@ -114,6 +115,11 @@ describe("sliceAt", () => {
     // Coarse tiles shorten times: the begin is right to a thousandth of a px of theirs.
     expect(Math.abs(found!.start - 12_345)).toBeLessThan(2 ** 7);
     expect(Math.abs(found!.end - 60_000_012_345)).toBeLessThan(2 ** 7);
+  });
+
+  it("knows the begin on an earlier tile of the view where coarser ones do not tell it", async () => {
+    const { frame, store } = await rig(SLICES, VIEW, {}, 0, { levelMax: 0 });
+    expect(sliceAt(frame, store, 800, 5)).toMatchObject({ event: 1, start: 100, end: 900 });
   });
 
   it("says what a summary holds", async () => {

@@ -15,7 +15,7 @@ export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): S
 }
 
 /** The row under a height; pinned rows lie over the others. */
-function rowUnder(frame: Frame, y: number): Row | undefined {
+export function rowUnder(frame: Frame, y: number): Row | undefined {
   const over = frame.rows.filter((row) => row.pinned === y < frame.pinnedHeight);
   return over.find((row) => y >= topOf(frame, row) && y < topOf(frame, row) + row.height);
 }
@@ -82,11 +82,13 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
   for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
     const own = time - source.offset;
+    // Where it lies on several tiles of the view, its begin is on one before.
+    const t0 = at === level ? Math.min(time, frame.view.t0) : time;
     store.visit(
       slice.source,
       slice.lane,
       at,
-      { t0: time, t1: time + Math.max(1, tileLength(at) / 2 ** 20) },
+      { t0, t1: time + Math.max(1, tileLength(at) / 2 ** 20) },
       (tile, from, to) => {
         for (let i = from; i < to; i++) {
           if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;

@@ -1,14 +1,15 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Point } from "./gestures";
-import { hoverText, type HoverText } from "./hover_text";
+import { hoverText, rowText, type HoverText } from "./hover_text";
 import type { TimelineProps } from "./props";
-import type { Slice } from "./types";
+import type { RowLayout } from "./rows";
+import type { Under } from "./scene";
 
 const AWAY = 14;
 const MARGIN = 6;
 
 export interface Hovered {
-  slice: Slice;
+  under: Under;
   at: Point;
   room: { width: number; height: number };
 }
@@ -25,7 +26,13 @@ export class HoverNews {
   }
 }
 
-export function HoverLayer({ news, props }: { news: HoverNews; props: TimelineProps }) {
+interface HoverLayerProps {
+  news: HoverNews;
+  props: TimelineProps;
+  layout: RowLayout;
+}
+
+export function HoverLayer({ news, props, layout }: HoverLayerProps) {
   const [hovered, setHovered] = useState(news.value);
   useEffect(() => {
     news.onChange = setHovered;
@@ -34,11 +41,20 @@ export function HoverLayer({ news, props }: { news: HoverNews; props: TimelinePr
     };
   }, [news]);
   if (!hovered) return null;
-  const { slice, at, room } = hovered;
-  const more = props.describe?.(slice) ?? [];
-  return (
-    <HoverCard text={hoverText(slice, props.sources, props.span.t0, more)} {...{ at, room }} />
-  );
+  const { under, at, room } = hovered;
+  return <HoverCard text={textOf(under, props, layout)} {...{ at, room }} />;
+}
+
+function textOf(under: Under, props: TimelineProps, layout: RowLayout): HoverText {
+  if (under.kind === "boundary") return { title: under.boundary.name, lines: under.boundary.about };
+  if (under.kind === "slice") {
+    const { slice, row } = under;
+    const more = [...(props.describe?.(slice) ?? []), ...(row?.overlap ? [row.note] : [])];
+    return hoverText(slice, props.sources, props.span.t0, more);
+  }
+  const { row, time } = under;
+  const about = layout.notes.get(row.key)?.node?.about;
+  return rowText(row, props.curves.get(row.key), time, props.span.t0, about);
 }
 
 interface HoverCardProps extends Pick<Hovered, "at" | "room"> {
@@ -55,7 +71,9 @@ function HoverCard({ text, at, room }: HoverCardProps) {
     const right = at.x + AWAY + offsetWidth + MARGIN <= room.width;
     const left = right ? at.x + AWAY : Math.max(MARGIN, at.x - AWAY - offsetWidth);
     const below = at.y + AWAY + offsetHeight + MARGIN <= room.height;
-    const top = below ? at.y + AWAY : Math.max(MARGIN, at.y - AWAY - offsetHeight);
+    const top = below
+      ? Math.max(MARGIN, at.y + AWAY)
+      : Math.max(MARGIN, at.y - AWAY - offsetHeight);
     element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
   });
   return (

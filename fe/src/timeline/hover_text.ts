@@ -1,6 +1,7 @@
 import { formatCount, formatShare, formatTime } from "../base/units";
+import { valueAt, valueText } from "./crosshair";
 import { timeText } from "./ruler";
-import type { Slice, Source } from "./types";
+import type { Curve, Row, Slice, Source } from "./types";
 
 export interface HoverText {
   title: string;
@@ -28,6 +29,23 @@ export function hoverText(
     title: `${formatCount(slice.count)} events, ${formatShare(slice.busy)} busy`,
     lines: [`${formatTime(length)} ${at}`, `longest: ${name || "(no name)"}`, ...more],
   };
+}
+
+/** A row where it has no slice: the value of a curve, or why the row is there. */
+export function rowText(
+  row: Row,
+  curve: Curve | undefined,
+  time: number,
+  origin: number,
+  about: string | undefined,
+): HoverText {
+  const value = curve && valueAt(curve, time);
+  const at = `at ${timeText(Math.round(time - origin))}`;
+  const lines = [
+    row.counter < 0 ? row.note : value ? `${valueText(value, curve)} ${at}` : `unknown ${at}`,
+    about ?? "",
+  ];
+  return { title: row.label || "Overlap", lines: lines.filter(Boolean) };
 }
 
 /** The same as one sentence, for screen readers. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actionOf, HeldKeys, takesKeys } from "./keyboard";
+import { actionOf, HeldKeys, KEYS, takesKeys } from "./keyboard";
 
 const key = (name: string, more: Partial<KeyboardEventInit> = {}): KeyboardEvent =>
   new KeyboardEvent("keydown", { key: name, ...more });
@@ -41,6 +41,24 @@ describe("actionOf", () => {
     expect(actionOf(key("r", { metaKey: true }), true)).toBeNull();
     expect(actionOf(key("ArrowLeft", { altKey: true }), true)).toBeNull();
     expect(actionOf(key("x"), true)).toBeNull();
+  });
+});
+
+it("the help lists every key that does something, once", () => {
+  const all = KEYS.flatMap(({ does }) => Object.entries(does));
+  const kinds = all.map(([name, does]) => `${name} ${"zoom" in does ? "held" : "once"}`);
+  expect(new Set(kinds).size).toBe(kinds.length);
+  for (const [name, does] of all)
+    if ("zoom" in does) expect(new HeldKeys().press(key(name))).toBe(true);
+    else expect(actionOf(key(name), true)).toEqual(does);
+  expect(KEYS.every(({ keys, text }) => keys.length > 0 && text)).toBe(true);
+});
+
+it("Enter chooses an end of a distance, with Shift the other edge", () => {
+  expect(actionOf(key("Enter"), true)).toEqual({ kind: "measure_at", edge: "start" });
+  expect(actionOf(key("Enter", { shiftKey: true }), true)).toEqual({
+    kind: "measure_at",
+    edge: "end",
   });
 });
 

@@ -6,6 +6,7 @@ import type {
   Boundary,
   ColourBy,
   Curve,
+  CurveValue,
   Frame,
   Mark,
   Row,
@@ -42,6 +43,8 @@ export interface TrackNode {
   /** Has no row of its own: its lanes stand under the parent's row. For the group that people come for, e.g. the calls of a thread. */
   bare: boolean;
   children: readonly TrackNode[];
+  /** What it shows, in a sentence. */
+  about?: string;
 }
 
 /** What a person did to the rows. Keys that no node has are kept and do nothing. */
@@ -54,6 +57,8 @@ export interface RowState {
   pinned: readonly string[];
   /** Siblings that were moved come in this order, those not named here after them. */
   order: readonly string[];
+  /** A lane that is shown although what holds it is folded: alone, without those beside it. */
+  peek: { source: number; lane: number } | null;
   /** Only rows whose own or whose ancestors' text has all its words. */
   filter: string;
 }
@@ -63,6 +68,7 @@ export const NO_ROW_STATE: RowState = {
   shut: new Set(),
   pinned: [],
   order: [],
+  peek: null,
   filter: "",
 };
 
@@ -132,6 +138,8 @@ export interface TimelineProps {
   arrows: readonly Arrow[];
   /** By the key of the counter's row. */
   curves: ReadonlyMap<string, Curve>;
+  /** Of the area, by the key of the counter's row; empty while they are on their way. */
+  figures: ReadonlyMap<string, CurveValue>;
   activity: Activity;
   colourBy: ColourBy;
   selected: Selected | null;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { group, node, sampleTree } from "./fixtures";
 import { NO_ROW_STATE, type RowState } from "./props";
 import {
+  growthFor,
   inOrder,
   layOut,
   lanesBelow,
@@ -19,6 +20,24 @@ const TREE = sampleTree();
 const state = (more: Partial<RowState> = {}): RowState => ({ ...NO_ROW_STATE, ...more });
 const keys = (more: Partial<RowState> = {}, tree = TREE): string[] =>
   layOut(tree, state(more), 1000).rows.map((row) => row.key);
+
+describe("growthFor", () => {
+  const usual = layOut(TREE, state(), 0).height;
+
+  it("leaves rows as they are where they fill the window", () => {
+    expect(growthFor(TREE, usual)).toEqual({ lane: 1, counter: 1 });
+    expect(growthFor(TREE, usual / 2)).toEqual({ lane: 1, counter: 1 });
+  });
+
+  it("makes rows higher in a taller one, curves most of all, up to a limit", () => {
+    const growth = growthFor(TREE, usual * 1.3);
+    expect(growth.lane).toBeCloseTo(1.3, 6);
+    const { height } = layOut(TREE, state(), 0, growth);
+    expect(height).toBeGreaterThan(usual * 1.2);
+    expect(height).toBeLessThanOrEqual(usual * 1.3);
+    expect(growthFor(TREE, usual * 10)).toEqual({ lane: 1.5, counter: 3 });
+  });
+});
 
 describe("layOut", () => {
   it("puts the first lane of a bare group in its parent's row, and folds python", () => {
@@ -166,6 +185,22 @@ describe("changes", () => {
     expect(keys(next)).toContain("main.python/1");
     expect(next.filter).toBe("");
     expect(withLane(state({ filter: "python" }), TREE, 0, 1).filter).toBe("python");
+  });
+
+  it("show one lane of what is folded, beneath its row, until it is folded again", () => {
+    const folded = state({ shut: new Set(["host"]) });
+    const next = withLane(folded, TREE, 0, 1);
+    const added = ["main", "main.python", "main.python/1"];
+    expect(keys(next)).toEqual(
+      keys(folded).flatMap((key) => (key === "host" ? [key, ...added] : key)),
+    );
+    expect(withLane(next, TREE, 0, 1)).toBe(next);
+    expect(keys(withOpen(next, TREE[0]!, false))).toEqual(keys(folded));
+  });
+
+  it("need no row for the lane that a folded one stands for", () => {
+    const folded = state({ shut: new Set(["host"]) });
+    expect(keys(withLane(folded, TREE, 0, 2))).toEqual(["host", "main", ...keys(folded).slice(1)]);
   });
 
   it("leave all as it is for a lane that nobody has", () =>

@@ -1,6 +1,6 @@
 import { firstWhere } from "../base/bisect";
 import { compileSearch } from "../base/search";
-import type { RowState, TrackLane, TrackNode } from "./props";
+import { NO_ROW_STATE, type RowState, type TrackLane, type TrackNode } from "./props";
 import type { Row } from "./types";
 
 export const HEADER_HEIGHT = 24;
@@ -47,7 +47,7 @@ export function withOpen(state: RowState, node: TrackNode, open: boolean): RowSt
   shut.delete(node.key);
   if (open && node.foldedByDefault) opened.add(node.key);
   if (!open && !node.foldedByDefault) shut.add(node.key);
-  return { ...state, open: opened, shut };
+  return { ...state, open: opened, shut, peek: open ? state.peek : null };
 }
 
 export function withPinned(state: RowState, key: string, pinned: boolean): RowState {
@@ -147,7 +147,7 @@ export function lanesBelow(node: TrackNode): readonly number[] {
   return [...node.lanes.map((own) => own.lane), ...node.children.flatMap(lanesBelow)];
 }
 
-/** The state in which the lane's row is shown: its nodes open, and the filter gone if it hides them. */
+/** The state in which the lane's row is shown: alone where its node is folded, and the filter gone if it hides it. */
 export function withLane(
   state: RowState,
   tree: readonly TrackNode[],
@@ -155,12 +155,12 @@ export function withLane(
   lane: number,
 ): RowState {
   const path = pathTo(tree, source, lane);
-  let next = state;
-  for (const node of path) if (!isOpen(node, next)) next = withOpen(next, node, true);
   const last = path.at(-1);
-  return last && next.filter && !shownBy(next.filter, tree).has(last)
-    ? { ...next, filter: "" }
-    : next;
+  const { filter, peek } = state;
+  const hidden =
+    path.some((node) => !isOpen(node, state)) && (peek?.source !== source || peek.lane !== lane);
+  const next = hidden ? { ...state, peek: { source, lane } } : state;
+  return last && filter && !shownBy(filter, tree).has(last) ? { ...next, filter: "" } : next;
 }
 
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
@@ -193,11 +193,39 @@ function shownBy(
   return shown;
 }
 
+/** How much higher than usual rows are drawn. */
+export interface Growth {
+  lane: number;
+  counter: number;
+}
+
+const USUAL: Growth = { lane: 1, counter: 1 };
+/** Higher rows would show no more. */
+const MOST_GROWTH: Growth = { lane: 1.5, counter: 3 };
+
+/** Higher rows where those that stand open at first leave much of a tall window empty; they stay so whatever is opened. */
+export function growthFor(tree: readonly TrackNode[], room: number): Growth {
+  const { rows, height } = layOut(tree, NO_ROW_STATE, 0);
+  const lane = Math.max(1, Math.min(MOST_GROWTH.lane, room / Math.max(1, height)));
+  const curves = bottom(rows.filter((row) => row.kind === "counter"));
+  const rest = room - (height - curves) * lane;
+  return { lane, counter: Math.max(1, Math.min(MOST_GROWTH.counter, rest / Math.max(1, curves))) };
+}
+
 /** The rows of a tree. Pinned ones get at most `pinnedRoom` px; those that do not fit scroll with the rest, but first. */
-export function layOut(tree: readonly TrackNode[], state: RowState, pinnedRoom: number): RowLayout {
+export function layOut(
+  tree: readonly TrackNode[],
+  state: RowState,
+  pinnedRoom: number,
+  growth = USUAL,
+): RowLayout {
   const builder = new Builder(tree, state);
-  const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key));
-  const rest = builder.rowsOf(tree, "", 0);
+  const grown = (row: Row): Row => ({
+    ...row,
+    height: Math.floor(row.height * (row.kind === "counter" ? growth.counter : growth.lane)),
+  });
+  const pinned = state.pinned.flatMap((key) => builder.pinnedRows(key)).map(grown);
+  const rest = builder.rowsOf(tree, "", 0).map(grown);
   let fixed = 0;
   while (fixed < pinned.length && bottom(pinned.slice(0, fixed + 1)) <= pinnedRoom) fixed++;
   const rows = [...pinned, ...rest];
@@ -229,11 +257,15 @@ class Builder {
   private readonly state: RowState;
   private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
   private readonly pinned: ReadonlyMap<string, Place>;
+  /** What leads to the lane that is peeked at. */
+  private readonly way: ReadonlySet<TrackNode>;
 
   constructor(tree: readonly TrackNode[], state: RowState) {
     this.state = state;
     this.shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
     this.pinned = find(tree, new Set(state.pinned));
+    const { peek } = state;
+    this.way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
   }
 
   pinnedRows(key: string): Row[] {
@@ -255,7 +287,8 @@ class Builder {
     );
   }
 
-  private rowsOfNode(node: TrackNode, parent: string, indent: number): Row[] {
+  /** `only`: of what is below the node, only the way to the lane that is peeked at. */
+  private rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
     if (node.kind === "counter")
       return [
         this.row(node, parent, indent, {
@@ -273,18 +306,21 @@ class Builder {
           ? first
           : null;
     // What a filter found deeper must be seen.
-    const open = isOpen(node, this.state) || this.shown?.get(node) === "way";
+    const open = !only && (isOpen(node, this.state) || this.shown?.get(node) === "way");
     const row = direct
       ? this.firstLane(node, direct, children, parent, indent, open)
       : this.header(node, parent, indent, open);
-    if (!open) return [row];
+    if (!open && !this.way.has(node)) return [row];
     const lanesOf = (owner: TrackNode): Row[] =>
       owner.lanes
         .map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1))
-        .slice(owner === direct ? 1 : 0);
-    const below = children.flatMap((child) =>
-      child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1),
-    );
+        .slice(owner === direct ? 1 : 0)
+        .filter(({ lane }) => open || (lane === this.state.peek?.lane && lane !== row.lane));
+    const below = children
+      .filter((child) => open || this.way.has(child))
+      .flatMap((child) =>
+        child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1, !open),
+      );
     return [row, ...lanesOf(node), ...below];
   }
 

@@ -45,6 +45,13 @@ export function RulerView({ canvas, scene, props, height }: RulerProps) {
     const boundary = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
     if (boundary) now.showRange({ t0: boundary.start, t1: boundary.end }, 0.03, true);
   };
+  /** The canvas goes on above its begin, so that one pointer serves both. */
+  const hover = (event: PointerEvent | null): void => {
+    const now = scene.current;
+    if (!now) return;
+    now.pointer = event && { x: columnOf(event), y: event.offsetY - height };
+    now.invalidate();
+  };
   return (
     <canvas
       ref={canvas}
@@ -56,7 +63,11 @@ export function RulerView({ canvas, scene, props, height }: RulerProps) {
         from.current = columnOf(event);
         event.currentTarget.setPointerCapture(event.pointerId);
       }}
-      onPointerMove={(event) => stroke(columnOf(event), false)}
+      onPointerMove={(event) => {
+        hover(event);
+        stroke(columnOf(event), false);
+      }}
+      onPointerLeave={() => hover(null)}
       onPointerUp={(event) => {
         stroke(columnOf(event), true);
         end();

@@ -3,22 +3,31 @@
  * It lives outside Preact, because nothing of it may cost a diff per frame.
  */
 
+import { formatExactTime } from "../base/units";
 import { fontOfTheme, watchTheme } from "../base/theme";
 import { Camera } from "./camera";
 import { Painter, type DrawStats } from "./draw";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
 import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
-import { sliceAt } from "./hit";
+import { rowUnder, sliceAt } from "./hit";
+import { Measure, snapped } from "./measure";
 import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
-import { layOut, NO_ROWS, rowsInSight, type RowLayout } from "./rows";
+import { growthFor, layOut, NO_ROWS, type Growth, rowsInSight, type RowLayout } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
+import { stickyShift } from "./sticky";
 import { TileStore } from "./tile_store";
-import type { Area, Frame, Palette, Row, Slice, TimeRange } from "./types";
+import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
 import { fit, timeAt, topOf, xAt } from "./viewport";
 import { Telling } from "./telling";
+
+/** What can be told about at the pointer; `time`: that of the pointer. */
+export type Under =
+  | { kind: "slice"; slice: Slice; row: Row | null }
+  | { kind: "row"; row: Row; time: number }
+  | { kind: "boundary"; boundary: Boundary };
 
 export interface SceneElements {
   stage: HTMLDivElement;
@@ -26,24 +35,32 @@ export interface SceneElements {
   ruler: HTMLCanvasElement;
   minimap: HTMLCanvasElement;
   list: HTMLDivElement;
+  sticky: HTMLDivElement;
   /** A native scroll bar; its only child is as high as the content. */
   bar: HTMLDivElement;
   frame: HTMLDivElement;
+  measure: HTMLDivElement;
 }
 
 /** What the scene tells its component; each only when it changed. */
 export interface SceneNews {
   onRowsInSight: (layout: RowLayout, rows: readonly Row[]) => void;
-  onHover: (slice: Slice | null, at: Point | null) => void;
+  onHover: (under: Under | null, at: Point | null) => void;
   /** Tiles cannot be had: an error; `null`: all is well again. */
   onProblem: (error: unknown) => void;
   onBusy: (busy: boolean) => void;
 }
 
+/** Css px of the window below the canvas. */
+const BELOW_ROWS = 16;
 /** Pinned rows get at most this share of the canvas. */
 const PINNED_SHARE = 0.6;
+/** From a measured point to the edge that is meant, px. */
+const SNAP = 8;
 /** Something must be on its way for so long, ms, before it is said. */
 const PATIENCE = 350;
+
+const NO_FIGURES: TimelineProps["figures"] = new Map();
 
 export function rulerHeight(props: Pick<TimelineProps, "boundaries">): number {
   return props.boundaries.length > 0 ? STEP_BAND + TICK_BAND : TICK_BAND;
@@ -57,6 +74,7 @@ export class Scene {
   hovered: Slice | null = null;
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
+  readonly measure = new Measure();
   private draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
@@ -82,6 +100,7 @@ export class Scene {
   };
   private busySince: number | null = null;
   private laidOut: readonly unknown[] = [];
+  private growth: Growth | undefined;
 
   constructor(elements: SceneElements, props: TimelineProps, news: SceneNews) {
     this.elements = elements;
@@ -130,13 +149,18 @@ export class Scene {
   settleRows(): void {
     const room = Math.round(this.height * PINNED_SHARE);
     const { tree, rows } = this.props;
-    const now = [tree, rows, room];
+    // Of the window, not of the canvas: rows may not grow and shrink with the panels about them.
+    const tall = window.innerHeight;
+    const now = [tree, rows, room, tall];
     if (now.every((part, i) => part === this.laidOut[i])) return;
+    if (tree !== this.laidOut[0] || tall !== this.laidOut[3])
+      this.growth = growthFor(
+        tree,
+        tall - this.elements.stage.getBoundingClientRect().top - BELOW_ROWS,
+      );
     this.laidOut = now;
-    this.layout = layOut(tree, rows, room);
+    this.layout = layOut(tree, rows, room, this.growth);
     this.camera.setHeights(this.layout.height, this.height);
-    const child = this.elements.bar.firstElementChild;
-    if (child instanceof HTMLElement) child.style.height = `${this.layout.height}px`;
   }
 
   showRow(row: Row, animate: boolean): void {
@@ -175,6 +199,25 @@ export class Scene {
     return slice?.event === event && slice.count <= 1 ? slice : null;
   }
 
+  /** The time at a point, or that of a slice's edge close by. */
+  edgeNear({ x, y }: Point): number {
+    const near = [-SNAP, -SNAP / 2, 0, SNAP / 2, SNAP].map((by) =>
+      this.sliceUnder({ x: x + by, y }),
+    );
+    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.sight().nsPerPx);
+  }
+
+  /** The row of the selection, when it is in sight. */
+  private selectedRow(): Row | undefined {
+    const { selected } = this.props;
+    return this.rows.find(
+      (row) =>
+        row.source === selected?.source &&
+        row.lane === selected.lane &&
+        topOf(this.camera, row) + row.height <= this.height,
+    );
+  }
+
   timeUnder(x: number): number {
     return timeAt(this.camera.view, this.width, x);
   }
@@ -206,6 +249,7 @@ export class Scene {
   private makeFrame(): Frame {
     const { props, camera, layout } = this;
     const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } = props;
+    const figures = this.draft ? NO_FIGURES : props.figures;
     return {
       width: this.width,
       height: this.height,
@@ -225,6 +269,8 @@ export class Scene {
       area: this.area,
       hits,
       curves,
+      figures,
+      pointer: this.pointer,
       lit,
     };
   }
@@ -233,7 +279,8 @@ export class Scene {
   private hover(): void {
     const { frame, pointer } = this;
     if (!frame) return;
-    const slice = pointer ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
+    const slice =
+      pointer && pointer.y >= 0 ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
     frame.hovered = slice;
     const same =
       slice?.event === this.hovered?.event &&
@@ -244,7 +291,20 @@ export class Scene {
     if (!same) this.elements.stage.toggleAttribute("data-on", slice !== null);
     if (same && pointer === this.told.pointer) return;
     this.told.pointer = pointer;
-    this.news.onHover(slice, pointer);
+    this.news.onHover(pointer && this.under(frame, slice, pointer), pointer);
+  }
+
+  private under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
+    const time = this.timeUnder(x);
+    if (y < 0) {
+      const band = y < STEP_BAND - rulerHeight(this.props);
+      const boundary =
+        band && this.props.boundaries.find(({ start, end }) => start <= time && time < end);
+      return boundary ? { kind: "boundary", boundary } : null;
+    }
+    const row = rowUnder(frame, y) ?? null;
+    if (slice) return { kind: "slice", slice, row };
+    return row && (row.counter >= 0 || row.overlap) ? { kind: "row", row, time } : null;
   }
 
   private drawScales(frame: Frame): void {
@@ -261,8 +321,13 @@ export class Scene {
   }
 
   private moveElements(): void {
-    const { list, bar, frame } = this.elements;
+    const { list, sticky, bar, frame } = this.elements;
+    this.moveMeasure();
     list.style.transform = `translateY(${-this.camera.scroll}px)`;
+    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.camera.scroll)}px)`;
+    const child = bar.firstElementChild;
+    const length = `${this.camera.scrollRange + this.height}px`;
+    if (child instanceof HTMLElement && child.style.height !== length) child.style.height = length;
     if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
     const { area } = this;
     const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
@@ -274,6 +339,23 @@ export class Scene {
     frame.style.transform = `translate(${x0}px, ${extent.y0}px)`;
     frame.style.width = `${Math.max(2, x1 - x0)}px`;
     frame.style.height = `${extent.y1 - extent.y0}px`;
+  }
+
+  private moveMeasure(): void {
+    const { measure: element } = this.elements;
+    const { stretch, y } = this.measure;
+    element.hidden = !stretch;
+    if (!stretch) return;
+    const x0 = xAt(this.camera.view, this.width, stretch.t0);
+    const x1 = xAt(this.camera.view, this.width, stretch.t1);
+    element.hidden = x1 < 0 || x0 > this.width;
+    const left = Math.max(-4, x0);
+    element.style.transform = `translateX(${left}px)`;
+    element.style.width = `${Math.max(1, Math.min(this.width + 4, x1) - left)}px`;
+    element.style.setProperty("--at", `${Math.min(y, this.height - 24)}px`);
+    const text = formatExactTime(Math.round(stretch.t1 - stretch.t0));
+    if (element.textContent !== text && element.firstElementChild)
+      element.firstElementChild.textContent = text;
   }
 
   private tell(now: number, sight: Sight): void {
@@ -310,12 +392,20 @@ export class Scene {
   };
 
   private watchSize(): () => void {
+    let windowWidth = window.innerWidth;
     const measure = (): void => {
       const { clientWidth, clientHeight } = this.elements.stage;
       if (clientWidth === this.width && clientHeight === this.height) return;
+      // A panel opened or a border was moved. Of a larger or smaller window the same stretch is seen.
+      if (this.width > 0 && clientWidth > 0 && windowWidth === window.innerWidth)
+        this.camera.widen(clientWidth / this.width);
+      windowWidth = window.innerWidth;
+      const seen = this.selectedRow();
       this.width = clientWidth;
       this.height = clientHeight;
       this.camera.setHeights(this.layout.height, this.height);
+      // What was just selected may not vanish below the panel that tells of it.
+      if (seen && !this.selectedRow()) this.showRow(seen, false);
       // At once, because a canvas of the old size would be seen stretched for a frame.
       this.render(performance.now());
     };

@@ -4,7 +4,7 @@ import type { TimelineProps } from "./props";
 import type { Scene } from "./scene";
 import type { StoreStats } from "./tile_store";
 import type { DrawStats } from "./draw";
-import type { Row, Slice, TimeRange } from "./types";
+import type { CurveValue, Row, Slice, TimeRange } from "./types";
 import { topOf, xAt } from "./viewport";
 
 export interface ProfilerTest {
@@ -15,6 +15,8 @@ export interface ProfilerTest {
   sliceAt: (x: number, y: number) => (Slice & { label: string }) | null;
   xOf: (time: number) => number;
   selected: () => TimelineProps["selected"];
+  /** Of the area, by the label of the curve. */
+  figures: () => [string, CurveValue][];
   zoomTo: (range: TimeRange) => void;
   /** Nothing moves, nothing is on its way, and the view around the canvas knows what is in sight. */
   idle: () => boolean;
@@ -55,6 +57,11 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
     },
     xOf: (time) => xAt(camera.view, scene.width, time),
     selected: () => props().selected,
+    figures: () =>
+      scene.rows.flatMap((row) => {
+        const value = props().figures.get(row.key);
+        return value ? [[row.label, value]] : [];
+      }),
     zoomTo: (range) => camera.go(range, false),
     idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
     stats: () => {

@@ -179,6 +179,8 @@ export function frameOf(
     lit: [],
     hits: [],
     curves: new Map(),
+    figures: new Map(),
+    pointer: null,
     ...more,
   };
 }

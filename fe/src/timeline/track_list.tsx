@@ -5,6 +5,7 @@ import { Icon } from "../widgets";
 import { wheelPixels } from "./gestures";
 import type { TrackNode } from "./props";
 import type { RowLayout } from "./rows";
+import { stickyHeight, stickyNote, stickyRow } from "./sticky";
 import type { Row } from "./types";
 
 export interface TrackActions {
@@ -25,19 +26,23 @@ interface TrackListProps {
   pinned: readonly string[];
   actions: TrackActions;
   moving: Ref<HTMLDivElement>;
+  /** Holds the name that stays at the top. */
+  sticky: Ref<HTMLDivElement>;
 }
 
 const INDENT = 12;
 
-export function TrackList({ layout, rows, pinned, actions, moving }: TrackListProps) {
+export function TrackList({ layout, rows, pinned, actions, moving, sticky }: TrackListProps) {
   const drag = useRowDrag(layout, actions);
-  const draw = (row: Row) => {
+  const stays = stickyRow(layout, rows);
+  const draw = (row: Row, drawn = row) => {
     const note = layout.notes.get(row.key);
     if (!note?.node) return <LaneName key={row.key} row={row} />;
     return (
       <TrackName
         key={row.key}
-        row={row}
+        row={drawn}
+        home={row}
         node={note.node}
         overlapping={note.owner.overlapping}
         pinned={pinned.includes(row.key)}
@@ -66,15 +71,36 @@ export function TrackList({ layout, rows, pinned, actions, moving }: TrackListPr
           class="timeline-names-moving"
           style={{ top: `${-layout.pinnedHeight}px` }}
         >
-          {rows.filter((row) => !row.pinned).map(draw)}
+          {rows
+            .filter((row) => !row.pinned)
+            .map((row) => (row === stays ? <NoName key={row.key} row={row} /> : draw(row)))}
+        </div>
+        <div
+          ref={sticky}
+          class="timeline-names-sticky"
+          style={{ height: `${stays ? stickyHeight(stays) : 0}px` }}
+        >
+          {stays
+            ? draw(stays, {
+                ...stays,
+                y: 0,
+                height: stickyHeight(stays),
+                note: rows.includes(stays) ? stays.note : stickyNote(layout, stays),
+              })
+            : null}
         </div>
       </div>
       <div class="timeline-names-pinned" style={{ height: `${layout.pinnedHeight}px` }}>
-        {rows.filter((row) => row.pinned).map(draw)}
+        {rows.filter((row) => row.pinned).map((row) => draw(row))}
       </div>
     </div>
   );
 }
+
+/** The place of the name that stays at the top. */
+const NoName = ({ row }: { row: Row }) => (
+  <div class={`timeline-name timeline-name-${row.kind}`} style={place(row)} />
+);
 
 function LaneName({ row }: { row: Row }) {
   return (
@@ -97,7 +123,10 @@ function place({ y, height, indent }: Row): CSSProperties {
 }
 
 interface TrackNameProps {
+  /** As it is drawn. */
   row: Row;
+  /** As it lies among the others. */
+  home: Row;
   node: TrackNode;
   overlapping: number;
   pinned: boolean;
@@ -105,7 +134,7 @@ interface TrackNameProps {
   drag: RowDrag;
 }
 
-function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameProps) {
+function TrackName({ row, home, node, overlapping, pinned, actions, drag }: TrackNameProps) {
   const side = drag.target?.behind ? " timeline-name-below" : " timeline-name-above";
   const target = drag.target?.key === row.key ? side : "";
   return (
@@ -113,10 +142,10 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
       class={`timeline-name timeline-name-${row.kind}${drag.key === row.key ? " timeline-name-dragged" : ""}${target}`}
       style={place(row)}
       data-row={row.key}
-      onFocusIn={() => actions.focus(row)}
-      {...drag.listeners(row)}
+      onFocusIn={() => row === home && actions.focus(home)}
+      {...drag.listeners(home)}
     >
-      <Label row={row} onFold={(open) => actions.fold(node, open)} />
+      <Label row={row} about={node.about} onFold={(open) => actions.fold(node, open)} />
       {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
       <span class="timeline-name-actions">
         <RowButton
@@ -142,8 +171,14 @@ function TrackName({ row, node, overlapping, pinned, actions, drag }: TrackNameP
   );
 }
 
-function Label({ row, onFold }: { row: Row; onFold: (open: boolean) => void }) {
-  const title = [row.label, row.note].filter(Boolean).join(" · ");
+interface LabelProps {
+  row: Row;
+  about: string | undefined;
+  onFold: (open: boolean) => void;
+}
+
+function Label({ row, about, onFold }: LabelProps) {
+  const title = [row.label, row.note, about].filter(Boolean).join(" · ");
   const text = (
     <span class="timeline-words">
       <span class="timeline-label">{row.label}</span>{" "}

@@ -106,6 +106,13 @@ export interface Curve {
   format: (value: number) => string;
 }
 
+/** A curve over a stretch of time; the mean is weighted by time, `null` where none is known. */
+export interface CurveValue {
+  lowest: number;
+  highest: number;
+  mean: number | null;
+}
+
 /** An arrow between two slices; rows by source and lane, times on the common clock. */
 export interface Arrow {
   source: { source: number; lane: number; time: number };
@@ -124,6 +131,10 @@ export interface Lit {
 
 export interface Boundary {
   name: string;
+  /** Whose time it is; behind the name where there is room. */
+  of: string;
+  /** Sentences at the pointer. */
+  about: readonly string[];
   start: number;
   end: number;
 }
@@ -135,6 +146,8 @@ export interface Mark {
   start: number;
   end: number;
   kind: "person" | "defect";
+  /** What a person wrote there. */
+  note?: string;
 }
 
 export type ColourBy = "name" | "category" | "module";
@@ -188,6 +201,10 @@ export interface Frame {
   /** Names whose slices are search hits stay bright, others are dimmed; `null`: no search. By source. */
   hits: readonly (ReadonlySet<number> | null)[];
   curves: ReadonlyMap<string, Curve>;
+  /** Of the area, by the key of the counter's row. */
+  figures: ReadonlyMap<string, CurveValue>;
+  /** Css px from the canvas' begin; above it for a pointer on the ruler. `null`: elsewhere. */
+  pointer: { x: number; y: number } | null;
   /** What stays bright, everything else of the source is dimmed; `null`: nothing is. By source. */
   lit: readonly (Lit | null)[];
 }

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { gestureTarget, onKeyDown, type Controlled } from "./controls";
 import { listen } from "./gestures";
 import { HoverNews } from "./hover_card";
@@ -25,6 +25,9 @@ export interface SceneState {
   problem: unknown;
   busy: boolean;
   grabbed: boolean;
+  /** `on`: the next clicks are the ends of a distance; `ns`: the one that was measured last. */
+  measured: { on: boolean; ns: number | null };
+  measure: (on: boolean) => void;
 }
 
 export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
@@ -40,6 +43,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [grabbed, setGrabbed] = useState(false);
+  const { measured, tell } = useMeasured(scene);
   const wanted = useRef<Wanted | null>(null);
 
   useLayoutEffect(() => {
@@ -47,8 +51,8 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (!elements) return undefined;
     const live = new Scene(elements, newest.current.props, {
       onRowsInSight: (layout, rows) => setInSight({ layout, rows }),
-      onHover: (slice, at) =>
-        hover.set(slice && at && { slice, at, room: { width: live.width, height: live.height } }),
+      onHover: (under, at) =>
+        hover.set(under && at && { under, at, room: { width: live.width, height: live.height } }),
       onProblem: setProblem,
       onBusy: setBusy,
     });
@@ -58,6 +62,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       props: () => newest.current.props,
       areaTool: () => newest.current.areaTool,
       onGrabbed: setGrabbed,
+      onMeasure: tell,
     };
     const ends = [
       listen(elements.canvas, gestureTarget(controlled)),
@@ -71,7 +76,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       live.dispose();
       scene.current = null;
     };
-  }, [refs, hover]);
+  }, [refs, hover, tell]);
 
   useLayoutEffect(() => {
     const now = scene.current;
@@ -80,7 +85,24 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     if (wanted.current) showLane(now, wanted);
   });
 
-  return { refs, scene, ...inSight, hover, problem, busy, grabbed };
+  const measure = (on: boolean): void => {
+    scene.current?.measure.turn(on);
+    tell();
+  };
+  return { refs, scene, ...inSight, hover, problem, busy, grabbed, measured, measure };
+}
+
+/** What was measured, told after every change. */
+function useMeasured(scene: { readonly current: Scene | null }) {
+  const [measured, setMeasured] = useState<SceneState["measured"]>({ on: false, ns: null });
+  const tell = useCallback(() => {
+    const live = scene.current;
+    if (!live) return;
+    const { on, range } = live.measure;
+    setMeasured({ on, ns: range && range.t1 - range.t0 });
+    live.invalidate();
+  }, [scene]);
+  return { measured, tell };
 }
 
 function useSceneRefs(): SceneRefs {
@@ -91,8 +113,10 @@ function useSceneRefs(): SceneRefs {
     ruler: { current: null },
     minimap: { current: null },
     list: { current: null },
+    sticky: { current: null },
     bar: { current: null },
     frame: { current: null },
+    measure: { current: null },
   }));
   return refs;
 }
@@ -138,9 +162,11 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
   const lane = wanted.current;
   if (!lane) return;
   scene.settleRows();
-  const row = scene.layout.rows.find(
-    (one) => one.source === lane.source && one.lane === lane.lane && one.open !== false,
+  const rows = scene.layout.rows.filter(
+    (one) => one.source === lane.source && one.lane === lane.lane,
   );
+  // A folded row may stand for the lane as well.
+  const row = rows.find(({ open }) => open !== false) ?? rows[0];
   if (!row) return;
   wanted.current = null;
   scene.showRow(row, true);

@@ -38,7 +38,7 @@ describe("clamp", () => {
   it("keeps the length when it moves the view back", () => {
     const view = clamp({ t0: 100_500, t1: 110_500 }, SPAN);
     expect(lengthOf(view)).toBeCloseTo(10_000, 6);
-    expect(view.t1).toBeCloseTo(101_200, 6);
+    expect(view.t1).toBeCloseTo(101_100, 6);
   });
   it("widens what is too narrow about its middle", () => {
     expect(clamp({ t0: 5000, t1: 5000 }, SPAN)).toEqual({
@@ -88,7 +88,7 @@ describe("zoomAt", () => {
 
 it("pans by a share of the view and stops at the end", () => {
   expect(panBy({ t0: 20_000, t1: 30_000 }, 0.5, SPAN)).toEqual({ t0: 25_000, t1: 35_000 });
-  expect(panBy({ t0: 20_000, t1: 30_000 }, -99, SPAN).t0).toBeCloseTo(800, 6);
+  expect(panBy({ t0: 20_000, t1: 30_000 }, -99, SPAN).t0).toBeCloseTo(900, 6);
 });
 
 it("fits a range with margins", () =>
@@ -103,7 +103,7 @@ describe("bring", () => {
   it("centres what is not", () =>
     expect(bring(view, { t0: 50_000, t1: 52_000 }, SPAN)).toEqual({ t0: 46_000, t1: 56_000 }));
   it("shows the begin of what is longer", () =>
-    expect(bring(view, { t0: 50_000, t1: 90_000 }, SPAN).t0).toBe(49_800));
+    expect(bring(view, { t0: 50_000, t1: 90_000 }, SPAN).t0).toBe(49_900));
 });
 
 describe("between", () => {

@@ -5,7 +5,7 @@ import type { Frame, Row, TimeRange } from "./types";
 /** The narrowest view, ns: wide enough that 1 ns is some 100 px and narrow enough that two events 1 ns apart stand apart. */
 export const NARROWEST = 10;
 /** Share of the view's length that may lie outside the span, so that its ends can be seen as ends. */
-const PAD = 0.02;
+const PAD = 0.01;
 
 export function lengthOf(view: TimeRange): number {
   return view.t1 - view.t0;
@@ -34,6 +34,9 @@ export function whole(span: TimeRange): TimeRange {
   const pad = (length * PAD) / (1 - 2 * PAD);
   return { t0: span.t0 - pad, t1: span.t0 + length + pad };
 }
+
+/** A range with the pad on both sides, as far as the whole goes. */
+export const around = (range: TimeRange, span: TimeRange): TimeRange => clamp(whole(range), span);
 
 /** The nearest view that is inside the bounds: not longer than the whole, not shorter than `NARROWEST`, and over the span. */
 export function clamp(view: TimeRange, span: TimeRange): TimeRange {

@@ -58,11 +58,10 @@ export function onTimeline(name: string): { q: string; re: string } {
   return { q: search, re: regex };
 }
 
-/** Make the table show the rows behind a chart's part; a part that stands for many names changes nothing. */
-export function showPart(key: string, setParam: SetParam): void {
+/** Make the table show the rows behind a chart's part, and all rows again when it shows these; a part that stands for many names changes nothing. */
+export function showPart(key: string, shown: string | undefined, setParam: SetParam): void {
   const name = nameOfKey(key);
-  if (name === null) return;
-  show(exactly(name), setParam);
+  if (name !== null) toggleSearch(exactly(name), shown ?? "", setParam);
 }
 
 const show = ({ search, regex }: ReturnType<typeof exactly>, setParam: SetParam): void => {

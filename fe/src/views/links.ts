@@ -29,6 +29,7 @@ export const timelineColumns = (
       width,
       events.map((event) => (event < 0 ? null : text)),
       {
+        action: true,
         unknown: () => "",
         href: (row) =>
           (events[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(events[row]) }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nameOfKey, partsByName, readTop } from "./parts_by_name";
+import { nameOfKey, partsByName } from "./parts_by_name";
 
 const brief = (parts: ReturnType<typeof partsByName>): [string, number][] =>
   parts.map((p) => [p.label, p.value]);
@@ -49,9 +49,4 @@ describe("partsByName", () => {
     expect(parts).toHaveLength(5000);
     expect(parts.reduce((sum, p) => sum + p.value, 0)).toBe((100_000 * 99_999) / 2);
   });
-});
-
-it("readTop takes whole numbers within reason and nothing else", () => {
-  expect(readTop("5")).toBe(5);
-  for (const bad of [undefined, "", "0", "-3", "2.5", "1e9", "<b>"]) expect(readTop(bad)).toBe(10);
 });

@@ -17,16 +17,19 @@ export function nameOfKey(key: string): string | null {
  *
  * @param pooled how many rows the server pooled into the last row, which then is a part of its own that stands for many
  * @param labels short names to draw, one per row
+ * @param found the rows that count; otherwise all
  */
 export function partsByName(
   names: readonly string[],
   values: readonly (number | null)[],
   pooled = 0,
   labels?: readonly string[],
+  found?: Uint32Array,
 ): Part[] {
   const last = pooled > 0 ? names.length - 1 : names.length;
   const parts = new Map<string, Part>();
-  for (let row = 0; row < last; row++) {
+  for (const row of found ?? names.keys()) {
+    if (row >= last) continue;
     const name = names[row] ?? "";
     const value = values[row] ?? 0;
     const part = parts.get(name);
@@ -34,7 +37,8 @@ export function partsByName(
     else if (value > 0)
       parts.set(name, { key: MARK + name, label: labels?.[row] ?? name, title: name, value });
   }
-  const rest = last < names.length ? (values[last] ?? 0) : 0;
+  const counts = last < names.length && (!found || found.includes(last));
+  const rest = counts ? (values[last] ?? 0) : 0;
   const many: Part[] =
     rest > 0
       ? [{ key: OTHER, label: `${formatCount(pooled)} more rows`, value: rest, color: otherColor }]
@@ -42,11 +46,5 @@ export function partsByName(
   return [...parts.values(), ...many].sort((a, b) => b.value - a.value || (a.key < b.key ? -1 : 1));
 }
 
-/** Parts that stand by themselves where the address bar does not say. */
-export const TOP = 10;
-
-/** How many parts stand by themselves: a number from the address bar, within reason. */
-export function readTop(text: string | undefined): number {
-  const top = Number(text);
-  return text && Number.isInteger(top) && top >= 1 && top <= 100 ? top : TOP;
-}
+/** Parts that stand by themselves in a chart beside a table. */
+export const ASIDE_PARTS = 5;

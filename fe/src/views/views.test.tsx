@@ -3,7 +3,7 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { ComponentType } from "preact";
-import type { OperatorStacksPayload } from "../api/types.gen";
+import type { CallersPayload } from "../api/types.gen";
 import type { Params, ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
 import {
@@ -33,20 +33,21 @@ vi.mock("../timeline/Timeline", () => ({ Timeline: () => null }));
 
 const asked: URL[] = [];
 let answers: Record<string, unknown>;
-const stacks: OperatorStacksPayload = {
+const callers: CallersPayload = {
+  of: "operator",
   name: "aten::mm",
-  shapes: null,
-  stacks: [
-    {
-      frames: ["net.py(3): forward"],
-      calls: 1,
-      device_self_ns: 1,
-      device_total_ns: 1,
-      host_self_ns: 1,
-      host_total_ns: 1,
-    },
-  ],
-  without: 0,
+  rows: {
+    name: ["src/net.py(3): forward", "main.py(9): main"],
+    parent: [-1, 0],
+    kind: ["line", "line"],
+    layers: ["Linear ×48", null],
+    calls: [7, 7],
+    device_self_ns: [1000, 1000],
+    device_total_ns: [1000, 1000],
+    host_self_ns: [1, 1],
+    host_total_ns: [1, 1],
+    total_ns: [null, null],
+  },
   missing: [],
 };
 const missing = {
@@ -62,7 +63,7 @@ beforeEach(() => {
     overview: overview(),
     findings: findings(),
     operator: operators(),
-    "operator/stacks": stacks,
+    callers,
     kernel: kernels(),
     trace: trace(),
   };
@@ -71,6 +72,7 @@ beforeEach(() => {
     logdirs: ["/logs"],
     notes: [],
     cluster: null,
+    live: [],
     files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
@@ -175,17 +177,41 @@ describe("OperatorView", () => {
     ]);
   });
 
-  it("groups and counts through the address bar, and leaves the start values out of it", async () => {
-    const { setParam } = show(OperatorView, { group: "shape", top: "20" });
+  it("groups through the address bar, and leaves the start value out of it", async () => {
+    const { setParam } = show(OperatorView, { group: "shape" });
     await waitFor(() =>
       expect(screen.getByLabelText("Operator", { selector: "input" })).toBeTruthy(),
     );
     fireEvent.click(screen.getByLabelText("Operator", { selector: "input" }));
-    fireEvent.click(screen.getByLabelText("10", { selector: "input" }));
-    expect(setParam.mock.calls).toEqual([
-      ["group", null],
-      ["top", null],
-    ]);
+    expect(setParam.mock.calls).toEqual([["group", null]]);
+  });
+
+  it("shows the order from the start, and charts of the rows that a search leaves", async () => {
+    show(OperatorView, { search: "add" });
+    await waitFor(() => expect(text()).toContain("GPU self time"));
+    const sorted = document.querySelector('[aria-sort="descending"]');
+    expect(sorted?.textContent).toBe("GPU self");
+    expect(document.querySelectorAll(".legend-row")).toHaveLength(1);
+    fireEvent.click(screen.getByRole("button", { name: "Charts" }));
+    expect(document.querySelector(".grid-aside")).toBeNull();
+  });
+
+  it("opens a row to its callers, in the columns of the table", async () => {
+    answers.operator = operators(["aten::mm"], {
+      rows: operatorRows(["aten::mm"], { has_stack: [true] }),
+    });
+    show(OperatorView);
+    await waitFor(() => expect(text()).toContain("aten::mm"));
+    fireEvent.click(screen.getByRole("button", { name: "Details of aten::mm" }));
+    await waitFor(() => expect(text()).toContain("net.py:3 forward"));
+    const [line, main] = document.querySelectorAll(".beneath-row");
+    expect(line?.textContent).toContain("Linear ×48");
+    expect(main?.textContent).toContain("main.py:9 main");
+    const columns = document.querySelectorAll('[role="columnheader"]').length;
+    expect(line?.children).toHaveLength(columns);
+    expect(line?.children[2]?.textContent).toBe("7");
+    fireEvent.click(screen.getByRole("button", { name: /Callers of src/ }));
+    expect(document.querySelectorAll(".beneath-row")).toHaveLength(1);
   });
 
   it("says why there is no operator, with the call that records one", async () => {
@@ -202,7 +228,7 @@ describe("OperatorView", () => {
     });
     show(OperatorView, { group: "shape" });
     await waitFor(() => expect(text()).toContain("Not recorded: Input shapes."));
-    expect(text()).toContain("Operators by time");
+    expect(text()).toContain("GPU self");
   });
 
   it("shows the server's reason instead of an endless wait", async () => {
@@ -388,6 +414,7 @@ describe("DiagnosisView", () => {
       logdirs: ["/logs"],
       notes: [],
       cluster: null,
+      live: [],
       files: filesOf([]),
     };
     show(DiagnosisView);
@@ -400,6 +427,6 @@ it("operators of a trace with 100,000 rows are drawn as a page, not as rows", as
   const names = Array.from({ length: 100_000 }, (_, i) => `op${i}`);
   answers.operator = operators([], { rows: operatorRows(names), pooled: 0 });
   show(OperatorView);
-  await waitFor(() => expect(text()).toContain("other (99990)"), { timeout: 10_000 });
+  await waitFor(() => expect(text()).toContain("other (99995)"), { timeout: 10_000 });
   expect(document.querySelectorAll("[role=row]").length).toBeLessThan(500);
 }, 20_000);

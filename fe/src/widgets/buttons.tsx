@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { savedAs } from "../base/csv";
 import { Icon, type IconName } from "./icons";
 
 interface ButtonProps {
@@ -93,7 +94,7 @@ function saveTable(name: string, content: string): void {
   const url = URL.createObjectURL(new Blob([content], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = name;
+  link.download = savedAs(name);
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -119,16 +119,22 @@ interface SearchBoxProps {
   error?: string | null;
   result?: string;
   placeholder?: string;
+  /** The list that belongs to the box, and its chosen option. */
+  list?: { id: string; open: boolean; option: string | undefined };
 }
 
 export function SearchBox(props: SearchBoxProps) {
-  const { label, text, regex, onChange, error, result, placeholder = "Search" } = props;
+  const { label, text, regex, onChange, error, result, placeholder = "Search", list } = props;
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
       <Icon name="search" size={14} />
       <input
         type="text"
+        role={list ? "combobox" : undefined}
+        aria-expanded={list?.open}
+        aria-controls={list?.open ? list.id : undefined}
+        aria-activedescendant={list?.option}
         aria-label={label}
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? `${id}-error` : undefined}
@@ -178,11 +184,13 @@ interface MenuProps {
   icon?: IconName;
   /** Takes the focus at once: it stands for one that was used and is gone. */
   focused?: boolean;
+  /** Stands open at first. */
+  opened?: boolean;
   children: ComponentChildren;
 }
 
-export function Menu({ label, icon, focused = false, children }: MenuProps) {
-  const [open, setOpen] = useState(false);
+export function Menu({ label, icon, focused = false, opened = false, children }: MenuProps) {
+  const [open, setOpen] = useState(opened);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");
   const toButton = (): void => root.current?.querySelector("button")?.focus();

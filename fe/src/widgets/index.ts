@@ -20,9 +20,20 @@ export { SeriesLegend, StackedBars } from "./charts/StackedBars";
 export { type StairLine, Staircase } from "./charts/Staircase";
 export { Strip, type StripRow } from "./charts/Strip";
 export { Treemap } from "./charts/Treemap";
-export { FLAME_KINDS } from "./flame/draw";
+export { FLAME_KINDS, type FlameTint } from "./flame/draw";
 export { Flame } from "./flame/Flame";
 export { type FlameLayout, foundShare, layOutFlame } from "./flame/layout";
+export {
+  calleesOf,
+  callersOf,
+  keysOf,
+  mergeFrames,
+  namesOf,
+  ownOf,
+  type Regrouped,
+  sumsOf,
+} from "./flame/regroup";
+export { Beneath } from "./grid/Beneath";
 export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";

@@ -12,15 +12,18 @@ interface PanelProps {
   actions?: ComponentChildren;
   children: ComponentChildren;
   class?: string;
-  /** Whether the content goes to the edges (tables). */
-  flush?: boolean;
+  /** Whether the content goes to the edges (tables); `fill`: and takes what the window leaves, so that the page does not scroll. */
+  flush?: boolean | "fill";
 }
 
 export function Panel(props: PanelProps) {
   const { title, term, note, actions, children, class: name = "", flush = false } = props;
   const id = useId("panel");
   return (
-    <section class={`panel ${flush ? "panel-flush" : ""} ${name}`} aria-labelledby={id}>
+    <section
+      class={`panel ${flush ? "panel-flush" : ""} ${flush === "fill" ? "panel-fill" : ""} ${name}`}
+      aria-labelledby={id}
+    >
       <header class="panel-head">
         <h2 id={id}>{term ? <Term id={term}>{title}</Term> : title}</h2>
         {note ? <span class="panel-note">{note}</span> : null}

@@ -1,5 +1,5 @@
 import { useId } from "../base/id";
-import { formatTime } from "../base/units";
+import { formatCount, formatTime } from "../base/units";
 import { Checkbox, type Option, Segmented, Select } from "./controls";
 import { Badge } from "./panel";
 
@@ -68,7 +68,7 @@ export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
         label="Steps"
         value={mode}
         options={[
-          { value: "all", label: `All ${count}` },
+          { value: "all", label: `All ${formatCount(count)}` },
           { value: "one", label: "One", disabled: count === 0 },
           { value: "range", label: "Range", disabled: count < 2 },
         ]}

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
 from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank, Work
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
+from torch_tb_profiler.analysis.facts.writer import Writer
 
 UNIX = 1_700_000_000 * 10**9
 KIND = {
@@ -89,6 +90,7 @@ def rank_of(
         step_start=np.arange(len(shown), dtype=np.int64),
         step_end=np.arange(1, len(shown) + 1, dtype=np.int64),
         step_source="ProfilerStep",
+        writer=Writer.LOOP,
         shares=np.arange(4 * len(shown), dtype=np.int64).reshape(4, len(shown)),
         work=Work(column([]), column([]), column([]), column([]), ()),
         on_device=True,

@@ -21,14 +21,21 @@ def origins(found: Insight, alive: Alive) -> dict[tuple[str, str], tuple[int, in
     recording).
     """
     names, parents = found.strings.many(alive.operator), found.strings.many(alive.parent)
-    columns = (alive.bytes, alive.count, alive.largest)
-    return {
-        key: (
-            *(int(column[row]) for column in columns),
-            int(alive.oldest[row]) // US if alive.oldest[row] >= 0 else -1,
-        )  # type: ignore[misc]
-        for row, key in enumerate(zip(names, parents, strict=True))
-    }
+    sums: dict[tuple[str, str], tuple[int, int, int, int]] = {}
+    for row, key in enumerate(zip(names, parents, strict=True)):
+        oldest = int(alive.oldest[row]) // US if alive.oldest[row] >= 0 else -1
+        size, count, largest = (
+            int(column[row]) for column in (alive.bytes, alive.count, alive.largest)
+        )
+        # Blocks of one origin stand apart where their categories differ.
+        before = sums.get(key, (0, 0, 0, oldest))
+        sums[key] = (
+            before[0] + size,
+            before[1] + count,
+            max(before[2], largest),
+            min(before[3], oldest),
+        )
+    return sums
 
 
 def test_blocks_of_one_origin_stand_together() -> None:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from tests.analysis.memory.recorded import blocks, built, devices
+from tests.analysis.memory.recorded import blocks, built, case, devices
 from tests.builders.drawn import trace_of
 from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stack
+from tests.builders.splitting import FORWARD, Splitting
 from tests.importers.reading import Stream
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.alive import alive_at
@@ -123,7 +124,38 @@ def test_a_snapshots_failed_allocation() -> None:
     device.alloc(1000)
     device.fail(5 << 30)
     device.fail(6 << 30)
-    assert failed_allocations(of(pickled(snapshot(device)))[0]) == Failure(1000, 5 << 30, 2)
+    trace, found = of(pickled(snapshot(device)))
+    assert failed_allocations(trace, derive(trace), found, 1) == (
+        [Failure(1000, 5 << 30, 1000, 0, ())],
+        2,
+    )
+
+
+def test_a_failed_allocation_of_a_snapshot_has_its_stack() -> None:
+    device = Splitting()
+    device.alloc(1000, FORWARD)
+    device.fail(5 << 30, 77, ("/w/attention.py:88:softmax", *FORWARD))
+    trace, found = of(pickled(device.snapshot()))
+    ((failure,), count) = failed_allocations(trace, derive(trace), found, 9)
+    assert (failure.bytes, failure.free, failure.device, count) == (5 << 30, 77, 0, 1)
+    assert failure.line == "/w/attention.py(88): softmax"
+    assert failure.stack[-1] == "/w/train.py(12): train"
+
+
+def test_a_failed_allocation_of_a_trace_has_the_calls_around_it() -> None:
+    entry = {
+        "ph": "i",
+        "s": "t",
+        "cat": "cpu_instant_event",
+        "name": "[OutOfMemory]",
+        "pid": 100,
+        "tid": 1,
+        "ts": 5,
+        "args": {"Bytes": 7, "Device Type": 1, "Device Id": 0},
+    }
+    trace, facts, found = case("main 3 gpu0 a +64", "main [aten::linear]", [entry])
+    ((failure,), _) = failed_allocations(trace, facts, found, 9)
+    assert (failure.stack, failure.device) == (("aten::linear",), 0)
 
 
 @pytest.mark.parametrize("args", [{"Bytes": "many"}, {}, {"Bytes": 1.5}, {"Bytes": 1 << 70}])
@@ -138,6 +170,7 @@ def test_failures_that_do_not_say_their_size(args: dict[str, object]) -> None:
         "ts": 5,
         "args": args,
     }
-    failure = failed_allocations(trace_of([entry]))
-    assert failure is not None
-    assert (failure.bytes, failure.count) == (-1, 1)
+    trace = trace_of([entry])
+    facts = derive(trace)
+    (failures, count) = failed_allocations(trace, facts, built(trace, facts), 9)
+    assert ([failure.bytes for failure in failures], count) == ([-1], 1)

@@ -15,9 +15,11 @@ from tests.builders.drawn import Event, draw, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import area as module
 from torch_tb_profiler.analysis.timeline.area import Area, Overlap, area_of
+from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
+DEVICE = (Look.KERNEL, Look.MEMCPY, Look.MEMSET, Look.COMMUNICATION)
 OVERLAPPING = """
 gpu 0:7    {gemm #1        }          {gemm #2  }
 gpu 0:8          {ncclDevKernel_AllReduce #3  }
@@ -109,13 +111,53 @@ def test_every_figure_is_that_of_counting(listed: list[Event], data: st.DataObje
         area = area_of(example[0], example[2], begin, end, lanes)
         assert rows(area) == counted(example, begin, end, set(lanes))
         total, count = area.rows["total_ns"], area.rows["count"]
-        assert area.rows["share"].sum() == pytest.approx(1.0) or not total.any()
+        check_self(example, area, begin, end, set(lanes))
         assert (np.abs(area.rows["mean_ns"] - total / count) <= 0.5).all()
         order = list(zip((-total).tolist(), (-count).tolist(), strict=True))
         assert order == sorted(order)
         check_longest(example, area, begin, end, set(lanes))
         check_groups(example, area, begin, end, set(lanes))
         check_overlap(example, area, begin, end, set(lanes))
+
+
+def check_self(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
+    start, until = times(found)
+    timeline = found[2]
+    lane, look = (timeline["places"][name].tolist() for name in ("lane", "look"))
+    group = timeline["lanes"]["group"].tolist()
+
+    def outer(event: int) -> int:
+        """The innermost event of its group and kind around one."""
+        around = [
+            other
+            for other in range(found[0]["spans"].n)
+            if lane[other] >= 0
+            and group[lane[other]] == group[lane[event]]
+            and KIND_OF_LOOK[look[other]] == KIND_OF_LOOK[look[event]]
+            and (start[other], -until[other], other) < (start[event], -until[event], event)
+            and start[event] < until[other] >= until[event]
+        ]
+        return max(around, default=-1)
+
+    own: dict[tuple[int, int], int] = {}
+    for event in touching(found, begin, end, lanes):
+        part = min(until[event], end) - max(start[event], begin)
+        key = text_of(found, event), look[event]
+        own[key] = own.get(key, 0) + part
+        above = outer(event) if event < found[0]["spans"].n else -1
+        if above >= 0 and look[event] not in DEVICE and lane[above] in lanes:
+            key = text_of(found, above), look[above]
+            own[key] = own.get(key, 0) - part
+    keys = zip(area.rows["name"].tolist(), area.rows["look"].tolist(), strict=True)
+    assert dict(zip(keys, area.rows["self_ns"].tolist(), strict=True)) == own
+    kind = KIND_OF_LOOK[area.rows["look"]]
+    for name, names, events, busy in area.kinds:
+        of_kind = kind == KINDS.index(name)
+        assert names == of_kind.sum()
+        assert events == area.rows["count"][of_kind].sum()
+        assert busy == area.rows["self_ns"][of_kind].sum()
+        assert area.rows["share"][of_kind].sum() == pytest.approx(1.0) or not busy
+    assert sum(names for _, names, _, _ in area.kinds) == area.rows.n
 
 
 def check_longest(found: Chart, area: Area, begin: int, end: int, lanes: set[int]) -> None:
@@ -189,9 +231,9 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
     asked: list[int] = []
     original = module._sums
 
-    def counting(places: Any, event: Any, row: Any, part: Any) -> Any:
+    def counting(places: Any, event: Any, row: Any, part: Any, outer: Any) -> Any:
         asked.append(len(row))
-        return original(places, event, row, part)
+        return original(places, event, row, part, outer)
 
     monkeypatch.setattr(module, "_sums", counting)
     area = area_of(example[0], example[2], 0, 1 << 40, [0])

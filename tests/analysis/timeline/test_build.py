@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.analysis.timeline.charts import Chart, chart, event, of_spans
 from tests.builders.drawn import draw, trace_of
 from torch_tb_profiler.analysis.timeline.build import ACTIVITY_PARTS
+from torch_tb_profiler.views.timeline import timeline_payload
 
 UNIT = ACTIVITY_PARTS * 1000
 
@@ -94,3 +95,35 @@ def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:
         == "nn.Module: Linear_3"
     )
     assert module["add"] == "nn.Module: Net_0"
+
+
+def test_the_view_opens_on_what_lasts_and_not_on_marks_or_the_profiler() -> None:
+    mark = {"ph": "i", "name": "Record Window End", "pid": 1, "tid": 1, "ts": 90.0, "s": "g"}
+    example = chart(
+        trace_of(
+            [
+                event("Trace", 1, 0, 80, "PyTorch Profiler (0)"),
+                event("cpu_op", 1, 10, 5),
+                event("kernel", 2, 12, 18),
+                mark,
+            ]
+        )
+    )
+    assert tuple(example[2].about["work_ns"]) == (10_000, 30_000)
+    assert example[2].about["span_ns"] == 90_000
+
+
+def test_the_view_opens_on_all_where_nothing_lasts() -> None:
+    about = chart(trace_of([event("cpu_op", 1, 0, 0), event("cpu_op", 1, 7, 0)]))[2].about
+    assert tuple(about["work_ns"]) == (0, 7_000)
+
+
+def test_a_step_has_the_times_of_its_window_and_of_the_host_alone() -> None:
+    launch = event("cuda_runtime", 1, 5, 2, "cudaLaunchKernel") | {"args": {"correlation": 3}}
+    kernel = event("kernel", 2, 50, 30) | {"args": {"correlation": 3, "device": 0, "stream": 2}}
+    trace, facts, timeline = chart(
+        trace_of([event("user_annotation", 1, 0, 20, "ProfilerStep#4"), launch, kernel])
+    )
+    [step] = timeline_payload(trace, facts, timeline, "id").steps
+    assert (step.start_ns, step.end_ns) == (0, 80_000)
+    assert (step.host_start_ns, step.host_end_ns) == (0, 20_000)

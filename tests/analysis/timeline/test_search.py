@@ -18,6 +18,7 @@ from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import search as module
 from torch_tb_profiler.analysis.timeline import search_texts
 from torch_tb_profiler.analysis.timeline.counters import edges
+from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS
 from torch_tb_profiler.analysis.timeline.search import Hits, Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_TEXT, Query, Texts
 from torch_tb_profiler.errors import BadRequest, Busy
@@ -102,8 +103,9 @@ texts = st.sampled_from(
 patterns = st.sampled_from(
     ["^aten", "mm$|<", r"\[\d,\d\]$", "a.*d", "ß", "[A-Z]", "^$", "(gemm|nccl)"]
 )
-queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans()) | st.builds(
-    Query, patterns, st.just(True), st.booleans(), st.booleans()
+chosen = st.sampled_from(("first", "all", *KINDS))
+queries = st.builds(Query, texts, st.just(False), st.booleans(), st.booleans(), chosen) | st.builds(
+    Query, patterns, st.just(True), st.booleans(), st.booleans(), chosen
 )
 
 
@@ -118,6 +120,12 @@ def test_hits_are_those_of_looking_at_every_event(
     trace, _, timeline = example
     search, wanted = Search(trace, timeline), expected(example, query)
     hits = search.find(query)
+    kind = [KINDS[KIND_OF_LOOK[timeline["places"]["look"][number]]] for number in wanted]
+    assert hits.kinds == tuple(kind.count(each) for each in KINDS)
+    first = next((each for each in KINDS if each in kind), "all")
+    assert hits.kind == (first if query.kind == "first" else query.kind)
+    if hits.kind != "all":
+        wanted = [number for number, each in zip(wanted, kind, strict=True) if each == hits.kind]
     assert hits.n == len(wanted)
     assert listed(search, hits) == wanted
     assert search.first(hits, 3)["event"].tolist() == wanted[:3]

@@ -29,7 +29,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-TOOLS = {
+TOOLS: dict[str, dict[str, Any]] = {
     "list_runs": {},
     "summary": {"trace": "ddp"},
     "findings": {"trace": "ddp"},

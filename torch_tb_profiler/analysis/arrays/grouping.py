@@ -150,6 +150,20 @@ def extreme_by(extreme: np.ufunc, group: Array, groups: int, values: Array) -> I
     return result
 
 
+def sorted_within(group: Array, values: Array) -> tuple[Ints, Ints]:
+    """``(group, values)`` in the order of the group, then of the value; int64 of the same shape.
+
+    ``values`` is not negative. Both packed in one integer sort ten times as fast as two columns.
+    """
+    group, values = group.astype(np.int64), values.astype(np.int64)
+    bits = int(values.max(initial=0)).bit_length()
+    if int(group.max(initial=0)).bit_length() + bits > 62:
+        order = np.lexsort((values, group))
+        return group[order], values[order]
+    packed = np.sort(group << bits | values)
+    return packed >> bits, packed & ((1 << bits) - 1)
+
+
 def same_keys(a: Sequence[Array], b: Sequence[Array]) -> tuple[Ints, Ints]:
     """A number for each row of two lists of columns, equal where the rows are; int64."""
     _, key = group_rows([np.concatenate(both) for both in zip(a, b, strict=True)])

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     ProcessGroup,
     kind_of,
 )
+from torch_tb_profiler.analysis.facts.writer import Writer
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.rank_index import RankIndex
 
@@ -86,6 +87,7 @@ class Rank:
     step_start: Ints
     step_end: Ints
     step_source: str
+    writer: Writer
     shares: Ints
     work: Work
     on_device: bool
@@ -128,6 +130,7 @@ def rank_of(index: RankIndex, number: int | None) -> Rank:
         step_start=steps["start"],
         step_end=steps["end"],
         step_source=texts[own["step_source"]],
+        writer=Writer(texts[own["writer"]]),
         shares=np.stack([steps[name] for name in SHARES]),
         work=_work(index["rank_work"], texts),
         on_device=bool(own["on_device"]),

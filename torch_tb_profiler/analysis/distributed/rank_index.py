@@ -46,6 +46,7 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
         world_size=[-1 if world_size is None else world_size],
         on_device=[bool(tables["rank_sorts"]["on_device"].any())],
         step_source=text(str(facts.summary["step_source"])),
+        writer=text(str(facts.summary["writer"])),
         host_name=text(
             str(trace.header.get("host_name") or info.get("host_name") or "")[:LONGEST_TEXT]
         ),

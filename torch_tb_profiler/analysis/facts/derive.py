@@ -78,10 +78,11 @@ from torch_tb_profiler.analysis.facts.steps import (
     latest_end,
 )
 from torch_tb_profiler.analysis.facts.workload_kind import find_workload
+from torch_tb_profiler.analysis.facts.writer import find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Mask, Table
+from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -123,26 +124,27 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     within = stacks.of_node, named.of_node
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     give_back_memory()
-    eligible, device_step = operators.eligible, windows.device_step
-    kernels, kernel_steps = kernel_facts(
-        trace, caused, named.operator, communication, matrix, eligible, device_step
-    )
+    step = windows.device_step
+    kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
     give_back_memory()
     windows, iterated = _iterated(trace, iterations, windows, caused, strings)
     flags = _flags(windows, operators.operator_steps, iterated)
-    tables: dict[str, Table] = {
-        "steps": _steps(windows, flags, breakdown.result()),
-        "iterations": iterated,
-        "devices": devices,
-        "device_steps": device_steps,
-        "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
-        "operators": operators.operators,
-        "operator_steps": operators.operator_steps,
-        "unnamed_steps": named.unnamed_steps,
-        "kernels": kernels,
-        "kernel_steps": kernel_steps,
-        "span_links": links.result(),
-    } | of_replays
+    tables: dict[str, Table] = (
+        {
+            "steps": _steps(windows, flags, breakdown.result()),
+            "iterations": iterated,
+            "devices": devices,
+            "device_steps": device_steps,
+            "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+            "operators": operators.operators,
+            "operator_steps": operators.operator_steps,
+            "operator_calls": operators.operator_calls,
+            "unnamed_steps": named.unnamed_steps,
+            "span_links": links.result(),
+        }
+        | kernels
+        | of_replays
+    )
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
@@ -151,7 +153,9 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
     summary["profiled_ranges"] = len(ranges.row)
-    summary["workload"] = _workload(trace, caused, communication)
+    workload = find_workload(trace, caused, communication)
+    summary["workload"] = {"kind": workload.kind.value, "evidence": workload.evidence}
+    summary["writer"] = find_writer(trace, workload).value
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
@@ -168,11 +172,6 @@ def _iterated(
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     return windows, table
-
-
-def _workload(trace: Trace, caused: Causes, communication: Mask) -> dict[str, str]:
-    found = find_workload(trace, caused, communication)
-    return {"kind": found.kind.value, "evidence": found.evidence}
 
 
 def _vendor(trace: Trace, caused: Causes) -> str:

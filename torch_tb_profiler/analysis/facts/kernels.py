@@ -1,4 +1,4 @@
-"""The tables ``kernels`` and ``kernel_steps``."""
+"""The tables ``kernels``, ``kernel_steps`` and ``kernel_calls``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_floats,
 )
 from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.operators import OperatorFacts
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -71,14 +72,14 @@ def kernel_facts(
     operator: Array,
     communication: Mask,
     matrix: Array,
-    eligible: Array,
+    operators: OperatorFacts,
     step: Ints,
-) -> tuple[Table, Table]:
-    """``(kernels, kernel_steps)``. Arrays are per device event; ``operator``: its name, −1 unknown."""
+) -> dict[str, Table]:
+    """The three tables by name. Arrays are per device event; ``operator``: its name, −1 unknown."""
     spans = trace["spans"]
     is_kernel = np.flatnonzero(spans["role"][caused.row] == Role.KERNEL)
     row = caused.row[is_kernel]
-    could = eligible[is_kernel]
+    could = operators.eligible[is_kernel]
     could[matrix[is_kernel] == Knowledge.YES] = Knowledge.YES
     arguments = device_arguments(trace, row, _ARGUMENTS)
     keys = {
@@ -109,4 +110,8 @@ def kernel_facts(
         longest=extreme_by(np.maximum, cell, n, dur),
         **weighted,
     )
-    return kernels, steps
+    order = np.lexsort((dur, cell))
+    calls = {"row": cell, "duration": dur, "stack": operators.stack[is_kernel]}
+    calls = {key: values[order] for key, values in calls.items()}
+    tables = (kernels, steps, fact_schema.KERNEL_CALLS.build(**calls))
+    return {table.spec.name: table for table in tables}

@@ -15,6 +15,11 @@ _KERNEL_LAUNCH = re.compile(
     r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$"
 )
 
+WAITS = re.compile(
+    r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
+)
+"""Runtime calls that wait for the device, matched at the start of the name."""
+
 
 def kernel_launches(trace: Trace, calls: Ints) -> Ints:
     """Those of some runtime calls (rows, ascending) whose name launches a kernel directly.

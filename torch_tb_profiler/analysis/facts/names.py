@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
@@ -114,3 +115,10 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
     return HostNames(
         step, dataloader, region, collective, hidden, graph, named_backends, data_parallel
     )
+
+
+def distinct_names(trace: Trace, *roles: Role) -> Iterator[str]:
+    """The distinct names of the spans of some roles."""
+    role, name = trace["spans"]["role"], trace["spans"]["name"]
+    for number in distinct(name[np.isin(role, roles)], trace.strings):
+        yield trace.strings[number]

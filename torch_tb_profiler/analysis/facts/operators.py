@@ -1,4 +1,4 @@
-"""The tables ``operators`` and ``operator_steps``.
+"""The tables ``operators``, ``operator_steps`` and ``operator_calls``.
 
 Device time is attributed to the innermost operator of each launch and summed up the call tree::
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Within
@@ -33,13 +33,16 @@ _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The two tables; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
+    """The tables; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
+    ``stack``: int32, row of ``stacks`` of that operator, −1 none;
     ``eligible_share``: see ``_eligible_share``.
     """
 
     operators: Table
     operator_steps: Table
+    operator_calls: Table
     eligible: Array
+    stack: Array
     eligible_share: float | None
 
 
@@ -53,7 +56,7 @@ def operator_facts(
     stack: Array,
     attribution: Array,
 ) -> OperatorFacts:
-    """Both tables.
+    """All three tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
     step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
@@ -98,16 +101,19 @@ def operator_facts(
         attribution=attribution[node][first],
     )
     del dims, types, keys, name
-    steps = _operator_steps(trace, tree, device, node, operator, step)
+    steps, calls = _operator_steps(trace, tree, device, node, operator, step)
     share = _eligible_share(is_operator, device, eligible)
+    of_stack = np.append(stack, np.int32(-1))[launcher]
     of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
-    return OperatorFacts(operators, steps, of_work.astype(np.uint8), share)
+    return OperatorFacts(operators, steps, calls, of_work.astype(np.uint8), of_stack, share)
 
 
 def _operator_steps(
     trace: Trace, tree: CallTree, device: _DeviceTime, node: Array, operator: Ints, step: Array
-) -> Table:
-    """The table: sums over ``node``, the operators; those behind the call tree have no host time."""
+) -> tuple[Table, Table]:
+    """Sums over ``node``, the operators, and their durations; those behind the call tree have no
+    host time.
+    """
     # Sorted by step, so that the rows of a step are adjacent.
     begin, cell = group_rows((step[node], operator))
     n = len(begin)
@@ -124,7 +130,9 @@ def _operator_steps(
         launched = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, launched[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
-    return fact_schema.OPERATOR_STEPS.build(**where, **summed)
+    row, duration = sorted_within(host, dur)
+    calls = fact_schema.OPERATOR_CALLS.build(row=row, duration=duration)
+    return fact_schema.OPERATOR_STEPS.build(**where, **summed), calls
 
 
 def _runtime(trace: Trace, tree: CallTree) -> Ints:

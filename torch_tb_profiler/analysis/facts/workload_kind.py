@@ -18,14 +18,13 @@ unknown          none of them
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.attribution import Causes
-from torch_tb_profiler.analysis.facts.names import distinct, named
+from torch_tb_profiler.analysis.facts.names import distinct, distinct_names, named
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -108,13 +107,6 @@ def find_workload(trace: Trace, caused: Causes, communication: Mask) -> Workload
     )
 
 
-def _names(trace: Trace, *roles: Role) -> Iterator[str]:
-    """The distinct names of the spans of some roles."""
-    role, name = trace["spans"]["role"], trace["spans"]["name"]
-    for number in distinct(name[np.isin(role, roles)], trace.strings):
-        yield trace.strings[number]
-
-
 def _quoted(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
@@ -158,22 +150,22 @@ def _within(trace: Trace, launch: Ints, begin: Ints, end: Ints) -> Mask:
 
 
 def _training(trace: Trace) -> Workload | None:
-    host = list(_names(trace, Role.OPERATOR, Role.ANNOTATION))
+    host = list(distinct_names(trace, Role.OPERATOR, Role.ANNOTATION))
     for what, pattern in (("an optimizer", _OPTIMIZER), ("a backward pass", _BACKWARD)):
         name = next(filter(pattern.match, host), None)
         if name is not None:
             return Workload(WorkloadKind.TRAINING, f"It has {what}: {_quoted(name)}.")
-    if any(_names(trace, Role.OPERATOR)):
+    if any(distinct_names(trace, Role.OPERATOR)):
         return None
-    kernel = next(filter(_BACKWARD_KERNEL.search, _names(trace, Role.KERNEL)), None)
+    kernel = next(filter(_BACKWARD_KERNEL.search, distinct_names(trace, Role.KERNEL)), None)
     if kernel is None:
         return None
     return Workload(WorkloadKind.TRAINING, f"It has kernels of a backward pass: {_quoted(kernel)}.")
 
 
 def _serving(trace: Trace) -> Workload | None:
-    host = list(_names(trace, Role.ANNOTATION, Role.OPERATOR))
-    frames = list(_names(trace, Role.PYTHON))
+    host = list(distinct_names(trace, Role.ANNOTATION, Role.OPERATOR))
+    frames = list(distinct_names(trace, Role.PYTHON))
     for server, pattern, folders in _SERVERS:
         name = next(filter(pattern.match, host), None) if pattern else None
         for folder in folders:
@@ -196,7 +188,7 @@ def _few_kernels(trace: Trace, caused: Causes, communication: Mask) -> Workload 
             if len(name) > 1
             else f"The only kernel is {_quoted(trace.strings[kinds[0]])}.",
         )
-    operators = len(list(_names(trace, Role.OPERATOR)))
+    operators = len(list(distinct_names(trace, Role.OPERATOR)))
     launched = 2 * int((caused.operator[computing] >= 0).sum()) > len(name)
     if not launched or operators > FEW_OPERATORS or _modules(trace):
         return None
@@ -209,12 +201,12 @@ def _few_kernels(trace: Trace, caused: Causes, communication: Mask) -> Workload 
 def _modules(trace: Trace) -> bool:
     named_by_operators = bool((trace["operator_args"]["hierarchy"] >= 0).any())
     return named_by_operators or any(
-        name.startswith(_MODULE) for name in _names(trace, Role.PYTHON)
+        name.startswith(_MODULE) for name in distinct_names(trace, Role.PYTHON)
     )
 
 
 def _inference(trace: Trace) -> Workload | None:
-    operators = len(list(_names(trace, Role.OPERATOR)))
+    operators = len(list(distinct_names(trace, Role.OPERATOR)))
     if not operators or not (operators > FEW_OPERATORS or _modules(trace)):
         return None
     return Workload(

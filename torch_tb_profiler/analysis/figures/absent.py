@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.facts.writer import writer_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts
@@ -13,7 +14,7 @@ def absent(facts: Facts) -> tuple[str, ...]:
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
     ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
-    where another profiler recorded.
+    where another profiler recorded, and always the kind of program (``Writer``).
     """
     summary = facts.summary
     missing = {
@@ -30,4 +31,4 @@ def absent(facts: Facts) -> tuple[str, ...]:
         and facts["operators"].n > 0
         and not operators_have_device_time(facts),
     }
-    return tuple(key for key, is_missing in missing.items() if is_missing)
+    return (*(key for key, is_missing in missing.items() if is_missing), writer_of(facts))

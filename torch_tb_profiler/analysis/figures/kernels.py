@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.spread import shares, spread
 from torch_tb_profiler.hardware.fused_names import fused_operators
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array
@@ -37,6 +38,8 @@ _OPERATOR = "The operator that launched it."
 _REASON = "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`."
 _FUSED = "The operators that a kernel of torch.compile fuses, by its name; None of other kernels."
 _BLOCK = "Block as JSON text."
+_SHARE = "Share of the kernel time of all rows of the selected steps."
+_DEVIATION = "Standard deviation of the durations (of a sample)."
 _SHARED = "Shared memory of a block."
 _BLOCKS = "Blocks per {multiprocessor}"
 _MEAN = "Blocks per multiprocessor, mean by duration."
@@ -53,9 +56,12 @@ KERNELS = DisplaySpec(
         _C("operator", "code", "Operator", _OPERATOR, "kernel_operator", True, width=236),
         _C("no_operator", "code", "", _REASON, optional=True),
         _C("fused", "code", "Fused operators", _FUSED, "fused", True, width=200),
+        _C("time_share", "share", "Share", _SHARE, "kernel_share", pool="sum"),
         _C("calls", "count", "Calls", "Number of launches.", "calls", unit="launches", pool="sum"),
         _C("total_ns", "time", "Total", "Sum of durations.", "total", pool="sum", bar=True),
         _C("mean_ns", "mean time", "Mean", "Mean duration.", "mean", pool="mean"),
+        _C("median_ns", "mean time", "Median", "Median of the durations.", "median"),
+        _C("deviation_ns", "mean time", "Std. dev.", _DEVIATION, "deviation"),
         _C("min_ns", "time", "Min", "Shortest.", "shortest", pool="min"),
         _C("max_ns", "time", "Max", "Longest.", "longest", pool="max"),
         _C("grid", "code", "Grid", "Grid as JSON text.", "grid", True, unit="blocks", width=110),
@@ -72,9 +78,11 @@ KERNELS = DisplaySpec(
 """The operator and launch properties are absent when grouped by name. Rows are sorted by ``total_ns``, descending."""
 
 
-def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> DisplayTable:
+def kernel_rows(
+    facts: Facts, selection: Selection, group: KernelGroup, *, of_calls: bool = False
+) -> DisplayTable:
     """Kernels launched in the selected steps: one row per full name, or per name, operator and
-    launch properties.
+    launch properties; ``of_calls``: with the median and the deviation of their durations.
     """
     table, sums = facts["kernels"], facts["kernel_steps"]
     taken = mask(selection, sums["step"])
@@ -87,6 +95,11 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         reasons = properties["no_operator"].tolist()
         properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)
+    if of_calls:
+        of_cell = np.full(sums.n, -1, np.int64)
+        of_cell[taken] = group_of
+        calls_of = spread(facts["kernel_calls"], of_cell, n)
+        properties |= {f"{key}_ns": calls_of[key] for key in ("median", "deviation")}
     calls, total = (sum_by(group_of, n, sums[key][taken]) for key in ("calls", "total"))
     blocks, blocks_time, occupancy, occupancy_time = (
         sum_floats(group_of, n, sums[key][taken])
@@ -101,6 +114,7 @@ def kernel_rows(facts: Facts, selection: Selection, group: KernelGroup) -> Displ
         short_name=[short[i] for i in number.tolist()],
         fused=[fused[i] for i in number.tolist()],
         **properties,
+        time_share=shares(total),
         calls=calls,
         total_ns=total,
         mean_ns=total / np.maximum(calls, 1),

@@ -9,9 +9,17 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
 from torch_tb_profiler.analysis.facts.flags import Attribution, Within
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.spread import shares, spread
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.columns import Array, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    Kind,
+    Pool,
+    known,
+)
 from torch_tb_profiler.store.model import Facts
 
 OperatorGroup = Literal["name", "shape", "stack"]
@@ -23,11 +31,19 @@ def _time(side: str, part: str, doc: str) -> DisplayColumn:
     return _C(f"{name}_ns", "time", f"{label} {part}", doc, name, side == "device", "sum", bar=True)
 
 
+def _call(key: str, label: str, doc: str) -> DisplayColumn:
+    pool: Pool | None = "max" if key == "max" else None
+    kind: Kind = "time" if key in ("min", "max") else "mean time"
+    return _C(f"host_{key}_ns", kind, f"Call {label}", doc, f"call_{key}", True, pool)
+
+
 def _matrix_share(part: str, doc: str) -> DisplayColumn:
     name = f"matrix_{part}_share"
     return _C(name, "share", f"{{Matrix_cores}} {part}", doc, name)
 
 
+_SHARE = """Share of the device self time of all rows of the selected steps; of the host self time \
+where the trace has no device time of operators."""
 _SHAPES = "`Input Dims` as JSON text; missing where not recorded."
 _STACK = "Tuple of `file(line): function`, innermost first; empty where none was recorded."
 _ELIGIBLE = "Whether matrix cores could do its work."
@@ -47,11 +63,17 @@ OPERATORS = DisplaySpec(
         _C("input_dtypes", "code", "", "`Input type` as JSON text.", optional=True, page=False),
         _C("stack", "texts", "Called from", _STACK, "call_stack", page=False),
         _C("has_stack", "flag", "", ""),
+        _C("time_share", "share", "Share", _SHARE, "operator_share", pool="sum"),
         _C("calls", "count", "Calls", "Number of calls.", "calls", unit="calls", pool="sum"),
         _time("device", "self", "Device time that the calls launched themselves."),
         _time("device", "total", "The same, including the operators that they call, each once."),
         _time("host", "self", "Host time excluding called operators; runtime calls are its own."),
         _time("host", "total", "Host time from begin to end."),
+        _call("median", "median", "Median of the host durations of the calls."),
+        _call("mean", "mean", "Their mean."),
+        _call("deviation", "std. dev.", "Their standard deviation (of a sample)."),
+        _call("min", "min", "The shortest."),
+        _call("max", "max", "The longest."),
         _C("matrix_eligible", "knowledge", _CAN, _ELIGIBLE, "matrix_eligible", width=112),
         _matrix_share("self", "Share of its own kernel time that is known to use matrix cores."),
         _matrix_share("total", "The same, including the operators that it calls."),
@@ -74,18 +96,22 @@ def operators_have_device_time(facts: Facts) -> bool:
     return bool(facts["operator_steps"]["device_self"].any())
 
 
-def operator_rows(facts: Facts, selection: Selection, group: OperatorGroup) -> DisplayTable:
-    """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack."""
-    return _rows(facts, selection, group)
+def operator_rows(
+    facts: Facts, selection: Selection, group: OperatorGroup, *, of_calls: bool = False
+) -> DisplayTable:
+    """Operators of the selected steps, grouped by name, name + shapes, or name + shapes + stack;
+    ``of_calls``: with mean, median, deviation, shortest and longest of their calls.
+    """
+    return _rows(facts, selection, group, of_calls=of_calls)
 
 
 def operator_signatures(
     facts: Facts, selection: Selection, *, stacks: bool = False
 ) -> DisplayTable:
     """Operators of the selected steps by name, input shapes and input types, and with ``stacks`` by
-    call stack.
+    call stack; with the spread of their calls.
     """
-    return _rows(facts, selection, "signature and stack" if stacks else "signature")
+    return _rows(facts, selection, "signature and stack" if stacks else "signature", of_calls=True)
 
 
 def operator_stacks(
@@ -112,7 +138,12 @@ def frames(facts: Facts, stack: int) -> list[int]:
 
 
 def _rows(
-    facts: Facts, selection: Selection, group: str, wanted: Mask | bool = True
+    facts: Facts,
+    selection: Selection,
+    group: str,
+    wanted: Mask | bool = True,
+    *,
+    of_calls: bool = False,
 ) -> DisplayTable:
     table = facts["operators"]
     per_operator = _sums_per_operator(facts, selection)
@@ -151,13 +182,28 @@ def _rows(
         "matrix_self_share": _share(total, "self"),
         "matrix_total_share": _share(total, "total"),
     }
+    if of_calls:
+        columns |= _spread(facts, selection, row, group_of, n)
     if wanted is True:
         rest = _unnamed(facts, selection, columns)
         columns = {key: np.concatenate((column, rest[key])) for key, column in columns.items()}
     by = "device_self_ns" if facts.summary.get("has_device") else "host_self_ns"
     order = np.lexsort((-columns["host_self_ns"], -columns[by]))
+    columns["time_share"] = shares(columns["device_self_ns" if has_device else "host_self_ns"])
     texts = [_KINDS[kinds] for kinds in columns.pop("attribution").tolist()]
     return OPERATORS.build(facts.strings, attribution=texts, **columns).take(order)
+
+
+def _spread(
+    facts: Facts, selection: Selection, row: Ints, group_of: Ints, n: int
+) -> dict[str, Array]:
+    """Columns of the calls of each of ``n`` groups of rows of ``operators``."""
+    steps = facts["operator_steps"]
+    group = np.full(facts["operators"].n, -1, np.int64)
+    group[row] = group_of
+    of_cell = np.where(mask(selection, steps["step"]), group[steps["operator"]], -1)
+    calls = spread(facts["operator_calls"], of_cell, n)
+    return {f"host_{key}_ns": values for key, values in calls.items()}
 
 
 _KINDS = [
@@ -193,7 +239,9 @@ def _unnamed(facts: Facts, selection: Selection, like: dict[str, Array]) -> dict
     }
     absent = {"has_stack": np.False_, "host_self_ns": 0, "host_total_ns": 0}
     return {
-        key: rows[key] if key in rows else np.full(n, absent.get(key, -1), column.dtype)
+        key: rows[key]
+        if key in rows
+        else np.full(n, absent.get(key, np.nan if column.dtype.kind == "f" else -1), column.dtype)
         for key, column in like.items()
     }
 

@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
@@ -33,11 +34,6 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline_schema import Look
-
-_WAITS = re.compile(
-    r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
-)
-"""Runtime calls that wait for the device, matched at the start of the name."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +209,7 @@ class Case:
     @cached_property
     def waits(self) -> Ints:
         """Rows of runtime calls in which the host waits for the device."""
-        return self.runtime_calls(_WAITS)
+        return self.runtime_calls(WAITS)
 
     def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
         """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""

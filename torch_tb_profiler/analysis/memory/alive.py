@@ -23,6 +23,7 @@ class Alive:
     unknown: allocated − Σ ``bytes``: allocated before the recording and not released in it.
         Negative if the records contradict each other.
     operator, parent, module, line, category: −1 unknown.
+    rule: position in ``CATEGORY_RULES``; −1 recorded or unknown.
     bytes, count, largest: count and largest −1 where the file contains only sums.
     oldest: start of the oldest block, ns; −1 before the recording.
     """
@@ -36,6 +37,7 @@ class Alive:
     module: Ints
     line: Ints
     category: Ints
+    rule: Ints
     bytes: Ints
     count: Ints
     largest: Ints
@@ -45,14 +47,8 @@ class Alive:
 def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     """What is alive at a time, ns; at None or the peak time, the peak itself."""
     devices, curve = insight["memory_devices"], insight["memory_curve"]
-    rows = of_device(curve, device)
-    peak_time = int(devices["peak_time"][device])
-    if time is None or time == peak_time:
-        time = peak_time
-        above = int(devices["peak"][device]) > int(devices["begin"][device])
-        last = rows.start + int(np.argmax(curve["allocated"][rows])) if above else rows.start - 1
-    else:
-        last = rows.start + int(np.searchsorted(curve["time"][rows], time, side="right")) - 1
+    rows, last = of_device(curve, device), last_record(insight, device, time)
+    time = int(devices["peak_time"][device]) if time is None else time
     recorded = last >= rows.start
     allocated = int(curve["allocated"][last]) if recorded else int(devices["begin"][device])
     reserved = int(curve["reserved"][last]) if recorded else -1
@@ -63,6 +59,18 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     unknown = allocated - int(origins["bytes"].sum())
     columns = {key: values[order] for key, values in origins.items()}
     return Alive(time, allocated, reserved, unknown, **columns)
+
+
+def last_record(insight: Insight, device: int, time: int | None) -> int:
+    """The row of ``memory_curve`` after which a moment is: of the peak, or None, the one that reaches
+    it; the row before the device's first where there is none yet.
+    """
+    devices, curve = insight["memory_devices"], insight["memory_curve"]
+    rows = of_device(curve, device)
+    if time is not None and time != int(devices["peak_time"][device]):
+        return int(rows.start + np.searchsorted(curve["time"][rows], time, side="right") - 1)
+    above = int(devices["peak"][device]) > int(devices["begin"][device])
+    return int(rows.start + (np.argmax(curve["allocated"][rows]) if above else -1))
 
 
 def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
@@ -79,6 +87,7 @@ def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
         "module": module_names_of(insight)[table["path"][row]],
         "line": table["line"][row],
         "category": table["category"][row],
+        "rule": table["rule"][row],
     }
     first, group = group_rows(list(columns.values()))
     n, size, begin = len(first), table["bytes"][row], table["begin"][row]
@@ -93,8 +102,8 @@ def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
 
 def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
     """Bytes by category after a row of ``memory_curve``, for files that contain only sums."""
-    size = by_category(insight, device, np.array([last]))[:-1].sum(axis=1)
+    size = by_category(insight, device, np.array([last]))[:-2].sum(axis=1)
     category = np.flatnonzero(size)
     unknown = np.full(len(category), -1, np.int64)
-    nowhere = ("operator", "parent", "module", "line", "count", "largest", "oldest")
+    nowhere = ("operator", "parent", "module", "line", "rule", "count", "largest", "oldest")
     return dict.fromkeys(nowhere, unknown) | {"category": category, "bytes": size[category]}

@@ -1,4 +1,4 @@
-"""The tables ``memory_devices``, ``memory_curve``, ``memory_nodes`` and ``allocations``.
+"""The tables of allocator records: devices, curve, calls and blocks.
 
 ::
 
@@ -18,7 +18,10 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of,
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
+from torch_tb_profiler.analysis.memory.categories import inferred
+from torch_tb_profiler.analysis.memory.levels import build_levels
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
+from torch_tb_profiler.analysis.memory.phases import phases_of_spans, phases_of_stacks
 from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
@@ -32,7 +35,14 @@ MOST_DEVICES = 256
 """The devices with the most records are kept."""
 LARGEST = 1 << 48
 """256 TiB: larger records are invalid. The limit also keeps sums within 64 bits."""
-_TABLES = (schema.MEMORY_DEVICES, schema.MEMORY_CURVE, schema.MEMORY_NODES, schema.ALLOCATIONS)
+_TABLES = (
+    schema.MEMORY_DEVICES,
+    schema.MEMORY_CURVE,
+    schema.MEMORY_LEVELS,
+    schema.MEMORY_OUTLINE,
+    schema.MEMORY_NODES,
+    schema.ALLOCATIONS,
+)
 
 
 @dataclass(frozen=True)
@@ -59,12 +69,11 @@ class Records:
 def build_memory(
     trace: Trace, facts: Facts, tables: dict[str, Table], texts: StringBuilder, tree: CallTree
 ) -> tuple[dict[str, Table], dict[str, object]]:
-    """The four tables; ``tables`` contains ``span_paths``.
+    """The tables; ``tables`` contains ``span_paths``.
 
     About: ``memory_source``; ``memory_lost_releases`` and ``memory_lost_allocations`` (see
     ``blocks.py``); ``memory_left_out``, records of too many devices or of impossible size;
-    ``memory_begin_categories``, per device the bytes from before the recording by category, unknown
-    last; empty without categories.
+    ``memory_begin_categories``, see ``_begin_categories``.
     """
     records = _records(trace)
     about: dict[str, object] = {
@@ -82,16 +91,23 @@ def build_memory(
     origin = origins(trace, facts, tables, texts, tree, records["track"][own], records["time"][own])
     blocks = pair(records.device, records["address"], records["bytes"])
     devices, curve = _devices(records, blocks)
-    curve = curve.replace(node=origin.node, path=origin.path)
     source = trace.header.get("memory_source")
+    category, rule = _categories(trace, facts, tables, records, blocks, origin)
+    of_record = _of_records(records, blocks, category)
+    curve = curve.replace(node=origin.node, path=origin.path, category=of_record[own])
     about |= {
         "memory_source": source if source in ("snapshot", "timeline") else "records",
         "memory_lost_releases": blocks.lost_releases,
         "memory_lost_allocations": blocks.lost_allocations,
-        "memory_begin_categories": _begin_categories(records),
+        "memory_begin_categories": _begin_categories(records, blocks, of_record, devices["begin"]),
     }
-    allocations = _allocations(trace, records, blocks, origin, texts)
-    built = (devices, curve, origin.nodes, allocations)
+    allocations = _allocations(trace, records, blocks, origin, texts).replace(
+        category=category, rule=rule
+    )
+    allocations = allocations.take(
+        np.lexsort((allocations["release"], allocations["record"], allocations["device"]))
+    )
+    built = (devices, curve, *build_levels(curve), origin.nodes, allocations)
     return {table.spec.name: table for table in built}, about
 
 
@@ -175,6 +191,45 @@ def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
     )
 
 
+def _categories(
+    trace: Trace,
+    facts: Facts,
+    tables: dict[str, Table],
+    records: Records,
+    blocks: Blocks,
+    origin: Origins,
+) -> tuple[Array, Array]:
+    """Category and rule per block: as recorded, else by its life."""
+    recorded = np.append(records["category"], -1)[blocks.allocation]
+    if not len(recorded) or (recorded >= 0).all():
+        return recorded, np.full(len(recorded), -1)
+    if trace.header.get("memory_source") == "snapshot":
+        # Of a release PyTorch may write the stack of the allocation.
+        tells = np.ones(len(records.device), np.bool_)
+        frames, pairs = records["frames"], (blocks.allocation >= 0) & blocks.releases
+        released = blocks.end[pairs]
+        tells[released] = frames[released] != frames[blocks.allocation[pairs]]
+        phases = phases_of_stacks(trace.strings, frames, tells, records.before, records.device)
+    else:
+        own = np.cumsum(~records.before) - 1
+        own[records.before] = -1
+        inner, path = (np.append(values, -1)[own] for values in (origin.inner, origin.path))
+        phases = phases_of_spans(trace, facts, tables, inner, path, records["time"])
+    category, rule = inferred(phases, blocks)
+    return np.where(recorded >= 0, recorded, category), np.where(recorded >= 0, -1, rule)
+
+
+def _of_records(records: Records, blocks: Blocks, category: Array) -> Array:
+    """The category of each record: as written, else that of its block."""
+    of_record: Array = records["category"].copy()
+    for position, own in (
+        (blocks.allocation, blocks.allocation >= 0),
+        (blocks.end, blocks.releases),
+    ):
+        of_record[position[own]] = category[own]
+    return of_record
+
+
 def _allocations(
     trace: Trace, records: Records, blocks: Blocks, origin: Origins, texts: StringBuilder
 ) -> Table:
@@ -188,7 +243,7 @@ def _allocations(
     by = np.where(blocks.releases, release, -1)
     written = np.where(blocks.allocation >= 0, records["frames"][blocks.allocation], -1)
     frames, line = _frames(trace, written, texts)
-    table = schema.ALLOCATIONS.build(
+    return schema.ALLOCATIONS.build(
         device=records.device[source],
         bytes=np.abs(records["bytes"][source]),
         begin=time[record],
@@ -200,9 +255,10 @@ def _allocations(
         release=release,
         line=np.where(line >= 0, line, np.append(origin.line, -1)[allocation]),
         frames=frames,
-        category=records["category"][source],
+        category=np.full(len(source), -1),
+        rule=np.full(len(source), -1),
+        address=records["address"][source],
     )
-    return table.take(np.lexsort((table["release"], table["record"], table["device"])))
 
 
 def _frames(trace: Trace, numbers: Array, texts: StringBuilder) -> tuple[Ints, Ints]:
@@ -216,17 +272,22 @@ def _frames(trace: Trace, numbers: Array, texts: StringBuilder) -> tuple[Ints, I
     return frames[position], lines[position]
 
 
-def _begin_categories(records: Records) -> list[list[int]]:
-    if not (records["category"] >= 0).any():
+def _begin_categories(
+    records: Records, blocks: Blocks, category: Array, begin: Array
+) -> list[list[int]]:
+    """Per device the bytes from before the recording: by category, of no known category, and those
+    of no known block. Empty where no category is known.
+    """
+    if not (category >= 0).any():
         return []
     width = len(BLOCK_CATEGORIES) + 1
-    before = records.before
-    category = records["category"][before].astype(np.int64)
-    category = np.where((category >= 0) & (category < width - 1), category, width - 1)
-    sums = sum_by(
-        records.device[before] * width + category,
-        len(records.types) * width,
-        records["bytes"][before],
-    )
-    listed: list[list[int]] = sums.reshape(-1, width).tolist()
+    unseen = blocks.end[(blocks.allocation < 0) & (blocks.begin < 0)]
+    held = np.concatenate((np.flatnonzero(records.before), unseen))
+    number = category[held].astype(np.int64)
+    number = np.where((number >= 0) & (number < width - 1), number, width - 1)
+    groups = records.device[held] * width + number
+    size = np.where(records.before[held], 1, -1) * records["bytes"][held]
+    sums = sum_by(groups, len(records.types) * width, size).reshape(-1, width)
+    rest = np.maximum(begin - sums.sum(axis=1), 0)
+    listed: list[list[int]] = np.column_stack((sums, rest)).tolist()
     return listed

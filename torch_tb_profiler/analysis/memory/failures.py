@@ -7,35 +7,106 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
+from torch_tb_profiler.analysis.memory.origins import innermost_spans
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
 
 OUT_OF_MEMORY = "[OutOfMemory]"
 """Kineto's name for them, also used for those of snapshots."""
 
 _ENDLESS = 1 << 62
+_MOST_FRAMES = 64
+_C = DisplayColumn
+MEMORY_FAILURES = DisplaySpec(
+    "memory_failures",
+    "One row per allocation that failed for lack of memory.",
+    (
+        _C("device", "text", "", "The device.", page=False),
+        _C("time_ns", "time", "", "When."),
+        _C("requested_bytes", "bytes", "", "What was asked for.", optional=True),
+        _C("free_bytes", "bytes", "", "What the device had free.", optional=True),
+        _C("allocated_bytes", "bytes", "", "What was allocated then.", optional=True),
+        _C("reserved_bytes", "bytes", "", "What was reserved then.", optional=True),
+        _C("line", "code", "", "Where the program asked for it.", optional=True),
+        _C("stack", "text", "", "Its call stack, innermost first.", optional=True),
+    ),
+)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """The first failed allocation: time in ns, requested bytes (−1 unknown); and the count."""
+    """A failed allocation: time in ns, requested and free bytes (−1 unknown), the row of
+    ``memory_devices`` (−1 none), and its call stack, innermost first.
+    """
 
     time: int
     bytes: int
-    count: int
+    free: int
+    device: int
+    stack: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The frame to show; empty where the stack is."""
+        return line_of_frames("\n".join(self.stack))
 
 
 class _Args(msgspec.Struct):
-    size: int = msgspec.field(default=-1, name="Bytes")
+    size: object = msgspec.field(default=-1, name="Bytes")
+    free: object = msgspec.field(default=-1, name="Device Free")
+    kind: object = msgspec.field(default=-1, name="Device Type")
+    number: object = msgspec.field(default=-1, name="Device Id")
+    stack: object = msgspec.field(default="", name="Call stack")
 
 
-def failed_allocations(trace: Trace) -> Failure | None:
-    """The failed allocations of a trace; None without any."""
+def failed_allocations(
+    trace: Trace, facts: Facts, insight: Insight, most: int
+) -> tuple[list[Failure], int]:
+    """The first ``most`` failed allocations in order of time, and how many there are."""
     instants, number = trace["instants"], trace.strings.number(OUT_OF_MEMORY)
     row = np.flatnonzero(instants["name"] == number) if number >= 0 else np.zeros(0, np.int64)
-    if not len(row):
-        return None
-    try:
-        size = msgspec.json.decode(trace.strings[int(instants["args"][row[0]])], type=_Args).size
-    except msgspec.MsgspecError:
-        size = -1
-    return Failure(int(instants["time"][row[0]]), size if 0 <= size < _ENDLESS else -1, len(row))
+    kept = row[:most]
+    inner = innermost_spans(
+        trace, facts["span_links"], instants["track"][kept], instants["time"][kept]
+    )
+    found = []
+    for place, span in zip(kept.tolist(), inner.tolist(), strict=True):
+        try:
+            args = msgspec.json.decode(trace.strings[int(instants["args"][place])], type=_Args)
+        except msgspec.MsgspecError:
+            args = _Args()
+        written = args.stack.split("\n") if isinstance(args.stack, str) and args.stack else None
+        found.append(
+            Failure(
+                int(instants["time"][place]),
+                _size(args.size),
+                _size(args.free),
+                _device(insight, args.kind, args.number),
+                tuple(written or _around(trace, facts, span)),
+            )
+        )
+    return found, len(row)
+
+
+def _size(value: object) -> int:
+    return value if type(value) is int and 0 <= value < _ENDLESS else -1
+
+
+def _device(insight: Insight, kind: object, number: object) -> int:
+    devices = insight["memory_devices"]
+    if type(kind) is not int or type(number) is not int:
+        return -1
+    row = np.flatnonzero((devices["type"] == kind) & (devices["id"] == number))
+    return int(row[0]) if len(row) else -1
+
+
+def _around(trace: Trace, facts: Facts, span: int) -> list[str]:
+    """The names of the spans around a moment, the innermost first."""
+    name, parent = trace["spans"]["name"], facts["span_links"]["parent"]
+    found: list[str] = []
+    while span >= 0 and len(found) < _MOST_FRAMES:
+        found.append(trace.strings[int(name[span])])
+        span = int(parent[span])
+    return found

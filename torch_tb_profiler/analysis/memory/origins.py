@@ -41,11 +41,13 @@ class Origins:
         until just before its end.
     path: row of ``paths``.
     line: insight string, see ``figures/source_lines.py``.
+    inner: row of spans: the innermost host span or frame then on its thread.
     """
 
     node: Ints
     path: Ints
     line: Ints
+    inner: Ints
     nodes: Table
 
 
@@ -60,7 +62,7 @@ def origins(
 ) -> Origins:
     """The origins of records, given their rows of tracks and times (int64 ns)."""
     links, paths = facts["span_links"], tables["span_paths"]["path"]
-    inner = _innermost(trace, links, track, time)
+    inner = innermost_spans(trace, links, track, time)
     call = climb(links["parent"], inner, tree.node >= 0)
     operator = _at(tree.operator, np.append(tree.node, np.int32(-1))[call])
     nodes_in_tree, parent, depth, node = _with_ancestors(tree, operator)
@@ -76,10 +78,11 @@ def origins(
         path=paths[event],
         stack=stack,
     )
-    return Origins(node, _at(paths, inner), _lines(trace, facts, texts, node, nodes, inner), nodes)
+    line = _lines(trace, facts, texts, node, nodes, inner)
+    return Origins(node, _at(paths, inner), line, inner, nodes)
 
 
-def _innermost(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
+def innermost_spans(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     """Rows of the innermost host spans, or frames, open at times on tracks; −1 none."""
     spans = trace["spans"]
     has_records = np.zeros(trace["tracks"].n + 1, np.bool_)

@@ -7,25 +7,29 @@ import numpy as np
 from torch_tb_profiler.analysis.memory.alive import Alive
 from torch_tb_profiler.analysis.memory.usage import Usage
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
 from torch_tb_profiler.store.insight import Insight
 
-UNKNOWN_CATEGORY = "unknown"
+BEFORE, UNKNOWN_CATEGORY = "before the recording", "unknown"
+RECORDED = "recorded"
+_NAMES = tuple(name.replace("_", " ") for name in BLOCK_CATEGORIES)
+_TERMS = {"known_by": "memory_known_by"}
 _C = DisplayColumn
 
 
 def _origin(kind: Kind) -> tuple[DisplayColumn, ...]:
     """Where blocks were allocated; of ``aten::empty`` and its like the parent says more."""
     return tuple(
-        _C(name, kind, label, doc, f"memory_block_{name}", True, width=width)
+        _C(name, kind, label, doc, _TERMS.get(name, f"memory_block_{name}"), True, width=width)
         for name, label, doc, width in (
             ("operator", "Operator", "The operator that allocated.", 200),
             ("parent", "Called by", "The operator around it.", 180),
             ("module", "Module", "The module around that.", 150),
             ("line", "Line", "Where the program allocated.", 220),
-            ("category", "Category", "What the file says that it is for.", 120),
+            ("category", "Category", "What it is for.", 120),
+            ("known_by", "Known by", "`recorded`, or the rule by which its life tells.", 160),
         )
     )
 
@@ -51,6 +55,27 @@ MEMORY = DisplaySpec(
         _C("operator", "category", "", "The innermost operator that ran then.", page=False),
         _C("module", "category", "", "The innermost module around it.", page=False),
         _C("event", "row", "", "That operator's call.", page=False),
+    ),
+)
+MEMORY_CATEGORIES = DisplaySpec(
+    "memory_categories",
+    "One row per record of the allocator, by device and time: what was allocated after it, by category."
+    " The categories add up to `allocated_bytes`.",
+    (
+        _C("device", "category", "", "The device."),
+        _C("time_ns", "time", "", "When, after the first event of the trace."),
+        _C("allocated_bytes", "bytes", "", "Allocated after it."),
+        *(
+            _C(f"{name}_bytes", "bytes", "", f"Of that {name.replace('_', ' ')}.")
+            for name in BLOCK_CATEGORIES
+        ),
+        _C("before_bytes", "bytes", "", "From before the recording, of no known block."),
+        _C(
+            "unknown_bytes",
+            "delta bytes",
+            "",
+            "Unknown; below 0 where records contradict each other.",
+        ),
     ),
 )
 MEMORY_BLOCKS = DisplaySpec(
@@ -100,7 +125,7 @@ _TOTALS = ("increase_bytes", "allocations", "allocation_bytes")
 
 
 def block_table(insight: Insight, rows: Ints) -> DisplayTable:
-    """Some rows of ``allocations``, without their devices and categories."""
+    """Some rows of ``allocations``, without their devices."""
     table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
     name, parent, event = (np.append(nodes[key], -1) for key in ("name", "parent", "event"))
     node, begin, end = table["node"], table["begin"], table["end"]
@@ -149,7 +174,8 @@ def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
         parent=alive.parent,
         module=alive.module,
         line=alive.line,
-        category=category_texts(insight, alive.category),
+        category=category_texts(alive.category),
+        known_by=rule_texts(alive.category, alive.rule),
         bytes=alive.bytes,
         blocks=alive.count,
         largest_bytes=alive.largest,
@@ -158,13 +184,23 @@ def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
 
 
 def category_names(insight: Insight) -> list[str]:
-    """What the file says that blocks are for, the unknown one last; empty where it says nothing."""
+    """What blocks are for, then what was there before the recording, then what is unknown; empty
+    where no category is known.
+    """
     if not insight.about["memory_begin_categories"]:
         return []
-    return [*(name.replace("_", " ") for name in BLOCK_CATEGORIES), UNKNOWN_CATEGORY]
+    return [*_NAMES, BEFORE, UNKNOWN_CATEGORY]
 
 
-def category_texts(insight: Insight, numbers: Array) -> list[str | None]:
+def category_texts(numbers: Array) -> list[str | None]:
     """Categories by their numbers; None unknown."""
-    names = dict(enumerate(category_names(insight)[:-1]))
+    names = dict(enumerate(_NAMES))
     return [names.get(number) for number in numbers.tolist()]
+
+
+def rule_texts(category: Array, rule: Array) -> list[str | None]:
+    """How the categories of blocks are known; None unknown."""
+    return [
+        None if not 0 <= of < len(_NAMES) else CATEGORY_RULES[by][1] if by >= 0 else RECORDED
+        for of, by in zip(category.tolist(), rule.tolist(), strict=True)
+    ]

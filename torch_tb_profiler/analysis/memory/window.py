@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.levels import changed_before
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -20,8 +21,7 @@ class Curve:
     """A step function: a value holds from its time on. int64 of shape (points,).
 
     reserved: −1 unknown.
-    categories: int64 of shape (categories + 1, points), unknown last; (0, points) without
-        categories.
+    categories: see ``by_category``.
     thinned: whether points were left out.
     peak, peak_time: the highest allocated value in the window, and its first time.
     """
@@ -77,11 +77,10 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
     table = insight["memory_curve"]
     whole, rows = of_device(table, device), records_in(insight, device, window)
     allocated, reserved, time = (table[name][rows] for name in ("allocated", "reserved", "time"))
-    chosen = np.arange(len(time))
-    if len(time) > points:
-        chosen = np.union1d(
-            *(thinned(time, values, max(points // 2, 4)) for values in (allocated, reserved))
-        )
+    chosen = _outlined(insight, device, rows, points)
+    if len(chosen) > points:
+        some = (chosen, time[chosen], max(points // 2, 4))
+        chosen = np.union1d(*(_kept(values, *some) for values in (allocated, reserved)))
     held = rows.start - 1
     known = held >= whole.start
     first = (
@@ -102,24 +101,55 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
     )
 
 
+def _kept(values: Ints, chosen: Ints, time: Ints, most: int) -> Ints:
+    return np.asarray(chosen[thinned(time, values[chosen], most)])
+
+
+def _outlined(insight: Insight, device: int, rows: slice, points: int) -> Ints:
+    """Positions in ``rows`` to draw from: the curve's outline and the ends where that has several records
+    per point, else all.
+    """
+    table = insight["memory_outline"]
+    record = table["record"][of_device(table, device)]
+    low, high = np.searchsorted(record, (rows.start, rows.stop)).tolist()
+    count = rows.stop - rows.start
+    if high - low < 8 * points:
+        return np.arange(count)
+    allocated = insight["memory_curve"]["allocated"][rows]
+    ends = (0, count - 1, int(np.argmax(allocated)), int(np.argmin(allocated)))
+    return np.union1d(record[low:high] - rows.start, np.array(ends))
+
+
+def levels_of_all(insight: Insight, device: int) -> Array:
+    """``by_category`` of every record of a device."""
+    rows, table = of_device(insight["memory_curve"], device), insight["memory_curve"]
+    begin = insight.about["memory_begin_categories"]
+    if not begin:
+        return np.zeros((0, rows.stop - rows.start), np.int64)
+    category, size = table["category"][rows], table["bytes"][rows]
+    levels = [
+        begin[device][number] + np.cumsum(np.where(category == number, size, 0))
+        for number in range(len(BLOCK_CATEGORIES))
+    ]
+    levels.append(np.full(len(size), begin[device][-1]))
+    return np.array([*levels, table["allocated"][rows] - sum(levels)])
+
+
 def by_category(insight: Insight, device: int, records: Ints) -> Array:
-    """Bytes by category after some records; int64 of shape (categories + 1, records)."""
+    """Bytes by category after some records; int64 of shape (categories + 2, records).
+
+    The last two: what was there before the recording and is of no known block, and what is unknown.
+    All add up to ``allocated`` exactly; the unknown ones are below 0 where records contradict each
+    other.
+    """
     begin = insight.about["memory_begin_categories"]
     if not begin:
         return np.zeros((0, len(records)), np.int64)
-    table = insight["memory_curve"]
-    rows = of_device(table, device)
-    category, size = table["category"][rows], table["bytes"][rows]
-    categories = []
-    for number, before in enumerate(begin[device]):
-        of_category = (
-            category == number
-            if number < len(BLOCK_CATEGORIES)
-            else (category < 0) | (category >= number)
-        )
-        categories.append(
-            (before + np.concatenate(([0], np.cumsum(np.where(of_category, size, 0)))))[
-                records - rows.start + 1
-            ]
-        )
-    return np.array(categories)
+    table, n = insight["memory_curve"], len(records)
+    rows, first = of_device(table, device), int(insight["memory_devices"]["begin"][device])
+    counted = records - rows.start + 1
+    change = changed_before(table, insight["memory_levels"], rows, counted)
+    levels = change + np.array(begin[device][:-2])[:, None]
+    levels = np.concatenate((levels, np.full((1, n), begin[device][-1])))
+    allocated = np.where(counted > 0, np.append(table["allocated"], 0)[records], first)
+    return np.concatenate((levels, (allocated - levels.sum(axis=0))[None]))

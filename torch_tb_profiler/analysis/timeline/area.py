@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import join, union
+from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -32,7 +34,8 @@ AREA = DisplaySpec(
         _C("name", "code", "Name", "", width=216),
         _C("look", "id", "Kind", "", width=124),
         _C("count", "count", "Count", "", "area_count", width=68),
-        _C("total_ns", "time", "Total", "", "area_total", bar=True, width=104),
+        _C("total_ns", "time", "Total", "", "area_total", width=92),
+        _C("self_ns", "time", "Self", "", "area_self", bar=True, width=104),
         _C("share", "share", "Share", "", "area_share", width=76),
         _C("mean_ns", "time", "Mean", "", "area_mean", width=88),
         _C("shortest_ns", "time", "Min", "", "area_shortest", width=88),
@@ -52,11 +55,15 @@ _DENSE = 4
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums by key (row of names × 16 + look), int64, keys distinct; ``row``: a longest slice."""
+    """Sums by key (row of names × 16 + look), int64, keys distinct; ``row``: a longest slice.
+    ``nested``: time of the slices whose ``around`` has the key; where only those are known
+    ``count`` is 0.
+    """
 
     key: Ints
     count: Ints
     total: Ints
+    nested: Ints
     shortest: Ints
     longest: Ints
     row: Ints
@@ -89,12 +96,15 @@ class Overlap:
 class Area:
     """Statistics of a window.
 
-    rows: by total time, then count, descending.
+    rows: by total time, then count, descending. ``self_ns``: what is in no event of the selection
+        and of the same kind beneath.
+    kinds: kind, number of names, of events, and ns of self time, of those that there are.
     groups: those with a chosen lane, in order.
     overlap: None without a chosen lane of device work.
     """
 
     rows: DisplayTable
+    kinds: tuple[tuple[Kind, int, int, int], ...]
     groups: tuple[GroupBusy, ...]
     overlap: Overlap | None
 
@@ -105,7 +115,8 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
     rows = 0
     for first in range(0, slices.n - BLOCK + 1, BLOCK):
         run = np.arange(first, first + BLOCK)
-        parts.append(_sums(places, slices["event"][run], run, slices["dur"][run]))
+        event = slices["event"][run]
+        parts.append(_sums(places, event, run, slices["dur"][run], places["around"][event]))
         rows += len(parts[-1].key)
         if rows >= KEPT_ROWS:
             break
@@ -120,6 +131,7 @@ def block_tables(slices: Table, places: Table) -> dict[str, Table]:
             look=sums.key % _LOOKS,
             count=sums.count,
             total=sums.total,
+            nested=sums.nested,
             shortest=sums.shortest,
             longest=sums.longest,
             slice=sums.row,
@@ -133,26 +145,37 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
     An event counts with its part within the window. Events without a length count if they lie
     in it.
     """
-    window = _window(timeline, begin, end, np.array(lanes, np.int64))
+    window = window_of(timeline, begin, end, np.array(lanes, np.int64))
     sums = _grouped(_joined([*window.whole(), window.clipped()]))
+    sums = sums.take(np.flatnonzero(sums.count))
     sums = sums.take(np.lexsort((sums.key, -sums.count, -sums.total)))
+    kind, own = KIND_OF_LOOK[sums.key % _LOOKS], sums.total - sums.nested
+    names, events, busy = (
+        np.bincount(kind, weights, len(KINDS)) for weights in (None, sums.count, own)
+    )
     rows = AREA.build(
         trace.strings,
         name=timeline["names"]["text"][sums.key // _LOOKS],
         look=sums.key % _LOOKS,
         count=sums.count,
         total_ns=sums.total,
-        share=sums.total / (sums.total.sum() or np.nan),
+        self_ns=own,
+        share=own / np.where(busy > 0, busy, np.nan)[kind],
         mean_ns=(2 * sums.total + sums.count) // (2 * sums.count),
         shortest_ns=sums.shortest,
         longest_ns=sums.longest,
         longest_event=timeline["slices"]["event"][sums.row],
     )
-    return Area(rows, window.groups(), window.overlap())
+    kinds = tuple(
+        (each, int(names[i]), int(events[i]), int(busy[i]))
+        for i, each in enumerate(KINDS)
+        if names[i]
+    )
+    return Area(rows, kinds, window.groups(), window.overlap())
 
 
 @dataclass(frozen=True)
-class _Window:
+class Window:
     """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
 
     first, stop: all rows.
@@ -168,18 +191,32 @@ class _Window:
     whole_first: Ints
     whole_stop: Ints
 
+    @property
+    def count(self) -> int:
+        """How many slices there are."""
+        return int((self.stop - self.first).sum())
+
+    def events(self) -> tuple[Ints, Ints]:
+        """The events and what lies of each within the window, ns."""
+        row = _rows(self.first, self.stop)
+        slices = self.timeline["slices"]
+        start, end = self._clip(slices["start"][row], slices["dur"][row])
+        return slices["event"][row].astype(np.int64), end - start
+
     def whole(self) -> list[Sums]:
         """Sums of the slices entirely inside; blocks may span adjacent lanes."""
         filled = self.whole_stop > self.whole_first
         first, stop = self.whole_first[filled], self.whole_stop[filled]
         if not len(first):
             return []
-        begins = np.append(True, first[1:] != stop[:-1])
+        rooted = self.rooted[filled]
+        begins = np.append(True, (first[1:] != stop[:-1]) | (rooted[1:] != rooted[:-1]))
         first, stop = first[begins], stop[np.append(begins[1:], True)]
         inner, outer = -(-first // BLOCK), stop // BLOCK
         large = np.flatnonzero(inner < outer)
         small = inner >= outer
-        stored = np.maximum(inner, np.minimum(outer, self.timeline["blocks"].n - 1))
+        kept = np.where(rooted[begins], np.minimum(outer, self.timeline["blocks"].n - 1), 0)
+        stored = np.maximum(inner, kept)
         rows = np.sort(
             _rows(
                 np.concatenate((first[small], first[large], stored[large] * BLOCK)),
@@ -205,7 +242,16 @@ class _Window:
         rows = slice(int(edges[low]), int(edges[high]))
         name, look, *figures = (
             table[column][rows].astype(np.int64)
-            for column in ("name", "look", "count", "total", "shortest", "longest", "slice")
+            for column in (
+                "name",
+                "look",
+                "count",
+                "total",
+                "nested",
+                "shortest",
+                "longest",
+                "slice",
+            )
         )
         return _grouped(Sums(name * _LOOKS + look, *figures))
 
@@ -218,21 +264,43 @@ class _Window:
 
     def _sums(self, row: Ints, part: Ints) -> Sums:
         """Sums of slices that count with ``part`` ns each."""
-        return _sums(self.timeline["places"], self.timeline["slices"]["event"][row], row, part)
+        places = self.timeline["places"]
+        event = self.timeline["slices"]["event"][row]
+        outer = places["around"][event]
+        if not self.rooted.all():
+            outer = np.where((outer >= 0) & self.chosen[places["lane"][outer]], outer, -1)
+        return _sums(places, event, row, part, outer)
+
+    @cached_property
+    def chosen(self) -> Mask:
+        """Which lanes of the timeline are chosen."""
+        chosen = np.zeros(self.timeline["lanes"].n, np.bool_)
+        chosen[self.lane] = True
+        return chosen
+
+    @cached_property
+    def rooted(self) -> Mask:
+        """Of which chosen lanes all lanes above in the group are chosen, too: stored sums count
+        what is nested in any.
+        """
+        lanes, groups = self.timeline["lanes"], self.timeline["groups"]
+        place = np.append(0, np.cumsum(self.chosen))
+        first = groups["lane"][lanes["group"][self.lane]]
+        return np.asarray(place[self.lane] - place[first] == self.lane - first)
 
     def groups(self) -> tuple[GroupBusy, ...]:
         """The groups with a chosen lane."""
         lanes, groups = self.timeline["lanes"], self.timeline["groups"]
         group = lanes["group"][self.lane]
-        chosen = np.zeros(lanes.n, np.bool_)
-        chosen[self.lane] = True
         busy_groups = []
         edges = np.flatnonzero(np.diff(group, prepend=-1, append=-1))
         for low, high in pairwise(edges.tolist()):
             number, own = int(group[low]), np.arange(low, high)
             first = int(groups["lane"][number])
             depth = lanes["depth"][first : first + int(groups["lanes"][number])]
-            covered = _covered(depth, chosen[first : first + len(depth)])[self.lane[own] - first]
+            covered = _covered(depth, self.chosen[first : first + len(depth)])[
+                self.lane[own] - first
+            ]
             start, end = self._parts(own[~covered])
             # Slices of one lane do not overlap.
             busy = int((end - start).sum()) if (~covered).sum() == 1 else union(start, end).length
@@ -277,7 +345,8 @@ class _Window:
         )
 
 
-def _window(timeline: Timeline, begin: int, end: int, lane: Ints) -> _Window:
+def window_of(timeline: Timeline, begin: int, end: int, lane: Ints) -> Window:
+    """The slices of some lanes (ascending) that touch [begin, end), ns."""
     slices, lanes = timeline["slices"], timeline["lanes"]
     start, dur, first = slices["start"], slices["dur"], lanes["first"][lane]
     behind = first + lanes["count"][lane]
@@ -290,7 +359,7 @@ def _window(timeline: Timeline, begin: int, end: int, lane: Ints) -> _Window:
     outer, inner = low.copy(), high.copy()
     outer[over] -= 1
     inner[beyond] -= 1
-    return _Window(timeline, begin, end, lane, outer, high, low, inner)
+    return Window(timeline, begin, end, lane, outer, high, low, inner)
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
@@ -311,12 +380,35 @@ def _rows(first: Ints, stop: Ints) -> Ints:
     return expand_ranges(first, np.maximum(stop - first, 0))
 
 
-def _sums(places: Table, event: Array, row: Ints, part: Ints) -> Sums:
-    """Sums of some slices (their events and rows), of each of which ``part`` counts, ns."""
-    key = np.take(places["name"], event, mode="wrap").astype(np.int64) * _LOOKS + np.take(
-        places["look"], event, mode="wrap"
+def _sums(places: Table, event: Array, row: Ints, part: Ints, outer: Array) -> Sums:
+    """Sums of some slices (their events and rows), of each of which ``part`` counts, ns; ``outer``:
+    the events that they are nested in, −1 none.
+    """
+    inner = np.flatnonzero(outer >= 0)
+    key, around = _keys(places, event), _keys(places, outer[inner])
+    none, zero = np.zeros(len(inner), np.int64), np.zeros(len(row), np.int64)
+    never, least = np.full(len(inner), np.iinfo(np.int64).max), np.full(len(inner), -1)
+    return _grouped(
+        Sums(
+            *(
+                np.concatenate(columns)
+                for columns in (
+                    (key, around),
+                    (zero + 1, none),
+                    (part, none),
+                    (zero, part[inner]),
+                    (part, never),
+                    (part, least),
+                    (row, least),
+                )
+            )
+        )
     )
-    return _grouped(Sums(key, np.ones(len(row), np.int64), part, part, part, row))
+
+
+def _keys(places: Table, event: Array) -> Ints:
+    name, look = (np.take(places[column], event, mode="wrap") for column in ("name", "look"))
+    return np.asarray(name.astype(np.int64) * _LOOKS + look)
 
 
 def _joined(parts: list[Sums]) -> Sums:
@@ -333,17 +425,19 @@ def _grouped(rows: Sums) -> Sums:
     else:
         keys, index = np.unique(rows.key, return_inverse=True)
         size = len(keys)
-    count, total, longest = (np.zeros(size, np.int64) for _ in range(3))
+    count, total, nested = (np.zeros(size, np.int64) for _ in range(3))
+    longest = np.full(size, -1)
     shortest, first = (np.full(size, np.iinfo(np.int64).max) for _ in range(2))
     np.add.at(count, index, rows.count)
     np.add.at(total, index, rows.total)
+    np.add.at(nested, index, rows.nested)
     np.minimum.at(shortest, index, rows.shortest)
     np.maximum.at(longest, index, rows.longest)
     best = np.flatnonzero(rows.longest == longest[index])
     np.minimum.at(first, index[best], rows.row[best])
-    used = np.flatnonzero(count)
+    used = np.flatnonzero((count > 0) | (nested > 0))
     key = used if index is rows.key else keys[used]
-    return Sums(key, *(column[used] for column in (count, total, shortest, longest, first)))
+    return Sums(key, *(column[used] for column in (count, total, nested, shortest, longest, first)))
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.figures.naming import looks, modules
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
+from torch_tb_profiler.analysis.timeline.kinds import around
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
 from torch_tb_profiler.store import timeline_schema as schema
@@ -62,6 +63,7 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
     about: dict[str, Any] = {
         "span_ns": span_ns,
+        "work_ns": _work(trace, span_ns),
         "arrow_kinds": arrow_kinds,
         "series": series,
         "has_modules": bool((places["module"] >= 0).any()),
@@ -69,6 +71,18 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
     about |= _activity(trace, span_ns)
     tell(100, 100)
     return Timeline(tables, about)
+
+
+def _work(trace: Trace, span_ns: int) -> tuple[int, int]:
+    """From the begin of the first event with a length to the end of the last, ns: what a view is opened
+    on. The profiler's own span and instants (``Record Window End``) may reach far beyond.
+    """
+    spans = trace["spans"]
+    rows = np.flatnonzero((spans["dur"] > 0) & (spans["role"] != Role.PROFILER))
+    if not len(rows):
+        return 0, span_ns
+    start = spans["start"][rows]
+    return int(start.min()), int((start + spans["dur"][rows]).max())
 
 
 def track_order(trace: Trace) -> Ints:
@@ -118,8 +132,13 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
     module = np.full(len(text), -1, np.int32)
     if len(module_row):
         module[: spans.n] = np.where(module_row >= 0, name[module_row], -1)
+    look = looks(trace, facts)
     places = schema.PLACES.build(
-        lane=lanes.lane, name=name, module=module, look=looks(trace, facts)
+        lane=lanes.lane,
+        name=name,
+        module=module,
+        around=around(spans, lanes.group[lanes.lane], look),
+        look=look,
     )
     return places, schema.NAMES.build(
         text=np.where(used == texts - 1, -1, used),

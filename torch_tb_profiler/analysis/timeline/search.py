@@ -16,10 +16,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.timeline.kinds import (
+    KIND_OF_LOOK,
+    KINDS,
+    ChosenKind,
+    Kind,
+    chosen_kind,
+)
 from torch_tb_profiler.analysis.timeline.row_set import RowSet
 from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, deadline, used_strings
 from torch_tb_profiler.errors import Busy
@@ -55,6 +63,7 @@ HITS = DisplaySpec(
         _C("event", "row", "", ""),
         _C("lane", "row", "", "", unit="row of lanes"),
         _C("name", "code", "", ""),
+        _C("look", "id", "", ""),
         _C("start_ns", "time", "", ""),
         _C("dur_ns", "time", "", ""),
     ),
@@ -85,11 +94,14 @@ def _turn(lock: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
 class Hits:
     """The hits of a query.
 
+    kind: the kind of the hits; ``kinds``: number of matches of each of ``KINDS``, of all kinds.
     spans, instants: rows of the two tables.
     names, count, total: rows of ``names`` by total time, then count, descending; their hits, and
         total ns.
     """
 
+    kind: Kind | Literal["all"]
+    kinds: tuple[int, ...]
     spans: RowSet
     instants: RowSet
     names: Ints
@@ -142,7 +154,7 @@ class Search:
         until = deadline()
         names = self._names.matching(query, until)
         arguments = self._arguments.matching(query, until) if query.arguments else None
-        return self._search(names, arguments)
+        return self._search(names, arguments, query.kind)
 
     def matches(self, hits: Hits, most: int) -> DisplayTable:
         """The first names of the hits by total time."""
@@ -189,6 +201,7 @@ class Search:
             event=event,
             lane=places["lane"][event],
             name=self._timeline["names"]["text"][places["name"][event]],
+            look=places["look"][event],
             start_ns=start[order],
             dur_ns=dur[order],
         )
@@ -221,7 +234,7 @@ class Search:
         """When instants are drawn: those before the first span at its start."""
         return np.maximum(self._trace["instants"]["time"][rows], 0)
 
-    def _search(self, names: Mask, arguments: Mask | None) -> Hits:
+    def _search(self, names: Mask, arguments: Mask | None, chosen: ChosenKind) -> Hits:
         places = self._timeline["places"]
         table = self._timeline["names"]
         spans = self._trace["spans"]
@@ -247,11 +260,36 @@ class Search:
                     own = event < spans.n
                     total += sum_by(name[own], table.n, spans["dur"][event[own]])
             named |= also
+        kinds = self._kinds(named)
+        kind = chosen_kind(chosen, [each for each, n in zip(KINDS, kinds, strict=True) if n])
+        if kind != "all" and sum(kinds) > kinds[KINDS.index(kind)]:
+            count, total = self._keep(named, KINDS.index(kind))
         number = np.flatnonzero(count)
         number = number[np.lexsort((-count[number], -total[number]))]
-        return Hits(
-            RowSet(named[: spans.n]), RowSet(named[spans.n :]), number, count[number], total[number]
-        )
+        found = RowSet(named[: spans.n]), RowSet(named[spans.n :])
+        return Hits(kind, kinds, *found, number, count[number], total[number])
+
+    def _kinds(self, named: Mask) -> tuple[int, ...]:
+        """How many of some events are of each kind."""
+        look, counts = self._timeline["places"]["look"], np.zeros(len(KIND_OF_LOOK), np.int64)
+        for begin in range(0, len(named), CHUNK):
+            rows = slice(begin, begin + CHUNK)
+            counts += np.bincount(look[rows][named[rows]], minlength=len(counts))
+        return tuple(sum_by(KIND_OF_LOOK, len(KINDS), counts).tolist())
+
+    def _keep(self, named: Mask, kind: int) -> tuple[Ints, Ints]:
+        """Keep those of a kind; number and ns by row of names."""
+        places, spans, n = self._timeline["places"], self._trace["spans"], self._timeline["names"].n
+        count, total = np.zeros(n, np.int64), np.zeros(n, np.int64)
+        for begin in range(0, len(named), CHUNK):
+            rows = slice(begin, begin + CHUNK)
+            named[rows] &= np.take(KIND_OF_LOOK, places["look"][rows]) == kind
+            event = np.flatnonzero(named[rows]) + begin
+            name = places["name"][event]
+            count += np.bincount(name, minlength=n)
+            own = event < spans.n
+            total += sum_by(name[own], n, spans["dur"][event[own]])
+        return count, total
 
     @cached_property
     def _names(self) -> Texts:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import re2
 
+from torch_tb_profiler.analysis.timeline.kinds import ChosenKind
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.strings import StringTable
@@ -39,12 +40,15 @@ _BYTES_PER_CALL = 64
 
 @dataclass(frozen=True)
 class Query:
-    """A text or pattern that names, and if ``arguments`` also argument texts, contain."""
+    """A text or pattern that names, and if ``arguments`` also argument texts, contain; ``kind``: of
+    events of that kind.
+    """
 
     text: str
     regex: bool = False
     arguments: bool = False
     case: bool = False
+    kind: ChosenKind = "all"
 
 
 class Texts:

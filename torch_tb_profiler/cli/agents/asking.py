@@ -17,10 +17,7 @@ import anyio
 
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
-from torch_tb_profiler.runs.entries import Entry, arrange
-from torch_tb_profiler.runs.single import judge
-from torch_tb_profiler.sources import places
-from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.runs.logdir import folder_of, is_url, runs_at
 from torch_tb_profiler.units import format_bytes, format_count
 
 LEAST_TOKENS, MOST_TOKENS, TOKENS = 200, 20_000, 2000
@@ -42,25 +39,19 @@ def within(logdir: str, trace: str) -> str:
     """
     if not trace.strip() or "\0" in trace:
         raise BadRequest("The trace is not named.", _LIST)
-    if places.scheme_of(logdir):
-        if places.scheme_of(trace) or ".." in re.split(r"[/\\]", trace) or trace.startswith("/"):
+    if is_url(logdir):
+        if is_url(trace) or ".." in re.split(r"[/\\]", trace) or trace.startswith("/"):
             raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
         return f"{logdir.rstrip('/')}/{trace}"
-    home = folder(logdir)
-    assert home is not None
+    home = folder_of(logdir) or logdir
     # By the words of the path: links are followed, as the listing follows them (docs/security.md).
     inside = os.path.relpath(os.path.normpath(os.path.join(home, trace)), home)
-    if places.scheme_of(trace) or inside.split(os.sep)[0] == "..":
+    if is_url(trace) or inside.split(os.sep)[0] == "..":
         raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
     if not os.path.exists(os.path.join(home, inside)):
         raise NotFound(f"There is no {trace} in the logdir.", _LIST)
     # Relative, so that answers do not name the folders of this machine.
     return home if inside == "." else os.path.join(".", inside)
-
-
-def folder(logdir: str) -> str | None:
-    """Where commands begin; None for a logdir elsewhere."""
-    return None if places.scheme_of(logdir) else os.path.abspath(places.local_path(logdir))
 
 
 def budget(tokens: int) -> int:
@@ -155,21 +146,17 @@ def listed(logdir: str, match: str, tokens: int) -> str:
     Raises:
         NotFound: there is none.
     """
-    home = logdir if places.scheme_of(logdir) else places.local_path(logdir)
-    listing = list_files(home)
-    entries = [Entry("", home, found) for found in listing.files]
-    for entry in entries:
-        judge(entry, named=False)
+    runs, notes = runs_at(logdir)
     rows = [
         f"| `{span.path}` | {run.name} | {worker.name} | {'–' if worker.rank is None else worker.rank} |"
         f" {span.label} | {format_bytes(span.bytes)} |"
-        for run in arrange(entries).runs
+        for run in runs
         for worker in run.workers
         for span in worker.spans
         if match.lower() in f"{run.name} {worker.name} {span.path}".lower()
     ]
     if not rows:
-        raise NotFound("There is no such trace in the logdir.", *listing.notes[:1])
+        raise NotFound("There is no such trace in the logdir.", *notes[:1])
     head = "| trace | run | worker | rank | span | size |\n| --- | --- | --- | --- | --- | --- |\n"
     room, shown = tokens - estimate(head) - 30, 0
     for row in rows:

@@ -21,7 +21,6 @@ from torch_tb_profiler.cli.agents.asking import (
     TOKENS,
     ask,
     budget,
-    folder,
     footed,
     listed,
     not_recorded,
@@ -29,6 +28,7 @@ from torch_tb_profiler.cli.agents.asking import (
     within,
 )
 from torch_tb_profiler.errors import BadRequest, ProfilerError
+from torch_tb_profiler.runs.logdir import folder_of
 
 INSTRUCTIONS = """Answers questions about recordings of the PyTorch profiler. Begin with list_runs, then findings of a run: what \
 costs time, how much, and what to change. Numbers such as #1234 are events; `event` tells everything about them. Times are as \
@@ -67,6 +67,7 @@ def server(logdir: str) -> MCPServer[Any]:
         "torch-tb-profiler", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )
     _add_tools(made, logdir)
+    _add_questions(made, logdir)
     _add_queries(made, logdir)
     _add_resources(made)
     _add_prompts(made)
@@ -85,7 +86,7 @@ def _adding(made: MCPServer[Any]) -> Callable[[Tool], Tool]:
 
 def _add_tools(made: MCPServer[Any], logdir: str) -> None:
     """The tools that print what a command prints."""
-    add, home = _adding(made), folder(logdir)
+    add, home = _adding(made), folder_of(logdir)
 
     async def told(command: str, trace: str, worker: str, tokens: int, *more: str) -> str:
         options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
@@ -115,6 +116,19 @@ def _add_tools(made: MCPServer[Any], logdir: str) -> None:
         return await told("critical-path", trace, worker, tokens, *more)
 
     @add
+    async def iterations(
+        trace: Trace, worker: Worker = "", steps: Steps = "", tokens: Tokens = TOKENS
+    ) -> str:
+        """Iterations of an inference server: phase, requests, tokens, times, gaps."""
+        more = (f"--steps={steps}",) if steps else ()
+        return await told("iterations", trace, worker, tokens, *more)
+
+
+def _add_questions(made: MCPServer[Any], logdir: str) -> None:
+    """Those that take more than a trace."""
+    add, home = _adding(made), folder_of(logdir)
+
+    @add
     async def what_if(
         trace: Trace,
         changes: Annotated[
@@ -130,15 +144,8 @@ def _add_tools(made: MCPServer[Any], logdir: str) -> None:
         """How long a step would be with a change, by replaying the recorded dependencies."""
         more = [f"--change={change}" for change in changes]
         more += [f"--steps={steps}"] if steps else []
-        return await told("whatif", trace, worker, tokens, *more)
-
-    @add
-    async def iterations(
-        trace: Trace, worker: Worker = "", steps: Steps = "", tokens: Tokens = TOKENS
-    ) -> str:
-        """Iterations of an inference server: phase, requests, tokens, times, gaps."""
-        more = (f"--steps={steps}",) if steps else ()
-        return await told("iterations", trace, worker, tokens, *more)
+        options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
+        return await ask(home, "whatif", *options, "--", within(logdir, trace))
 
     @add
     async def event(
@@ -167,7 +174,7 @@ def _add_tools(made: MCPServer[Any], logdir: str) -> None:
 
 def _add_queries(made: MCPServer[Any], logdir: str) -> None:
     """The tools that ask by SQL."""
-    add, home = _adding(made), folder(logdir)
+    add, home = _adding(made), folder_of(logdir)
 
     async def asked(trace: str, worker: str, statement: str, limit: int, tokens: int) -> str:
         place = within(logdir, trace)

@@ -32,12 +32,16 @@ interface PathStripsProps {
   within?: Parts | undefined;
   /** The rank of a stretch, where there are several. */
   placeOf?: (strip: PathStrip, row: number) => string;
+  /** What stands below the strip until one points at it. */
+  caption?: string;
+  /** Parts of a smaller share are counted together. */
+  least?: number;
 }
 
 const HERE = () => "";
 
 export function PathStrips(props: PathStripsProps) {
-  const { payload, range, onRange, links, within, placeOf = HERE } = props;
+  const { payload, range, onRange, links, within, placeOf = HERE, caption, least } = props;
   const { strips } = payload;
   const series = useMemo(() => seriesOf(payload), [payload]);
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
@@ -53,7 +57,13 @@ export function PathStrips(props: PathStripsProps) {
         />
       ))}
       <div class="path-reading">
-        <p>{at ? <Reading {...at} place={placeOf(at.strip, at.row)} /> : <Hint range={range} />}</p>
+        <p>
+          {at ? (
+            <Reading {...at} place={placeOf(at.strip, at.row)} />
+          ) : (
+            <Hint {...{ range, caption }} />
+          )}
+        </p>
         {range ? (
           <Button kind="quiet" icon="close" onClick={() => onRange(null)}>
             Whole path
@@ -61,12 +71,14 @@ export function PathStrips(props: PathStripsProps) {
         ) : null}
         {links}
       </div>
-      <PathParts parts={(within ?? payload).parts} />
+      <PathParts parts={(within ?? payload).parts} least={least} />
     </>
   );
 }
 
-interface OneStripProps extends Required<Omit<PathStripsProps, "links" | "within">> {
+interface OneStripProps extends Required<
+  Omit<PathStripsProps, "links" | "within" | "caption" | "least">
+> {
   strip: PathStrip;
   series: readonly Series[];
   scale: number;
@@ -113,26 +125,42 @@ function Reading({ strip, row, place }: { strip: PathStrip; row: number; place: 
   );
 }
 
-const Hint = ({ range }: { range: Range | null }) =>
+interface HintProps {
+  range: Range | null;
+  caption: string | undefined;
+}
+
+const Hint = ({ range, caption }: HintProps) =>
   range ? (
     <>Chosen: {formatTime(range.t1 - range.t0)} of the path.</>
   ) : (
     <span class="muted">
-      Point at the strip to read it; drag over it to choose a part of the path.
+      {caption ?? "Point at the strip to read it; drag over it to choose a part of the path."}
     </span>
   );
 
 /** What the path is made of: the strip's legend, with figures. */
-export function PathParts({ parts }: Parts) {
+export function PathParts({ parts, least = 0 }: Parts & { least?: number | undefined }) {
+  const rows = parts.kind.map((_, row) => row);
+  const shown = rows.filter((row) => (parts.share[row] ?? 1) >= least);
+  const rest = rows.filter((row) => !shown.includes(row));
   return (
     <ul class="path-parts">
-      {parts.kind.map((kind, row) => (
-        <li key={kind}>
-          <Swatch item={seriesFor(kind)} /> {labelOf(kind)}{" "}
+      {shown.map((row) => (
+        <li key={row}>
+          <Swatch item={seriesFor(parts.kind[row] ?? "")} /> {labelOf(parts.kind[row] ?? "")}{" "}
           <strong class="number">{formatTime(parts.path_ns[row])}</strong>{" "}
           <span class="muted number">{formatShare(parts.share[row])}</span>
         </li>
       ))}
+      {rest.length ? (
+        <li class="muted" title={rest.map((row) => labelOf(parts.kind[row] ?? "")).join(", ")}>
+          {rest.length} more{" "}
+          <span class="number">
+            {formatShare(rest.reduce((sum, row) => sum + (parts.share[row] ?? 0), 0))}
+          </span>
+        </li>
+      ) : null}
     </ul>
   );
 }

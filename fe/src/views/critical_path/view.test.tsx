@@ -16,7 +16,8 @@ import {
   stretchesOf,
   timelineParams,
 } from "./model";
-import { PathOfSteps } from "./overview";
+import { PathOfStep } from "./overview";
+import { PathParts } from "./strip";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
 
@@ -145,26 +146,28 @@ describe("the page", () => {
 });
 
 describe("on Overview", () => {
-  it("titles several steps and leads to the page and the timeline with the chosen part", () => {
-    const first = strip({ step: 0, name: "ProfilerStep#4", start_ns: 900, end_ns: 1000 });
+  it("says which step it is, counts small parts together and leads on with the chosen part", () => {
     const view = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
     render(
-      <PathOfSteps
-        payload={payload({ strips: [first, strip()] })}
-        note="cold: 4"
+      <PathOfStep
+        payload={payload({ strips: [strip()] })}
+        caption="Step 5, the median"
         hrefOf={view.hrefOf}
       />,
     );
-    expect(screen.getAllByRole("heading").map((title) => title.textContent)).toEqual([
-      "Critical path",
-      "ProfilerStep#4 100 ns",
-      "ProfilerStep#5 100 ns",
-    ]);
+    expect(text()).toContain("Step 5, the median");
     expect(link("What is on it")).toBe("#critical_path?");
     fireEvent.keyDown(slider(), { key: "Enter" });
     expect(link("What is on it")).toBe("#critical_path?t0=1000&t1=1010");
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C10");
   });
+});
+
+it("counts parts below a share together, without losing any", () => {
+  const parts = { ...payload().parts, share: [0.995, 0.005] };
+  render(<PathParts parts={parts} least={0.01} />);
+  expect(document.querySelectorAll(".path-parts li")).toHaveLength(2);
+  expect(document.querySelector(".path-parts li:last-child")?.textContent).toBe("1 more 0.5 %");
 });
 
 describe("the model", () => {

@@ -34,13 +34,14 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
   const rest = (row: number): boolean => row >= calls;
   const reason = (row: number): string | null =>
     rest(row) || isModelled(rows, row) ? null : NOT_MODELLED;
+  const parameters = rows.parameters.map((text, row) => text ?? rows.input_shapes[row] ?? null);
   const columns = declaredColumns(
     EFFICIENCY,
     rows,
     {
       ...Object.fromEntries(FIGURES.map((key) => [key, { unknown: reason }])),
       name: {
-        width: group === "kernel" ? 170 : 200,
+        width: 176,
         unknown: () => "launched by no operator",
         href: linkedTo(hrefOf, "operator", rows.name.slice(0, calls)),
       },
@@ -50,11 +51,15 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
       },
       // What has no model is told apart by its shapes.
       parameters: {
-        values: rows.parameters.map((text, row) => text ?? rows.input_shapes[row] ?? null),
+        values: parameters,
+        width: Math.min(
+          330,
+          28 + 7.3 * parameters.reduce((most, text) => Math.max(most, text?.length ?? 0), 16),
+        ),
         grow: true,
         hidden: group === "kernel",
       },
-      family: { values: rows.family.map((family, row) => family ?? reason(row)) },
+      family: { width: 112, values: rows.family.map((family, row) => family ?? reason(row)) },
       time_ns: { label: `${capitalised(timeWord(payload))} time` },
       flops_share: {
         unknown: reason,

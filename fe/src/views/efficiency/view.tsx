@@ -1,5 +1,6 @@
 /** The Efficiency page: how far operators and kernels are from what the hardware can do, and what limits them. */
 
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
@@ -7,7 +8,7 @@ import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Card, Figure, type FigureTable, Grid, Panel, Roofline, Segmented } from "../../widgets";
+import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented, Term } from "../../widgets";
 import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
@@ -58,6 +59,9 @@ export function EfficiencyView(props: ViewProps) {
   );
 }
 
+/** Width of the charts, px: a roofline needs some. */
+const CHARTS = 400;
+
 type PageProps = ViewProps & { payload: EfficiencyPayload };
 
 function EfficiencyPage(props: PageProps) {
@@ -73,31 +77,31 @@ function EfficiencyPage(props: PageProps) {
       <FindingsStrip {...props} view="efficiency" />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
-      <div class="efficiency-row">
-        {payload.has_device ? (
-          <Panel title="Device and its peaks" term="efficiency_peak">
-            <DeviceCard device={payload.device} />
-          </Panel>
-        ) : null}
+      <TablePanel {...shared}>
+        {drawable.length ? <RooflineFigure {...shared} /> : null}
+        {rows.length ? <Families payload={payload} rows={rows} /> : null}
         {allSteps.some((step) => step.flops > 0) ? (
-          <Card>
-            <StepChart
-              payload={payload}
-              steps={allSteps}
-              chosen={onlyStep(steps)}
-              isChosen={(index) => isChosen(steps, index)}
-              onChoose={(index) => props.setSteps(withOnly(steps, index))}
-            />
-          </Card>
+          <StepChart
+            payload={payload}
+            steps={allSteps}
+            chosen={onlyStep(steps)}
+            isChosen={(index) => isChosen(steps, index)}
+            onChoose={(index) => props.setSteps(withOnly(steps, index))}
+          />
         ) : null}
-        {rows.length ? (
-          <Card>
-            <Families payload={payload} rows={rows} />
-          </Card>
+        {payload.has_device ? (
+          <section class="figure">
+            <header class="figure-head">
+              <h3>
+                <Term id="efficiency_peak">Device and its peaks</Term>
+              </h3>
+            </header>
+            <div>
+              <DeviceCard device={payload.device} />
+            </div>
+          </section>
         ) : null}
-      </div>
-      {drawable.length ? <RooflinePanel {...shared} /> : null}
-      <TablePanel {...shared} />
+      </TablePanel>
     </>
   );
 }
@@ -108,7 +112,7 @@ type PanelProps = PageProps & {
   search: string;
 };
 
-function RooflinePanel({
+function RooflineFigure({
   payload,
   drawable,
   families,
@@ -149,7 +153,7 @@ function RooflinePanel({
   const undrawn = ownRows(payload) - drawable.length + chart.left;
   const selected = chart.points.filter((point) => point.selected).slice(0, 3);
   return (
-    <Card>
+    <>
       <Figure
         title="Roofline"
         term="efficiency_roofline"
@@ -181,11 +185,17 @@ function RooflinePanel({
           <RowDetail payload={payload} row={Number(point.key)} hrefOf={hrefOf} />
         </div>
       ))}
-    </Card>
+    </>
   );
 }
 
-function TablePanel({ payload, hrefOf, params, setParam }: PanelProps) {
+function TablePanel({
+  payload,
+  hrefOf,
+  params,
+  setParam,
+  children,
+}: PanelProps & { children: ComponentChildren }) {
   const { rows, group, pooled } = payload;
   const columns = useColumns(() => efficiencyColumns(payload, hrefOf), [payload]);
   const count = rows.calls.length;
@@ -193,9 +203,12 @@ function TablePanel({ payload, hrefOf, params, setParam }: PanelProps) {
     <Panel
       title={group === "kernel" ? "Kernels" : "Operators by shape"}
       term="efficiency_view"
-      flush
+      flush="fill"
     >
       <Grid
+        order={{ key: "time_ns", descending: true }}
+        aside={() => children}
+        asideWidth={CHARTS}
         label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}
         columns={columns}
         rowCount={count}

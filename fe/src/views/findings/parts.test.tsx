@@ -1,4 +1,4 @@
-import { cleanup, render, screen } from "@testing-library/preact";
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Evidence } from "../../api/types.gen";
 import { finding, findings, HOSTILE } from "../fixtures";
@@ -75,6 +75,11 @@ describe("the order and the sums", () => {
   });
 });
 
+const open = (): void => {
+  for (const button of screen.getAllByRole("button", { name: "what to try" }))
+    fireEvent.click(button);
+};
+
 describe("FindingList", () => {
   it("shows what, how much, the numbers in their units, what to try, when not, and the line", () => {
     render(
@@ -91,6 +96,7 @@ describe("FindingList", () => {
         links={links}
       />,
     );
+    open();
     for (const part of [
       "Waiting for input data",
       HOSTILE,
@@ -119,6 +125,7 @@ describe("FindingList", () => {
       dur_ns: 1000,
     }));
     render(<FindingList findings={[finding({ evidence, evidence_count: 120 })]} links={links} />);
+    open();
     expect(text()).toContain("The largest 6 of 120 events on the timeline:");
     expect(
       [...document.querySelectorAll(".finding-evidence a")].map((link) =>
@@ -139,6 +146,7 @@ describe("FindingList", () => {
         links={links}
       />,
     );
+    open();
     expect([...document.querySelectorAll("a")].map((a) => [a.href, a.target, a.rel])).toEqual([
       ["https://docs.pytorch.org/x", "_blank", "noopener noreferrer"],
     ]);
@@ -161,6 +169,7 @@ describe("FindingList", () => {
         links={links}
       />,
     );
+    open();
     expect(screen.getByText("profiler")).toBeTruthy();
     expect(text()).toContain("costs no step time");
     expect(text()).not.toContain("of a step");
@@ -168,15 +177,30 @@ describe("FindingList", () => {
   });
 });
 
-it("folds what only theory promises", () => {
-  render(
-    <RankedFindings
-      findings={[finding(), finding({ rule: "t", title: "Pauses", certainty: "theoretical" })]}
-      links={links}
-    />,
-  );
-  expect(screen.getByText("1 more, theoretical: Pauses, −59.0 ms (33.1 % of a step)")).toBeTruthy();
-  expect(document.querySelectorAll(".findings-theoretical .finding").length).toBe(1);
+describe("RankedFindings", () => {
+  const theory = finding({ rule: "t", title: "Pauses", certainty: "theoretical" });
+  const shown = () => document.querySelectorAll(".findings:first-child > .finding").length;
+  const folded = () => document.querySelectorAll(".findings-rest .finding").length;
+
+  it("folds what only theory promises", () => {
+    render(<RankedFindings findings={[theory, finding()]} links={links} />);
+    expect(
+      screen.getByText("1 more, theoretical: Pauses, −59.0 ms (33.1 % of a step)"),
+    ).toBeTruthy();
+    expect([shown(), folded()]).toEqual([1, 1]);
+  });
+
+  it("shows the three that save most", () => {
+    const five = [1, 2, 3, 4, 5].map((n) => finding({ sentence: `Number ${n}.` }));
+    render(<RankedFindings findings={five} links={links} />);
+    expect([shown(), folded()]).toEqual([3, 2]);
+    expect(text()).toContain("2 more: Waiting for input data");
+  });
+
+  it("shows what theory promises where there is nothing firmer", () => {
+    render(<RankedFindings findings={[theory]} links={links} />);
+    expect([shown(), folded()]).toEqual([1, 0]);
+  });
 });
 
 it("what could not be judged is counted, with its reasons", () => {

@@ -1,4 +1,7 @@
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
 import type { Evidence, Finding } from "../../api/types.gen";
+import { useId } from "../../base/id";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { Badge, CopyButton, Icon, Term } from "../../widgets";
 import { figureText, gainText, ranked } from "./model";
@@ -32,24 +35,32 @@ export function FindingList({ findings, links }: FindingListProps) {
   );
 }
 
-/** All findings of a page: first what to change, what only theory promises folded, then what costs no time. */
-export function RankedFindings({ findings, links }: FindingListProps) {
-  const { firm, theoretical, others } = ranked(findings);
-  const [first] = theoretical;
+/** Of all findings of a page the three that matter most; the others folded: what saves less, what only theory promises, what costs no time. */
+export function RankedFindings({
+  findings,
+  links,
+  children,
+}: FindingListProps & { children?: ComponentChildren }) {
+  const { top, rest } = ranked(findings);
+  const [first] = rest;
   return (
     <>
-      {firm.length ? <FindingList findings={firm} links={links} /> : null}
-      {first ? (
-        <details class="findings-theoretical" open={!firm.length}>
-          <summary>
-            {formatCount(theoretical.length)}
-            {firm.length ? " more" : ""}, theoretical: {first.title}, {gainText(first)}
-            {theoretical.length > 1 ? " …" : ""}
-          </summary>
-          <FindingList findings={theoretical} links={links} />
-        </details>
-      ) : null}
-      {others.length ? <FindingList findings={others} links={links} /> : null}
+      {top.length ? <FindingList findings={top} links={links} /> : null}
+      <div class="findings-foot">
+        {first ? (
+          <details class="findings-rest">
+            <summary>
+              {formatCount(rest.length)} more
+              {rest.every(({ certainty }) => certainty === "theoretical")
+                ? ", theoretical"
+                : ""}: {first.title}, {gainText(first)}
+              {rest.length > 1 ? " …" : ""}
+            </summary>
+            <FindingList findings={rest} links={links} />
+          </details>
+        ) : null}
+        {children}
+      </div>
     </>
   );
 }
@@ -59,6 +70,8 @@ const TONES = { certain: "good", likely: "info", theoretical: "neutral" } as con
 function FindingItem({ finding, links }: { finding: Finding; links: Links }) {
   const { certainty, change, evidence } = finding;
   const [first] = evidence;
+  const [open, setOpen] = useState(false);
+  const more = useId("finding");
   return (
     <article>
       <div class="finding-head">
@@ -75,18 +88,29 @@ function FindingItem({ finding, links }: { finding: Finding; links: Links }) {
               </Badge>
             ) : null}
           </h3>
-          <p>{finding.sentence}</p>
+          <p class={open ? "" : "finding-short"}>{finding.sentence}</p>
         </div>
         <Gain finding={finding} />
         <p class="finding-links">
           {change ? <a href={links.whatIf(change)}>what-if</a> : null}
           {first ? <a href={links.timeline(first)}>timeline</a> : null}
+          <button
+            type="button"
+            class="finding-open"
+            aria-expanded={open}
+            aria-controls={open ? more : undefined}
+            title="What to try, and when this is wrong"
+            onClick={() => setOpen(!open)}
+          >
+            what to try
+          </button>
         </p>
       </div>
-      <details class="finding-more">
-        <summary>What to try, and when this is wrong</summary>
-        <FindingDetails finding={finding} links={links} />
-      </details>
+      {open ? (
+        <div id={more}>
+          <FindingDetails finding={finding} links={links} />
+        </div>
+      ) : null}
     </article>
   );
 }

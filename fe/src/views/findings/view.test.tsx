@@ -38,7 +38,6 @@ describe("Findings", () => {
     render(
       <Findings
         resource={{ ...resource, data }}
-        known={[{ key: "stack", what: "Stacks", why: "", call: "" }]}
         selection={{ run: "r", worker: "w", span: "s" }}
         hrefOf={hrefOf}
       />,
@@ -50,17 +49,8 @@ describe("Findings", () => {
     expect(text()).toContain("No findings in what could be checked.");
     expect(text()).toContain("1 check could not be made");
     cleanup();
-    list(
-      findings([], {
-        missing: [
-          { key: "stack", what: "Stacks", why: "", call: "" },
-          { key: "shapes", what: "Shapes", why: "", call: "" },
-        ],
-      }),
-    );
+    list(findings([]));
     expect(text()).toContain("No finding costs 2 % of a step or more.");
-    expect(text()).toContain("Not recorded: Shapes.");
-    expect(text()).not.toContain("Not recorded: Stacks.");
   });
 });
 

@@ -1,11 +1,11 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
-import type { FindingsPayload, FindingView, Missing } from "../../api/types.gen";
+import type { FindingsPayload, FindingView } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
-import { Loaded, MissingList, unsaid } from "../loaded";
+import { Loaded } from "../loaded";
 import { countText, findingsOf, gainOfLargest, ordered } from "./model";
 import { FindingList, NothingFound, RankedFindings, Unsure, type Links } from "./parts";
 import css from "./findings.css?inline";
@@ -30,11 +30,9 @@ const linksOf = ({ selection, hrefOf }: Place): Links => ({
 
 interface FindingsProps extends Place {
   resource: Resource<FindingsPayload>;
-  /** What the page says already that was not recorded. */
-  known: readonly Missing[];
 }
 
-export function Findings({ resource, known, ...place }: FindingsProps) {
+export function Findings({ resource, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
       {(payload) => (
@@ -45,11 +43,9 @@ export function Findings({ resource, known, ...place }: FindingsProps) {
           {!payload.healthy && !payload.findings.length ? (
             <p>No findings in what could be checked.</p>
           ) : null}
-          {payload.findings.length ? (
-            <RankedFindings findings={ordered(payload.findings)} links={linksOf(place)} />
-          ) : null}
-          <Unsure reasons={payload.unsure} />
-          <MissingList missing={unsaid(payload.missing, known)} />
+          <RankedFindings findings={ordered(payload.findings)} links={linksOf(place)}>
+            <Unsure reasons={payload.unsure} />
+          </RankedFindings>
         </>
       )}
     </Loaded>

@@ -5,8 +5,8 @@ import { NO, YES } from "../../base/columns";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-export function timeByKernel({ rows, pooled }: KernelPayload): Part[] {
-  return partsByName(rows.name, rows.total_ns, pooled, rows.short_name);
+export function timeByKernel({ rows, pooled }: KernelPayload, found: Uint32Array): Part[] {
+  return partsByName(rows.name, rows.total_ns, pooled, rows.short_name, found);
 }
 
 export interface MatrixTime {
@@ -16,14 +16,14 @@ export interface MatrixTime {
   total: number;
 }
 
-/** Kernel time by whether the matrix cores were used; whatever is neither yes nor no is unknown. Never cut by the top N. */
-export function matrixTime(payload: KernelPayload): MatrixTime {
+/** Kernel time by whether the matrix cores were used; whatever is neither yes nor no is unknown. */
+export function matrixTime({ rows }: KernelPayload, found: Uint32Array): MatrixTime {
   const time: MatrixTime = { yes: 0, no: 0, unknown: 0, total: 0 };
-  payload.rows.total_ns.forEach((ns, row) => {
-    const used = payload.rows.matrix[row];
+  for (const row of found) {
+    const [used, ns] = [rows.matrix[row], rows.total_ns[row] ?? 0];
     time[used === YES ? "yes" : used === NO ? "no" : "unknown"] += ns;
     time.total += ns;
-  });
+  }
   return time;
 }
 
@@ -65,10 +65,4 @@ export function rowKey(payload: KernelPayload, row: number): string {
 
 export function readGroup(text: string | undefined): KernelGroup {
   return text === "properties" ? "properties" : "name";
-}
-
-/** The rows of one kernel in a payload that is grouped by operator and properties, the costliest first. */
-export function rowsOfKernel({ rows }: KernelPayload, name: string): number[] {
-  const matches = rows.name.flatMap((other, row) => (other === name ? [row] : []));
-  return matches.sort((a, b) => (rows.total_ns[b] ?? 0) - (rows.total_ns[a] ?? 0));
 }

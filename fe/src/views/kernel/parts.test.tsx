@@ -1,13 +1,11 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOSTILE, kernelRows, kernels, NAMED_BY } from "../fixtures";
-import { rowsOfKernel } from "./model";
 import {
   AttributionLine,
   kernelColumns,
   KernelCharts,
   KernelDetail,
-  Launchers,
   UnattributedList,
 } from "./parts";
 
@@ -16,11 +14,13 @@ const text = (): string => document.body.textContent;
 const links = (name: string): string => `#operator=${name}`;
 
 describe("KernelCharts", () => {
-  it("shows time by kernel, and matrix cores as yes, no and unknown whatever the top", () => {
-    const payload = kernels(["a", "b", "c"], {
-      rows: kernelRows(["a", "b", "c"], { matrix: [1, 0, 2] }),
+  it("shows time by kernel, and matrix cores as yes, no and unknown, of the found rows", () => {
+    const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    const payload = kernels(names, {
+      rows: kernelRows(names, { matrix: [1, 0, 2, 0, 0, 0, 0, 0] }),
     });
-    render(<KernelCharts payload={payload} top={1} onSelect={() => undefined} />);
+    const found = Uint32Array.of(0, 1, 2, 3, 4, 5, 6);
+    render(<KernelCharts payload={payload} found={found} onSelect={() => undefined} />);
     const [time, matrix] = document.querySelectorAll("figure");
     expect(time?.textContent).toContain("other (2)");
     for (const part of ["with Tensor Cores", "without", "not known"])
@@ -31,7 +31,7 @@ describe("KernelCharts", () => {
     render(
       <KernelCharts
         payload={kernels([HOSTILE], { rows: kernelRows([HOSTILE], { short_name: [HOSTILE] }) })}
-        top={5}
+        found={Uint32Array.of(0)}
         onSelect={() => undefined}
       />,
     );
@@ -121,6 +121,7 @@ describe("kernelColumns", () => {
     const keys = kernelColumns(kernels(), links).map((c) => c.key);
     expect(keys).toEqual([
       "name",
+      "time_share",
       "calls",
       "total_ns",
       "mean_ns",
@@ -185,23 +186,4 @@ it("KernelDetail shows the full name as text, to be copied", () => {
     "#timeline",
   );
   expect(document.querySelector("img")).toBeNull();
-});
-
-describe("Launchers", () => {
-  it("links to the operator, and says why it is not known", () => {
-    const rows = kernelRows(["a", "a"], {
-      operator: ["aten::mm", null],
-      no_operator: [null, "no_launch"],
-    });
-    const reasons = [{ key: "no_launch", text: "no launch recorded" }];
-    const payload = kernels([], { rows, reasons });
-    render(<Launchers payload={payload} rows={[0, 1]} operatorHref={links} />);
-    expect(screen.getByText("aten::mm").getAttribute("href")).toBe("#operator=aten::mm");
-    expect(text()).toContain("not known: no launch recorded");
-  });
-});
-
-it("rowsOfKernel finds the rows of one kernel, the costliest first", () => {
-  const rows = kernelRows(["a", "b", "a"], { total_ns: [1, 9, 5] });
-  expect(rowsOfKernel(kernels([], { rows }), "a")).toEqual([2, 0]);
 });

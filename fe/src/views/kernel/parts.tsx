@@ -1,24 +1,29 @@
-import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
 import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
 import { declaredColumns } from "../columns";
+import { ASIDE_PARTS } from "../parts_by_name";
 import { matrixTime, reasonText, timeByKernel, type MatrixTime, type Unattributed } from "./model";
 
 interface KernelChartsProps {
   payload: KernelPayload;
-  top: number;
+  found: Uint32Array;
   onSelect: (key: string) => void;
 }
 
-export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
-  const parts = timeByKernel(payload);
-  const matrix = matrixParts(matrixTime(payload), payload.vocabulary);
+/** Of the rows that the search found. */
+export function KernelCharts({ payload, found, onSelect }: KernelChartsProps) {
+  const parts = useMemo(() => timeByKernel(payload, found), [payload, found]);
+  const matrix = useMemo(
+    () => matrixParts(matrixTime(payload, found), payload.vocabulary),
+    [payload, found],
+  );
   const word = capitalised(payload.vocabulary.matrix_cores);
   return (
-    <div class="chart-grid">
+    <>
       <Figure
         title="Time by kernel"
         term="total"
@@ -27,7 +32,14 @@ export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
           rows: parts.map((part) => [part.title ?? part.label, part.value]),
         }}
       >
-        <Donut label="Total time by kernel" parts={parts} unit="ns" top={top} onSelect={onSelect} />
+        <Donut
+          label="Total time by kernel"
+          parts={parts}
+          unit="ns"
+          top={ASIDE_PARTS}
+          caption="of the rows"
+          onSelect={onSelect}
+        />
       </Figure>
       <Figure
         title={`${word} in use`}
@@ -44,7 +56,7 @@ export function KernelCharts({ payload, top, onSelect }: KernelChartsProps) {
           caption="kernel time"
         />
       </Figure>
-    </div>
+    </>
   );
 }
 
@@ -131,74 +143,12 @@ export function kernelColumns(
   ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
 }
 
-export function KernelDetail({
-  name,
-  timelineHref,
-  children,
-}: {
-  name: string;
-  timelineHref: string;
-  children?: ComponentChildren;
-}) {
+export function KernelDetail({ name, timelineHref }: { name: string; timelineHref: string }) {
   return (
-    <div class="kernel-detail">
-      <div class="full-name">
-        <code>{name || "(no name)"}</code>
-        <CopyButton text={name} label="Copy the full name" />
-        <a href={timelineHref}>Show on the timeline</a>
-      </div>
-      {children}
+    <div class="full-name beneath-name">
+      <code>{name || "(no name)"}</code>
+      <CopyButton text={name} label="Copy the full name" />
+      <a href={timelineHref}>Show on the timeline</a>
     </div>
-  );
-}
-
-const IDENTITY = { kernel_operator: "Launched by", grid: "Grid", block: "Block" };
-
-interface LaunchersProps {
-  payload: KernelPayload;
-  /** Those of one kernel. */
-  rows: readonly number[];
-  operatorHref: (name: string) => string;
-}
-
-/** The operators that launched one kernel, with the launch properties. */
-export function Launchers({ payload, rows, operatorHref }: LaunchersProps) {
-  const { operator, grid, block, calls, total_ns } = payload.rows;
-  return (
-    <table class="plain-table launchers">
-      <thead>
-        <tr>
-          {Object.entries(IDENTITY).map(([term, label]) => (
-            <th key={term} scope="col">
-              <Term id={term}>{label}</Term>
-            </th>
-          ))}
-          {["Calls", "Total"].map((label) => (
-            <th key={label} scope="col" class="number">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row}>
-            <td>
-              {operator[row] ? (
-                <a href={operatorHref(operator[row])}>{operator[row]}</a>
-              ) : (
-                <span class="unknown">
-                  not known: {reasonText(payload, row) ?? "no reason given"}
-                </span>
-              )}
-            </td>
-            <td class="code">{grid[row] ?? "–"}</td>
-            <td class="code">{block[row] ?? "–"}</td>
-            <td class="number">{formatCount(calls[row])}</td>
-            <td class="number">{formatTime(total_ns[row])}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
   );
 }

@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
@@ -11,24 +10,19 @@ import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
-import { readTop } from "../parts_by_name";
-import { TopN } from "../top_n";
+import { Callers } from "../callers";
 import { useColumns } from "../columns";
-import { readGroup, rowKey, rowsOfKernel, unattributed } from "./model";
+import { readGroup, rowKey, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
   KernelCharts,
   KernelDetail,
-  Launchers,
   UnattributedList,
 } from "./parts";
 import css from "../tables.css?inline";
 
 adoptStyles(css);
-
-/** Launchers listed below a kernel; the table grouped by operator has them all. */
-const LAUNCHERS = 20;
 
 export function KernelView(props: ViewProps) {
   const group = readGroup(props.params.group);
@@ -63,21 +57,13 @@ export function KernelView(props: ViewProps) {
 type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
 
 function KernelPage({ payload, group, ...props }: PageProps) {
-  const { params, setParam } = props;
-  const top = readTop(params.top);
+  const { setParam } = props;
   const unknown = useMemo(() => unattributed(payload), [payload]);
-  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <FindingsStrip {...props} view="kernel" />
       <MissingList missing={payload.missing} />
-      <Panel
-        title="Kernels by time"
-        actions={<TopN what="kernels" value={top} setParam={setParam} />}
-      >
-        <KernelCharts payload={payload} top={top} onSelect={select} />
-      </Panel>
-      <Panel title="Kernels" term="kernel" flush>
+      <Panel title="Kernels" term="kernel" flush="fill">
         <div class="table-notes">
           <AttributionLine
             attribution={payload.attribution}
@@ -102,15 +88,33 @@ function KernelTable({ payload, group, ...props }: PageProps) {
       rowCount={rows.name.length}
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
-      detail={(row) => (
-        <KernelDetail
-          name={rows.name[row] ?? ""}
-          timelineHref={props.hrefOf("trace", onTimeline(rows.name[row] ?? ""))}
-        >
-          {payload.group === "name" ? <LaunchersOf {...props} name={rows.name[row] ?? ""} /> : null}
-        </KernelDetail>
+      aligned
+      detail={(row, visible) => (
+        <>
+          <KernelDetail
+            name={rows.name[row] ?? ""}
+            timelineHref={props.hrefOf("trace", onTimeline(rows.name[row] ?? ""))}
+          />
+          <Callers
+            {...props}
+            of="kernel"
+            name={rows.name[row] ?? ""}
+            visible={visible}
+            shareOf="total_ns"
+            whole={rows.total_ns[row] ?? 0}
+            share={rows.time_share[row] ?? null}
+          />
+        </>
       )}
       expandable={(row) => payload.pooled === 0 || row !== rows.name.length - 1}
+      order={{ key: "total_ns", descending: true }}
+      aside={(found) => (
+        <KernelCharts
+          payload={payload}
+          found={found}
+          onSelect={(key) => showPart(key, params.search, setParam)}
+        />
+      )}
       storage={`kernel-${payload.group}`}
       tools={
         <Segmented<KernelGroup>
@@ -133,30 +137,3 @@ const operatorHref =
   ({ hrefOf }: ViewProps) =>
   (name: string) =>
     hrefOf("operator", exactly(name));
-
-/** Who launched a kernel, fetched when its row opens. */
-function LaunchersOf({ name, ...props }: ViewProps & { name: string }) {
-  const resource = useResource("kernel", viewQuery(props, { group: "properties" }));
-  return (
-    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => {
-        const matches = rowsOfKernel(payload, name);
-        return (
-          <>
-            <Launchers
-              payload={payload}
-              rows={matches.slice(0, LAUNCHERS)}
-              operatorHref={operatorHref(props)}
-            />
-            {matches.length > LAUNCHERS ? (
-              <p class="muted">
-                {formatCount(matches.length - LAUNCHERS)} more: group the table by operator and
-                launch properties to see them.
-              </p>
-            ) : null}
-          </>
-        );
-      }}
-    </Loaded>
-  );
-}

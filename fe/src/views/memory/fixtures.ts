@@ -3,8 +3,10 @@
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
+  MemoryChangesPayload,
   MemoryCurvePayload,
   MemoryDevice,
+  MemoryMapPayload,
   MemoryPayload,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
@@ -25,6 +27,7 @@ export function device(more: Partial<MemoryDevice> = {}): MemoryDevice {
     peak_reserved_bytes: 8 * MIB,
     capacity_bytes: 16 * MIB,
     blocks: 3,
+    has_map: false,
     headline: ["GPU 0: at most 6.00 MiB allocated", "At most 8.00 MiB reserved, 50.0 %."],
     ...more,
   };
@@ -44,6 +47,9 @@ export function memory(more: Partial<MemoryPayload> = {}): MemoryPayload {
     span_ns: 1000,
     devices: [device(), cpu],
     categories: [],
+    categories_known: [],
+    failures: [],
+    failed: 0,
     has_modules: true,
     has_stacks: true,
     steps: stepsOf([]),
@@ -85,6 +91,7 @@ export function alive(more: Partial<MemoryAlivePayload> = {}): MemoryAlivePayloa
       module: ["Linear_0", null, null],
       line: ["/w/net.py(3): forward", null, null],
       category: [null, null, null],
+      known_by: [null, null, null],
       bytes: [3 * MIB, MIB, MIB],
       blocks: [1, 2, 1],
       largest_bytes: [3 * MIB, MIB, MIB],
@@ -105,6 +112,7 @@ export function blocks(more: Partial<MemoryBlocksPayload> = {}): MemoryBlocksPay
       module: ["Linear_0", null],
       line: [null, null],
       category: [null, null],
+      known_by: [null, null],
       bytes: [3 * MIB, MIB],
       allocated_ns: [10, null],
       released_ns: [30, 40],
@@ -132,6 +140,80 @@ export function statistics(more: Partial<MemoryStatisticsPayload> = {}): MemoryS
       allocation_bytes: [MIB, 5],
       self_allocation_bytes: [MIB, 5],
     },
+    ...more,
+  };
+}
+
+export function changes(more: Partial<MemoryChangesPayload> = {}): MemoryChangesPayload {
+  return {
+    device: 0,
+    other: 0,
+    before_ns: 0,
+    after_ns: 500,
+    before_bytes: MIB,
+    after_bytes: 6 * MIB,
+    pooled: 0,
+    pooled_delta_bytes: 0,
+    rows: {
+      name: ["/w/net.py(3): forward", null],
+      delta_bytes: [4 * MIB, -MIB],
+      before_bytes: [0, MIB],
+      after_bytes: [4 * MIB, 0],
+      allocated_bytes: [4 * MIB, 0],
+      freed_bytes: [0, MIB],
+      delta_blocks: [2, -1],
+    },
+    ...more,
+  };
+}
+
+/** Four cells of 1 KiB in two segments: a block over the first one and a half, and free memory. */
+export function map(more: Partial<MemoryMapPayload> = {}): MemoryMapPayload {
+  return {
+    device: 0,
+    time_ns: null,
+    reserved_bytes: 4096,
+    allocated_bytes: 1536,
+    rounding_bytes: 36,
+    free_bytes: 2560,
+    largest_free_bytes: 2048,
+    split_bytes: 512,
+    fragmentation: 0.2,
+    segments: 2,
+    begin_bytes: 0,
+    end_bytes: 4096,
+    cell_bytes: 1024,
+    cells: {
+      reserved: [1024, 1024, 1024, 1024],
+      allocated: [1024, 512, 0, 0],
+      rounding: [0, 36, 0, 0],
+      pending: [0, 0, 0, 0],
+    },
+    starts: [0, 2],
+    pools: {
+      stream: [0],
+      pool: ["default"],
+      segments: [2],
+      reserved_bytes: [4096],
+      allocated_bytes: [1536],
+      rounding_bytes: [36],
+      free_bytes: [2560],
+      largest_free_bytes: [2048],
+      split_bytes: [512],
+      fragmentation: [0.2],
+      blocks: [1],
+    },
+    blocks: {
+      offset_bytes: [0],
+      bytes: [1536],
+      requested_bytes: [1500],
+      state: ["allocated"],
+      category: ["activation"],
+      line: ["/w/net.py(3): forward"],
+      stack: [0],
+    },
+    blocks_in_part: 1,
+    stacks: ["/w/net.py(3): forward\n/w/train.py(1): main"],
     ...more,
   };
 }

@@ -7,6 +7,7 @@ import type {
   MemoryPayload,
 } from "../../api/types.gen";
 import { otherColor } from "../../base/theme";
+import { categoryColour } from "./categories";
 import type { Params, StepRange } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
@@ -61,6 +62,48 @@ export function groupsOf(rows: MemoryAliveTable): AliveGroup[] {
   return GROUPS.filter((group) => rows[group].some((name) => name !== null));
 }
 
+/** By what the changes between two moments can be listed. */
+export const CHANGES = ["line", "stack", "operator", "parent", "module", "category"] as const;
+export type ChangesBy = (typeof CHANGES)[number];
+export const CHANGE_LABELS: Readonly<Record<ChangesBy, string>> = {
+  line: "line",
+  stack: "call stack",
+  operator: "operator",
+  parent: "caller",
+  module: "module",
+  category: "category",
+};
+
+export function changesBy(
+  { source, has_modules, has_stacks, categories }: MemoryPayload,
+  { blocks }: MemoryDevice,
+): ChangesBy[] {
+  const called = source === "records";
+  const known: Record<ChangesBy, boolean> = {
+    line: has_stacks,
+    stack: has_stacks && source === "snapshot",
+    operator: called,
+    parent: called,
+    module: has_modules,
+    category: categories.length > 0,
+  };
+  return CHANGES.filter((by) => known[by] && (blocks > 0 || by === "category"));
+}
+
+/** The category that holds most of each name; the tiles have its colour. */
+function coloursOf(rows: MemoryAliveTable, group: AliveGroup): Map<string, string> {
+  const most = new Map<string, [number, string]>();
+  const sums = new Map<string, number>();
+  rows[group].forEach((named, i) => {
+    const [name, category] = [named ?? "", rows.category[i] ?? ""];
+    const key = `${name}\n${category}`;
+    const sum = (sums.get(key) ?? 0) + (rows.bytes[i] ?? 0);
+    sums.set(key, sum);
+    if (sum > (most.get(name)?.[0] ?? 0)) most.set(name, [sum, categoryColour(category)]);
+  });
+  return new Map([...most].map(([name, [, colour]]) => [name, colour]));
+}
+
 /** The parts of what is alive, and what no block is known of. */
 export function aliveParts(
   { rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload,
@@ -68,9 +111,13 @@ export function aliveParts(
 ): Part[] {
   const named = rows[group].map((name) => name ?? "");
   const short = named.map((name) => (group === "line" ? name.replace(/^.*[\\/]/, "") : name));
-  const parts = partsByName(named, rows.bytes, 0, short).map((part) =>
-    part.title ? part : { key: "", label: "not known", value: part.value, color: otherColor },
-  );
+  const colours = coloursOf(rows, group);
+  const parts = partsByName(named, rows.bytes, 0, short).map((part) => {
+    const color = colours.get(part.title ?? "") ?? otherColor;
+    return part.title
+      ? { ...part, color }
+      : { key: "", label: "not known", value: part.value, color };
+  });
   const more: Part[] = [
     { key: "before", label: "from before the recording", value: unknown_bytes, color: otherColor },
     { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },

@@ -1,13 +1,21 @@
 import type { ComponentChildren } from "preact";
-import { MEMORY_ALIVE, MEMORY_BLOCKS, MEMORY_STATISTICS } from "../../api/tables.gen";
+import {
+  MEMORY_ALIVE,
+  MEMORY_BLOCKS,
+  MEMORY_CHANGES,
+  MEMORY_STATISTICS,
+} from "../../api/tables.gen";
 import type {
   MemoryAlivePayload,
   MemoryAliveTable,
   MemoryBlocksTable,
+  MemoryChangesPayload,
   MemoryCurvePayload,
+  MemoryFailure,
+  MemoryHolder,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
-import { otherColor, seriesColor } from "../../base/theme";
+import { seriesColor } from "../../base/theme";
 import { formatBytes, formatShare } from "../../base/units";
 import { capitalised } from "../../base/words";
 import type { ViewProps } from "../../state/view";
@@ -15,12 +23,14 @@ import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
-import type { Stretch } from "./model";
+import { categoryColour, inOrder } from "./categories";
+import type { ChangesBy, Stretch } from "./model";
 import type { Step } from "../rows";
 
 interface CurveProps {
   curve: MemoryCurvePayload;
   categories: readonly string[];
+  known: readonly string[];
   steps: readonly Step[];
   window: Stretch;
   whole: Stretch;
@@ -32,12 +42,15 @@ interface CurveProps {
   actions: ComponentChildren;
 }
 
-export function Curve({ curve, categories, steps, note, actions, ...rest }: CurveProps) {
-  const areas = curve.categories_bytes.map((values, i) => ({
-    label: categories[i] ?? "",
-    color: i === categories.length - 1 ? otherColor : seriesColor(i),
-    values,
-  }));
+export function Curve({ curve, categories, known, steps, note, actions, ...rest }: CurveProps) {
+  const areas = inOrder(categories).flatMap((i) => {
+    const values = curve.categories_bytes[i] ?? [];
+    const name = categories[i] ?? "";
+    const label = known[i]?.includes("inferred") ? `${name} (${known[i]})` : name;
+    return values.some((value) => value > 0)
+      ? [{ label, color: categoryColour(name), values }]
+      : [];
+  });
   const lines: StairLine[] = [
     {
       label: "allocated",
@@ -46,7 +59,11 @@ export function Curve({ curve, categories, steps, note, actions, ...rest }: Curv
     },
   ];
   if (curve.rows.reserved_bytes.some((value) => value !== null))
-    lines.push({ label: "reserved", color: seriesColor(5), values: curve.rows.reserved_bytes });
+    lines.push({
+      label: "reserved",
+      color: areas.length ? "var(--muted)" : seriesColor(5),
+      values: curve.rows.reserved_bytes,
+    });
   const drawn = [...lines, ...areas];
   return (
     <Figure
@@ -147,4 +164,72 @@ export function statisticsColumns(
       href: linkedTo(hrefOf, group, names),
     },
   });
+}
+
+export function changesColumns(
+  { rows }: MemoryChangesPayload,
+  by: ChangesBy,
+  label: string,
+  hrefOf: Href,
+): Column[] {
+  const to = by === "parent" ? "operator" : by;
+  const linked = to === "operator" || to === "module";
+  return declaredColumns(MEMORY_CHANGES, rows, {
+    name: {
+      label: capitalised(label),
+      term: `memory_block_${by}`,
+      grow: true,
+      ...(linked ? { href: linkedTo(hrefOf, to, rows.name) } : {}),
+    },
+  });
+}
+
+/** What the tiles' colours mean: the categories that are alive. */
+export function CategoryLegend({ rows }: { rows: MemoryAliveTable }) {
+  const names = [...new Set(rows.category)].map((name) => name ?? "unknown");
+  if (!rows.category.some((name) => name !== null)) return null;
+  return (
+    <ul class="legend-line">
+      {inOrder(names).map((i) => (
+        <li key={names[i]}>
+          <span class="swatch" style={{ background: categoryColour(names[i] ?? null) }} />
+          {names[i]}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Holders({ title, holders }: { title: string; holders: readonly MemoryHolder[] }) {
+  return holders.length ? (
+    <div>
+      <h3>{title}</h3>
+      <ul>
+        {holders.map(({ name, bytes }) => (
+          <li key={name}>
+            <span class="number">{formatBytes(bytes)}</span> {name ?? "not known"}
+          </li>
+        ))}
+      </ul>
+    </div>
+  ) : null;
+}
+
+/** An allocation that the device had no room for: where it came from, and what held the memory. */
+export function Failed({ failure }: { failure: MemoryFailure }) {
+  const { stack, by_category, by_line } = failure;
+  return (
+    <div class="memory-failed">
+      {stack.length ? (
+        <div>
+          <h3>Asked for by</h3>
+          <pre tabIndex={0} aria-label="Call stack">
+            {stack.join("\n")}
+          </pre>
+        </div>
+      ) : null}
+      <Holders title="Held, by category" holders={by_category} />
+      <Holders title="Held, by line" holders={by_line.some((row) => row.name) ? by_line : []} />
+    </div>
+  );
 }

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { Params } from "../../state/view";
 import { findings, plainHeads, viewProps } from "../fixtures";
-import { alive, blocks, curve, memory, statistics } from "./fixtures";
+import { alive, blocks, changes, curve, device, map, memory, statistics } from "./fixtures";
 import { MemoryView } from "./view";
 
 const asked: URL[] = [];
@@ -16,6 +16,8 @@ beforeEach(() => {
     "memory/alive": alive(),
     "memory/blocks": blocks(),
     "memory/statistics": statistics(),
+    "memory/changes": changes(),
+    "memory/map": map(),
     memory: memory(),
   };
   vi.stubGlobal("fetch", (address: string) => {
@@ -182,4 +184,61 @@ it("says what to record where there is no record", async () => {
   show();
   await waitFor(() => expect(text()).toContain("No allocation was recorded."));
   expect(text()).toContain("profile(profile_memory=True)");
+});
+
+it("shows an allocation that failed, and asks what was alive then", async () => {
+  answers.memory = memory({
+    failed: 2,
+    failures: [
+      {
+        time_ns: 400,
+        device: 0,
+        sentence: "An allocation of 9.00 GiB failed.",
+        requested_bytes: 9,
+        free_bytes: 1,
+        allocated_bytes: 5,
+        reserved_bytes: 6,
+        line: "a.py(1): f",
+        stack: ["a.py(1): f", "b.py(2): g"],
+        by_category: [{ name: "activation", bytes: 2048 }],
+        by_line: [{ name: null, bytes: 2048 }],
+      },
+    ],
+  });
+  const setParam = show();
+  await ready();
+  expect(text()).toContain("An allocation of 9.00 GiB failed.");
+  expect(text()).toContain("the first of 2");
+  expect(text()).toContain("2.00 KiB activation");
+  expect(text()).not.toContain("Held, by line");
+  fireEvent.click(screen.getByRole("button", { name: "What was alive then" }));
+  expect(setParam).toHaveBeenCalledWith("t", "400");
+});
+
+it("asks for the map of a device that has one, at the instant and closer", async () => {
+  answers.memory = memory({ source: "snapshot", devices: [device({ has_map: true })] });
+  const setParam = show({ map: "t", t: "300", pool: "0, 1|7", b0: "0", b1: "99" });
+  await ready();
+  await waitFor(() => expect(text()).toContain("20.0 %"));
+  expect(askedFor("memory/map")).toMatchObject({ t: "300", pool: "0, 1", stream: "7", b1: "99" });
+  fireEvent.click(screen.getByRole("button", { name: "Whole map" }));
+  expect(setParam).toHaveBeenCalledWith("b0", null);
+  expect(setParam).toHaveBeenCalledWith("pool", "0, 1|7");
+});
+
+it("compares the ends of the window, else the beginning with the instant, or another recording", async () => {
+  show({ t0: "100", t1: "900" });
+  await ready();
+  await waitFor(() => expect(askedFor("memory/changes")).toMatchObject({ t: "100", t2: "900" }));
+  cleanup();
+  const setParam = show({ of: "operator" });
+  await waitFor(() =>
+    expect(askedFor("memory/changes")).toMatchObject({ t: "0", t2: "500", by: "operator" }),
+  );
+  fireEvent.click(await screen.findByRole("button", { name: "Against another recording" }));
+  expect(setParam).toHaveBeenCalledWith("run2", "r");
+  cleanup();
+  show({ run2: "other", worker2: "w", span2: "s" });
+  await waitFor(() => expect(askedFor("memory/changes").run2).toBe("other"));
+  expect(askedFor("memory/changes")).not.toHaveProperty("t2");
 });

@@ -34,7 +34,15 @@ import {
   type Stretch,
   type TableId,
 } from "./model";
-import { aliveColumns, aliveFacts, blockColumns, Curve, statisticsColumns } from "./parts";
+import { ChangesPanel, FailedPanels, MapPanel } from "./panels";
+import {
+  aliveColumns,
+  aliveFacts,
+  blockColumns,
+  CategoryLegend,
+  Curve,
+  statisticsColumns,
+} from "./parts";
 import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 import { rowsOf } from "../rows";
@@ -107,16 +115,20 @@ function MemoryPage(props: PageProps) {
   const query = { ...props.trace, device: String(device.key) };
   const time = readTime(params.t);
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
-  const shared = { ...props, window, setWindow, query };
+  const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
+  const shared = { ...props, window, setWindow, query, picked };
   return (
     <>
       <InShort sentences={device.headline} />
       <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
-      <CurvePanel {...shared} picked={time ?? alive.data?.time_ns ?? device.peak_ns} />
+      <FailedPanels {...shared} />
+      <CurvePanel {...shared} />
       <Loaded resource={alive} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
         {(data) => <AlivePanel {...shared} alive={data} atPeak={time === null} />}
       </Loaded>
+      {device.has_map ? <MapPanel {...shared} /> : null}
+      <ChangesPanel {...shared} />
       <TablePanel {...shared} />
       <MissingList missing={payload.missing} />
     </>
@@ -127,6 +139,7 @@ type PanelProps = PageProps & {
   window: Stretch | null;
   setWindow: (window: Stretch | null) => void;
   query: DeviceQuery;
+  picked: number;
 };
 
 type DeviceQuery = Parameters["memory/alive"];
@@ -143,7 +156,7 @@ function CurvePanel({
   query,
   picked,
   ...props
-}: PanelProps & { picked: number }) {
+}: PanelProps) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
   const choose = (key: string): void => {
@@ -157,6 +170,7 @@ function CurvePanel({
           <Curve
             {...{ curve, whole, picked }}
             categories={payload.categories}
+            known={payload.categories_known}
             steps={rowsOf(payload.steps)}
             window={window ?? whole}
             onWindow={setWindow}
@@ -228,6 +242,7 @@ function AlivePanel({
     >
       <div class="table-notes">
         <Totals parts={aliveFacts(alive)} />
+        <CategoryLegend rows={alive.rows} />
         <Treemap
           label={`What is alive, by ${LABELS[group]}`}
           parts={aliveParts(alive, group)}

@@ -10,6 +10,7 @@ import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import {
   CopyButton,
+  Checkbox,
   Flame,
   foundShare,
   Grid,
@@ -18,11 +19,13 @@ import {
   Panel,
   SearchBox,
   Segmented,
+  Select,
   type FlameLayout,
   type Sort,
 } from "../../widgets";
 import { exactly } from "../grid_params";
 import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
+import { coloursOf, mergedRows, plainName, readColouring, type Colours } from "./flame_model";
 import {
   frameOfKey,
   keyOfFrame,
@@ -35,6 +38,7 @@ import {
   type Order,
 } from "./model";
 import { FlameLegend, frameColumns, frameLines } from "./parts";
+import { SandwichOf } from "./sandwich";
 
 /** Where links from elsewhere on the page lead. */
 export const FLAME_ID = "flame-graph";
@@ -64,10 +68,16 @@ export function FlamePanel(props: PanelProps) {
 
 type FlameProps = PanelProps & { payload: FlamePayload; tree: FlameTree };
 
-function FlameOf({ payload, tree, ...props }: FlameProps) {
+function FlameOf({ payload: whole, tree, ...props }: FlameProps) {
   const { params } = props;
-  const { rows } = payload;
-  const metric = readMetric(params.metric, payload.has_device);
+  const layers = params.layers === "1";
+  const recursion = params.recursion === "1";
+  const metric = readMetric(params.metric, whole.has_device);
+  const rows = useMemo(
+    () => mergedRows(whole.rows, metric, { layers, recursion }),
+    [whole, metric, layers, recursion],
+  );
+  const payload = { ...whole, rows };
   // When lines ran is not known.
   const order = tree === "line" ? "size" : readOrder(params.order);
   const layout = useMemo(
@@ -98,6 +108,8 @@ function FlameOf({ payload, tree, ...props }: FlameProps) {
           <MissingList missing={unsaid(payload.missing, props.known)} />
           {params.show === "table" ? (
             <FrameTable {...props} payload={payload} />
+          ) : params.show === "sandwich" ? (
+            <SandwichOf {...props} payload={whole} {...{ metric, layers }} />
           ) : (
             <Graph {...props} {...{ payload, layout, metric }} />
           )}
@@ -142,7 +154,7 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
           ]}
         />
       ) : null}
-      {tree === "module" ? (
+      {tree === "module" && params.show !== "sandwich" ? (
         <Segmented<Order>
           label="Order"
           value={order}
@@ -156,13 +168,26 @@ function Tools({ payload, tree, metric, order, params, setParam, device, ...prop
       <Segmented
         label="Show as"
         showLabel={false}
-        value={params.show === "table" ? "table" : "graph"}
+        value={params.show === "table" || params.show === "sandwich" ? params.show : "graph"}
         onChange={(next) => choose("show", next, "graph")}
         options={[
           { value: "graph", label: "Graph" },
+          { value: "sandwich", label: "Sandwich" },
           { value: "table", label: "Table" },
         ]}
       />
+      <Checkbox
+        label="Merge layers"
+        checked={params.layers === "1"}
+        onChange={(on) => setParam("layers", on ? "1" : null)}
+      />
+      {params.show === "sandwich" ? null : (
+        <Checkbox
+          label="Merge recursion"
+          checked={params.recursion === "1"}
+          onChange={(on) => setParam("recursion", on ? "1" : null)}
+        />
+      )}
       {served ? <Files file={file} /> : null}
     </div>
   );
@@ -199,6 +224,9 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
   const find = params.find ?? "";
   const regex = params.find_re === "1";
   const kinds = useMemo(() => kindsOf(rows), [rows]);
+  const line = payload.tree === "line";
+  const by = readColouring(params.colour, line);
+  const tint = useMemo(() => coloursOf(rows, metric, by), [rows, metric, by]);
   const search = useMemo(() => {
     if (!find.trim()) return { found: null, error: null };
     const { flags, error } = matchAll(rows.name, compileSearch(find, regex));
@@ -222,16 +250,27 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
             if (next.regex !== regex) setParam("find_re", next.regex ? "1" : null);
           }}
         />
-        <FlameLegend rows={rows} />
+        <Select
+          label="Colour"
+          value={by}
+          onChange={(next) => setParam("colour", next === "kind" ? null : next)}
+          options={[
+            { value: "kind", label: "Kind" },
+            line ? { value: "file", label: "File" } : { value: "module", label: "Module" },
+            { value: "time", label: "Time per call" },
+          ]}
+        />
+        {tint ? <TintLegend tint={tint} /> : <FlameLegend rows={rows} />}
       </div>
       <Flame
-        label={`Flame graph of ${payload.tree === "line" ? "Python lines" : "modules and operators"}, ${metric === "device" ? device : "host"} time`}
+        label={`Flame graph of ${line ? "Python lines" : "modules and operators"}, ${metric === "device" ? device : "host"} time`}
         layout={layout}
         parent={rows.parent}
         name={rows.name}
         kind={kinds}
         hatched={rows.backward}
         found={search.found}
+        tint={tint}
         zoom={zoom}
         onZoom={(row) => setParam("zoom", keyOfFrame(rows, row))}
         describe={(row) =>
@@ -243,6 +282,34 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
     </>
   );
 }
+
+/** As many groups are named; the others have colours too. */
+const NAMED = 8;
+
+function TintLegend({ tint: { colours, labels } }: { tint: Colours }) {
+  const texts = labels.length
+    ? labels.slice(0, NAMED)
+    : colours.map((_, i) => (i ? (i === colours.length - 1 ? "longest call" : "") : "shortest"));
+  return (
+    <ul class="flame-legend" aria-label="Colours of frames">
+      {texts.map((text, i) => (
+        <li key={i} title={text}>
+          <span
+            class="flame-swatch"
+            style={{
+              background: `hsl(${colours[i]?.[0]} ${colours[i]?.[1]}% var(--flame-light))`,
+            }}
+          />
+          {endOf(text)}
+        </li>
+      ))}
+      {labels.length > NAMED ? <li>{formatCount(labels.length - NAMED)} more</li> : null}
+    </ul>
+  );
+}
+
+/** The end of a long path, which tells files apart. */
+const endOf = (text: string): string => (text.length > 36 ? `…${text.slice(-35)}` : text);
 
 function restText(
   { pooled, unattributed_device_ns: lost }: FlamePayload,
@@ -268,7 +335,7 @@ type DetailProps = ViewProps & {
   layout: FlameLayout;
 };
 
-function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
+function FrameDetail({ payload, row, device, layout, hrefOf, params }: DetailProps) {
   const { rows } = payload;
   if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;
   const [name = "", ...lines] = frameLines(
@@ -287,8 +354,13 @@ function FrameDetail({ payload, row, device, layout, hrefOf }: DetailProps) {
       {event >= 0 ? (
         <a href={hrefOf("trace", { sel: String(event) })}>Longest call on the timeline</a>
       ) : null}
+      {rows.kind[row] === "rest" ? null : (
+        <a href={hrefOf("module", { ...params, show: "sandwich", focus: plainName(rows, row) })}>
+          Callers and callees
+        </a>
+      )}
       {rows.kind[row] === "operator" ? (
-        <a href={hrefOf("operator", exactly(name))}>Show in Operator view</a>
+        <a href={hrefOf("operator", exactly(plainName(rows, row)))}>Show in Operator view</a>
       ) : null}
     </p>
   );

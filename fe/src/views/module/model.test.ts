@@ -6,6 +6,7 @@ import {
   kindsOf,
   kindText,
   keyOfFrame,
+  mergeLayers,
   pathsOf,
   readMetric,
   totalParts,
@@ -33,6 +34,48 @@ describe("byClass", () => {
   });
 
   it("leads to the longest of the class", () => expect(flat.event).toEqual([10, 11, -1]));
+});
+
+describe("mergeLayers", () => {
+  // Net_0 ▸ Block_0 ▸ Linear_0, Block_1 ▸ Linear_1, Block_2 (empty), Norm_0
+  const alike = moduleRows({
+    name: ["Net_0", "Block_0", "Linear_0", "Block_1", "Linear_1", "Block_2", "Norm_0"],
+    kind: ["Net", "Block", "Linear", "Block", "Linear", "Block", "Norm"],
+    parent: [-1, 0, 1, 0, 3, 0, 0],
+    calls: [1, 2, 3, 4, 5, 6, 7],
+    forward_host_total_ns: [9, 2, 1, 4, 3, 1, 1],
+    allocated_bytes: [1, null, 1, 5, 1, 1, 1],
+    event: [10, 11, 12, 13, 14, 15, 16],
+  });
+  const { rows, summary } = mergeLayers(alike);
+  const row = rows.name.indexOf("Block ×2");
+
+  it("puts siblings of one class and one structure beneath a row of their sums", () => {
+    expect(summary.filter(Boolean)).toHaveLength(1);
+    expect(summary[row]).toBe(true);
+    expect([rows.calls[row], rows.allocated_bytes[row], rows.kind[row]]).toEqual([6, 5, "Block"]);
+    const around = (name: string): string | undefined =>
+      rows.name[rows.parent[rows.name.indexOf(name)] ?? -1];
+    expect(["Block_0", "Block_1", "Block_2", "Linear_1", "Block ×2"].map(around)).toEqual([
+      "Block ×2",
+      "Block ×2",
+      "Net_0",
+      "Block_1",
+      "Net_0",
+    ]);
+  });
+  it("leads to the longest of them", () => expect(rows.event[row]).toBe(13));
+  it("keeps every module, each behind the one around it", () => {
+    expect(rows.name).toHaveLength(8);
+    rows.parent.forEach((up, at) => expect(up).toBeLessThan(at));
+  });
+  it("merges no modules whose class is not known", () => {
+    const unknown = { ...alike, kind: alike.kind.map(() => "") };
+    expect(mergeLayers(unknown).rows.name).toEqual(
+      expect.arrayContaining(["Block_0", "Block_1", "Norm_0"]),
+    );
+    expect(mergeLayers(unknown).summary).not.toContain(true);
+  });
 });
 
 it("pathsOf tells modules of one name apart by where they are", () => {

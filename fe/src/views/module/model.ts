@@ -80,6 +80,84 @@ function insideItsClass({ parent, kind }: ModulesTable, row: number): boolean {
   return false;
 }
 
+export interface Merged {
+  rows: ModulesTable;
+  /** Whether a row stands for several modules, which are beneath it. */
+  summary: boolean[];
+}
+
+/**
+ * The tree with a row around siblings of one class and one structure, their sums in it:
+ *
+ *     Encoder_0                Encoder_0
+ *       Layer_0 (Linear_0)       Layer ×2
+ *       Layer_1 (Linear_1)   ▸     Layer_0 (Linear_0)
+ *       Norm_0 ()                  Layer_1 (Linear_1)
+ *                                Norm_0 ()
+ */
+export function mergeLayers(rows: ModulesTable): Merged {
+  const count = rows.name.length;
+  const children = rows.name.map((): number[] => []);
+  const roots: number[] = [];
+  rows.parent.forEach((up, row) => (children[up] ?? roots).push(row));
+  const numbers = new Map<string, number>();
+  const structure: number[] = [];
+  for (let row = count - 1; row >= 0; row--) {
+    // A class that is not known is like no other.
+    const own = rows.kind[row] || `#${row}`;
+    const key = JSON.stringify([own, ...(children[row] ?? []).map((child) => structure[child])]);
+    structure[row] = numbers.get(key) ?? numbers.size;
+    numbers.set(key, structure[row] ?? 0);
+  }
+  /** Of each new row the modules that it stands for, and the new row around it. */
+  const members: number[][] = [];
+  const parent: number[] = [];
+  const place = (group: number[], up: number): number => {
+    parent.push(up);
+    return members.push(group) - 1;
+  };
+  const waiting: [siblings: readonly number[], up: number][] = [[roots, -1]];
+  // Level by level: a tree may be deeper than calls can nest.
+  for (const [siblings, up] of waiting) {
+    const alike = new Map<number | undefined, number[]>();
+    for (const row of siblings) {
+      const group = alike.get(structure[row]);
+      if (group) group.push(row);
+      else alike.set(structure[row], [row]);
+    }
+    for (const group of alike.values()) {
+      const around = group.length > 1 ? place(group, up) : up;
+      for (const row of group) waiting.push([children[row] ?? [], place([row], around)]);
+    }
+  }
+  const columns = Object.entries(rows as unknown as Record<string, (string | number | null)[]>);
+  const merged = columns.map(([key, values]) => [
+    key,
+    key === "parent" ? parent : members.map((group) => joined(rows, key, values, group)),
+  ]);
+  return {
+    rows: Object.fromEntries(merged) as ModulesTable,
+    summary: members.map((group) => group.length > 1),
+  };
+}
+
+function joined(
+  rows: ModulesTable,
+  key: string,
+  values: readonly (string | number | null)[],
+  group: readonly number[],
+): string | number | null {
+  const [first = 0] = group;
+  if (group.length === 1 || key === "kind") return values[first] ?? null;
+  if (key === "name") return `${rows.kind[first] ?? ""} ×${group.length}`;
+  if (key === "event") {
+    const time = (row: number): number => rows.forward_host_total_ns[row] ?? -1;
+    return values[group.reduce((a, b) => (time(b) > time(a) ? b : a))] ?? -1;
+  }
+  const known = group.map((row) => values[row]).filter((value) => typeof value === "number");
+  return known.length ? known.reduce((a, b) => a + b, 0) : null;
+}
+
 /** Every module by the names that lead to it, by which it is found again over other steps. */
 export function pathsOf({ parent, name }: ModulesTable): string[] {
   const paths: string[] = [];

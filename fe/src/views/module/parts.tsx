@@ -11,7 +11,6 @@ import { byClass, type Flat, kindText } from "./model";
 export interface ModuleLinks {
   timeline: (event: number) => string;
   flame: (event: number) => string;
-  onFlame: (event: number) => void;
 }
 
 const noClass = (): string => "not known";
@@ -55,7 +54,6 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
     text: string,
     width: number,
     href: (event: number) => string,
-    onFollow?: (event: number) => void,
   ): Column =>
     column(
       key,
@@ -65,12 +63,11 @@ function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
       events.map((event) => (event < 0 ? "" : text)),
       {
         href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
-        unknown: () => "",
-        ...(onFollow ? { onFollow: (row: number) => onFollow(events[row] ?? -1) } : {}),
+        action: true,
       },
     );
   return [
-    link("flame", "Inside", "its frames", 96, links.flame, links.onFlame),
+    link("flame", "Inside", "its frames", 96, links.flame),
     link("timeline", "Timeline", "longest call", 100, links.timeline),
   ];
 }

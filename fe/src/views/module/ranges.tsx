@@ -8,18 +8,33 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { timelineColumns } from "../links";
-import { Loaded } from "../loaded";
+import { Loaded, Nothing } from "../loaded";
 
-export function RangesPanel(props: ViewProps) {
+interface RangesProps extends ViewProps {
+  /** Whether nothing else is on the page. */
+  alone: boolean;
+}
+
+export function RangesPanel({ alone, ...props }: RangesProps) {
   const resource = useResource("ranges", viewQuery(props));
   return (
     <Loaded resource={resource} shape={[240]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(payload) => (payload.rows.name.length ? <Ranges {...props} payload={payload} /> : null)}
+      {(payload) =>
+        payload.rows.name.length ? (
+          <Ranges {...props} payload={payload} alone={alone} />
+        ) : alone ? (
+          <Nothing
+            title="No annotated range in the selected steps"
+            text="Mark parts of the program with torch.profiler.record_function."
+            missing={[]}
+          />
+        ) : null
+      }
     </Loaded>
   );
 }
 
-function Ranges({ payload, hrefOf }: ViewProps & { payload: RangesPayload }) {
+function Ranges({ payload, hrefOf, alone }: RangesProps & { payload: RangesPayload }) {
   const { rows, vocabulary, pooled } = payload;
   const columns = useColumns(
     () => [
@@ -33,7 +48,7 @@ function Ranges({ payload, hrefOf }: ViewProps & { payload: RangesPayload }) {
       title="Ranges"
       term="ranges"
       note={pooled ? `the last row sums up ${formatCount(pooled)} more` : null}
-      flush
+      flush={alone ? "fill" : true}
     >
       <Grid
         label="Ranges"
@@ -41,7 +56,7 @@ function Ranges({ payload, hrefOf }: ViewProps & { payload: RangesPayload }) {
         rowCount={rows.name.length}
         pinned={pooled ? [rows.name.length - 1] : []}
         storage="ranges"
-        height={360}
+        {...(alone ? {} : { height: 360 })}
         empty="No range matches the search."
       />
     </Panel>

@@ -11,36 +11,65 @@ import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
-import { FLAME_ID, FlamePanel } from "./flame";
-import { pathsOf, totalParts } from "./model";
+import { FlamePanel } from "./flame";
+import { mergeLayers, pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns, type ModuleLinks } from "./parts";
 import { RangesPanel } from "./ranges";
 import css from "./module.css?inline";
 
 adoptStyles(css);
 
-const TABLE_HEIGHT = 400;
 const NOTHING: readonly Missing[] = [];
+const PARTS = [
+  { value: "tree", label: "Tree" },
+  { value: "class", label: "By class" },
+  { value: "ranges", label: "Ranges" },
+  { value: "flame", label: "Flame graph" },
+] as const;
+type Part = (typeof PARTS)[number]["value"];
+
+/** What the flame graph keeps in the address bar. */
+const OF_FLAME = ["zoom", "flame", "find", "metric", "order", "show"];
+
+/** One part at a time, so that it has the window's height. A link to a frame leads to the flame graph. */
+const partOf = (params: Readonly<Record<string, string>>): Part =>
+  PARTS.find(({ value }) => value === params.by)?.value ??
+  (OF_FLAME.some((key) => params[key]) ? "flame" : "tree");
 
 export function ModuleView(props: ViewProps) {
   const resource = useResource("module", viewQuery(props));
+  const part = partOf(props.params);
+  const none = resource.data !== null && !resource.data.rows.name.length;
+  const flame = (
+    <FlamePanel
+      {...props}
+      device={resource.data?.vocabulary.device ?? "device"}
+      known={none ? (resource.data?.missing ?? NOTHING) : NOTHING}
+    />
+  );
   return (
     <>
       <FindingsStrip {...props} view="module" />
-      <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
-        {(payload) => <Modules {...props} payload={payload} />}
-      </Loaded>
-      <RangesPanel {...props} />
-      <FlamePanel
-        {...props}
-        device={resource.data?.vocabulary.device ?? "device"}
-        known={resource.data?.missing ?? NOTHING}
-      />
+      {none ? null : (
+        <Segmented
+          label="Show"
+          value={part}
+          onChange={(next) => props.setParam("by", next)}
+          options={PARTS}
+        />
+      )}
+      {none || part === "tree" || part === "class" ? (
+        <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
+          {(payload) => <Modules {...props} payload={payload} flat={part === "class"} />}
+        </Loaded>
+      ) : null}
+      {none || part === "ranges" ? <RangesPanel {...props} alone={!none} /> : null}
+      {none || part === "flame" ? flame : null}
     </>
   );
 }
 
-type PageProps = ViewProps & { payload: ModulePayload };
+type PageProps = ViewProps & { payload: ModulePayload; flat: boolean };
 
 function Modules({ payload, ...props }: PageProps) {
   if (!payload.rows.name.length) {
@@ -60,7 +89,7 @@ function Modules({ payload, ...props }: PageProps) {
         title="Modules"
         term="module"
         note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null}
-        flush
+        flush="fill"
       >
         <div class="table-notes">
           <Totals parts={totalParts(payload)} />
@@ -76,42 +105,33 @@ function Modules({ payload, ...props }: PageProps) {
   );
 }
 
-function ModuleTable({ payload, ...props }: PageProps) {
+function ModuleTable({ payload, flat, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
-  const flat = params.by === "class";
+  const merged = useMemo(() => mergeLayers(payload.rows), [payload]);
   const columns = useColumns(() => {
     const links: ModuleLinks = {
       timeline: (event) => hrefOf("trace", { sel: String(event) }),
       flame: (event) => hrefOf("module", { zoom: String(event) }),
-      onFlame: (event) => {
-        setParam("flame", null);
-        setParam("zoom", String(event));
-        document.getElementById(FLAME_ID)?.scrollIntoView({ block: "start" });
-      },
     };
-    return flat ? classColumns(payload, links) : treeColumns(payload, links);
+    return flat
+      ? classColumns(payload, links)
+      : treeColumns({ ...payload, rows: merged.rows }, links);
   }, [payload, flat]);
-  const paths = useMemo(() => pathsOf(payload.rows), [payload]);
+  const paths = useMemo(() => pathsOf(merged.rows), [merged]);
   return (
     <Grid
       key={flat ? "class" : "tree"}
       label={flat ? "Modules by class" : "Modules"}
       columns={columns}
       rowCount={columns[0]?.values.length ?? 0}
-      {...(flat ? {} : { tree: payload.rows.parent, rowKey: (row: number) => paths[row] ?? "" })}
+      {...(flat
+        ? {}
+        : {
+            tree: merged.rows.parent,
+            rowKey: (row: number) => paths[row] ?? "",
+            summary: (row: number) => merged.summary[row] ?? false,
+          })}
       storage={flat ? "module-class" : "module-tree"}
-      height={TABLE_HEIGHT}
-      tools={
-        <Segmented
-          label="Show"
-          value={flat ? "class" : "tree"}
-          onChange={(next) => setParam("by", next === "class" ? "class" : null)}
-          options={[
-            { value: "tree", label: "Tree" },
-            { value: "class", label: "By class" },
-          ]}
-        />
-      }
       {...gridParams(params, setParam)}
     />
   );

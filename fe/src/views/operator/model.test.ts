@@ -3,13 +3,12 @@ import { OPERATORS } from "../../api/tables.gen";
 import type { OperatorPayload } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 import {
-  charts,
+  chartOf,
   framesOf,
   readableShapes,
   rowKey,
   splitFrame,
   stackLabel,
-  stackLabels,
   stackTexts,
 } from "./model";
 
@@ -31,6 +30,12 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
       matrix_self_share: [0.5, null, null],
       matrix_total_share: [0.5, null, null],
       attribution: ["launch", "launch", "launch"],
+      time_share: [0.5, 0.25, 0.25],
+      host_median_ns: [1, 1, 1],
+      host_mean_ns: [1, 1, 1],
+      host_deviation_ns: [null, 1, 1],
+      host_min_ns: [1, 1, 1],
+      host_max_ns: [1, 1, 1],
     }),
     frames: { parent: [], frame: [] },
     stacks: [null, null, 3],
@@ -40,26 +45,23 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   };
 }
 
-describe("charts", () => {
+describe("chartOf", () => {
+  const all = Uint32Array.of(0, 1, 2);
   it("sums the shapes of one operator into one part", () => {
-    const all = charts(payload());
-    expect(all.map((c) => c.duration)).toEqual([
-      "device_self",
-      "device_total",
-      "host_self",
-      "host_total",
-    ]);
-    expect(all[0]!.parts.map((p) => [p.label, p.value])).toEqual([
+    const { duration, parts } = chartOf(payload(), all, "calls");
+    expect(duration).toBe("device_self");
+    expect(parts.map((part) => [part.label, part.value])).toEqual([
       ["aten::mm", 150],
       ["aten::add", 50],
     ]);
   });
-
-  it("leaves out the device when none was recorded", () => {
-    expect(charts(payload({ has_device: false })).map((c) => c.duration)).toEqual([
-      "host_self",
-      "host_total",
-    ]);
+  it("counts the rows that were found, and no other", () => {
+    const { parts } = chartOf(payload(), Uint32Array.of(1), "");
+    expect(parts.map((part) => part.value)).toEqual([50]);
+  });
+  it("shows the host where the table is sorted by it, or no device was recorded", () => {
+    expect(chartOf(payload(), all, "host_total_ns").duration).toBe("host_self");
+    expect(chartOf(payload({ has_device: false }), all, "").duration).toBe("host_self");
   });
 });
 
@@ -128,34 +130,6 @@ describe("stackLabel", () => {
   it("falls back to the innermost frame", () => {
     expect(stackLabel(["nn.Module: Net_0"])).toBe("nn.Module: Net_0");
     expect(stackLabel([])).toBe("");
-  });
-});
-
-describe("stackLabels", () => {
-  const conv = ["conv.py(440): _conv_forward", "module.py(1051): _call_impl"];
-  it("names callers until stacks that begin alike can be told apart", () => {
-    const stacks = [
-      [...conv, "resnet.py(124): forward", "a.py(1): x"],
-      [...conv, "resnet.py(128): forward"],
-      [...conv, "resnet.py(124): forward", "b.py(2): y"],
-      ["mm.py(1): f"],
-    ];
-    expect(stackLabels(stacks)).toEqual([
-      "conv.py:440 _conv_forward ← resnet.py:124 forward ← a.py:1 x",
-      "conv.py:440 _conv_forward ← resnet.py:128 forward",
-      "conv.py:440 _conv_forward ← resnet.py:124 forward ← b.py:2 y",
-      "mm.py:1 f",
-    ]);
-  });
-  it("leaves equal stacks equal, says where one ends, and takes none at all", () => {
-    expect(stackLabels([conv, conv])).toEqual([
-      "conv.py:440 _conv_forward",
-      "conv.py:440 _conv_forward",
-    ]);
-    expect(stackLabels([conv, [...conv, "r.py(1): f"]])[0]).toBe(
-      "conv.py:440 _conv_forward ← the outermost frame",
-    );
-    expect(stackLabels([])).toEqual([]);
   });
 });
 

@@ -1,31 +1,26 @@
-/** What the Operator page computes from its payload: the charts' parts, readable shapes, frames taken apart. */
+/** What the Operator page computes from its payload: the chart's parts, readable shapes, frames taken apart. */
 
 import type { FrameTree, OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
+/** Self times, because totals overlap: an operator's holds those of what it calls. */
+export type Duration = "device_self" | "host_self";
 
 export interface Chart {
   duration: Duration;
   parts: Part[];
 }
 
-/** The charts of a payload: four, or the two of the host when no accelerator was recorded. Rows of one name are one part. */
-export function charts(payload: OperatorPayload): Chart[] {
-  const { rows, pooled } = payload;
-  const chart = (duration: Duration, values: readonly (number | null)[]): Chart => ({
-    duration,
-    parts: partsByName(rows.name, values, pooled),
-  });
-  const host = [chart("host_self", rows.host_self_ns), chart("host_total", rows.host_total_ns)];
-  return payload.has_device
-    ? [
-        chart("device_self", rows.device_self_ns),
-        chart("device_total", rows.device_total_ns),
-        ...host,
-      ]
-    : host;
+/** Of some rows the self time on the device, or on the host where the table is sorted by a figure of the host. Rows of one name are one part. */
+export function chartOf(
+  { rows, pooled, has_device }: OperatorPayload,
+  found: Uint32Array,
+  sortedBy: string,
+): Chart {
+  const duration = has_device && !sortedBy.startsWith("host") ? "device_self" : "host_self";
+  const parts = partsByName(rows.name, rows[`${duration}_ns`], pooled, undefined, found);
+  return { duration, parts };
 }
 
 /** `[[32,3,224,224],[],[[2,3],[4]],[]]` as `32×3×224×224, –, (2×3, 4)`: what has no shape at the end is left out. Other text stays as it is. */
@@ -83,42 +78,6 @@ export function stackLabel(frames: readonly string[]): string {
     if (line !== null) return `${lastTwo(file)}:${line} ${func}`;
   }
   return frames[0] ?? "";
-}
-
-/** How many callers a label names to tell its stack from others. */
-const CALLERS = 3;
-
-/** One line per stack, with as many callers as tell those apart that begin alike: `conv.py:440 forward ← resnet.py:124 forward`. */
-export function stackLabels(stacks: readonly (readonly string[])[]): string[] {
-  const labels = stacks.map(stackLabel);
-  const tellApart = (members: readonly number[], depth: number): void => {
-    const groups = new Map<string, number[]>();
-    for (const i of members)
-      groups.set(labels[i] ?? "", [...(groups.get(labels[i] ?? "") ?? []), i]);
-    for (const group of groups.values()) {
-      if (group.length < 2 || depth >= CALLERS) continue;
-      const at = firstDifference(group.map((i) => stacks[i] ?? []));
-      if (at < 0) continue;
-      for (const i of group)
-        labels[i] =
-          `${labels[i] ?? ""} ← ${stackLabel([stacks[i]?.[at] ?? "the outermost frame"])}`;
-      tellApart(group, depth + 1);
-    }
-  };
-  tellApart(
-    labels.map((_, i) => i),
-    0,
-  );
-  return labels;
-}
-
-/** The place of the first frame, counted from the innermost, in which the stacks differ; −1 when they do not. */
-function firstDifference(stacks: readonly (readonly string[])[]): number {
-  const [first = []] = stacks;
-  const longest = Math.max(...stacks.map((frames) => frames.length));
-  for (let at = 0; at < longest; at++)
-    if (stacks.some((frames) => frames[at] !== first[at])) return at;
-  return -1;
 }
 
 const MODULE = "nn.Module: ";

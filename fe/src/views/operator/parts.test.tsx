@@ -1,11 +1,9 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import type { StackItem } from "../../api/types.gen";
-import { HOSTILE, operatorRows, operators } from "../fixtures";
+import { GPU_WORDS, HOSTILE, operatorRows, operators } from "../fixtures";
 import { nameOfKey } from "../parts_by_name";
-import { charts } from "./model";
-import { chartTitle, operatorColumns, OperatorCharts } from "./parts";
-import { Frames, Stacks } from "./stacks";
+import { chartTitle, operatorColumns, OperatorChart } from "./parts";
+import { Frames } from "./frames";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -13,69 +11,29 @@ const links = {
   kernels: (name: string) => `#kernel=${name}`,
   timeline: (name: string) => `#timeline=${name}`,
 };
-const stack = (over: Partial<StackItem> = {}): StackItem => ({
-  frames: ["<built-in mm>", "dir/net.py(12): forward", "main.py(3): <module>"],
-  calls: 4,
-  device_self_ns: 1000,
-  device_total_ns: 2000,
-  host_self_ns: 300,
-  host_total_ns: 400,
-  ...over,
-});
+const all = (names: readonly string[]): Uint32Array => Uint32Array.from(names.keys());
 
-describe("OperatorCharts", () => {
-  it("draws four charts, in the vendor's word, and tells which slice was pressed", () => {
+describe("OperatorChart", () => {
+  const draw = (names: string[], onSelect = (_: string): void => undefined): void => {
+    const payload = { ...operators(names), vocabulary: { ...GPU_WORDS, device: "NPU" } };
+    render(<OperatorChart {...{ payload, onSelect }} found={all(names)} sortedBy="" />);
+  };
+
+  it("is titled in the vendor's word, and tells which part was pressed", () => {
     const chosen = vi.fn();
-    render(<OperatorCharts charts={charts(operators())} device="NPU" top={10} onSelect={chosen} />);
-    expect([...document.querySelectorAll("h3")].map((h) => h.textContent)).toEqual([
-      "NPU self time",
-      "NPU total time",
-      "Host self time",
-      "Host total time",
-    ]);
-    fireEvent.click(screen.getAllByRole("button", { name: "aten::mm" })[0]!);
+    draw(["aten::mm", "aten::add"], chosen);
+    expect(document.querySelector("h3")?.textContent).toBe("NPU self time");
+    fireEvent.click(screen.getByRole("button", { name: "aten::mm" }));
     expect(nameOfKey(chosen.mock.calls[0]?.[0] as string)).toBe("aten::mm");
   });
 
-  it("draws the two of the host on a CPU-only trace", () => {
-    const payload = operators(["aten::mm"], {
-      has_device: false,
-      rows: operatorRows(["aten::mm"], { device_self_ns: [null], device_total_ns: [null] }),
-    });
-    render(
-      <OperatorCharts
-        charts={charts(payload)}
-        device="accelerator"
-        top={10}
-        onSelect={() => undefined}
-      />,
-    );
-    expect(document.querySelectorAll("figure")).toHaveLength(2);
-    expect(text()).not.toContain("ccelerator");
-  });
-
-  it("pools what is beyond the top", () => {
-    const names = Array.from({ length: 30 }, (_, i) => `op${i}`);
-    render(
-      <OperatorCharts
-        charts={charts(operators(names))}
-        device="GPU"
-        top={5}
-        onSelect={() => undefined}
-      />,
-    );
-    expect(screen.getAllByText("other (25)")).toHaveLength(4);
+  it("pools what has no room", () => {
+    draw(Array.from({ length: 30 }, (_, i) => `op${i}`));
+    expect(screen.getByText("other (25)")).toBeTruthy();
   });
 
   it("draws hostile names as text", () => {
-    render(
-      <OperatorCharts
-        charts={charts(operators([HOSTILE]))}
-        device="GPU"
-        top={5}
-        onSelect={() => undefined}
-      />,
-    );
+    draw([HOSTILE]);
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain(HOSTILE);
   });
@@ -91,6 +49,7 @@ describe("operatorColumns", () => {
   it("has every column of the payload", () => {
     expect(keys({})).toEqual([
       "name",
+      "time_share",
       "calls",
       "device_self_ns",
       "device_total_ns",
@@ -121,7 +80,7 @@ describe("operatorColumns", () => {
           matrix_total_share: [null],
         }),
       }),
-    ).toEqual(["name", "calls", "host_self_ns", "host_total_ns", "timeline"]);
+    ).toEqual(["name", "time_share", "calls", "host_self_ns", "host_total_ns", "timeline"]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {
@@ -179,51 +138,6 @@ describe("operatorColumns", () => {
     });
     for (const column of operatorColumns(payload, links))
       expect(column.values).toHaveLength(100_000);
-  });
-});
-
-describe("Stacks", () => {
-  it("shows the figures and opens to frames that can be copied", () => {
-    render(
-      <Stacks
-        stacks={[stack(), stack({ frames: [HOSTILE] })]}
-        without={3}
-        hasDevice
-        device="GPU"
-      />,
-    );
-    const [first, second] = document.querySelectorAll("details");
-    expect(first?.querySelector("summary")?.textContent).toContain("dir/net.py:12 forward");
-    expect(first?.textContent).toContain("GPU self 1.00 µs");
-    expect(document.querySelectorAll(".frame")).toHaveLength(0);
-    for (const details of [first!, second!]) fireEvent.click(details.querySelector("summary")!);
-    expect(first?.querySelectorAll(".frame")).toHaveLength(3);
-    expect(screen.getAllByRole("button", { name: "Copy stack" })).toHaveLength(2);
-    expect(text()).toContain("3 calls have no call stack.");
-    expect(document.querySelector("img")).toBeNull();
-  });
-
-  it("opens the only one, and draws thousands by and by", () => {
-    render(<Stacks stacks={[stack()]} without={0} hasDevice device="GPU" />);
-    expect(document.querySelectorAll(".frame")).toHaveLength(3);
-    cleanup();
-    const many = Array.from({ length: 5000 }, (_, i) => stack({ frames: [`f.py(${i}): f`] }));
-    render(<Stacks stacks={many} without={0} hasDevice device="GPU" />);
-    expect(document.querySelectorAll("details")).toHaveLength(50);
-    fireEvent.click(screen.getByText(/4.950 more call stacks/));
-    expect(document.querySelectorAll("details")).toHaveLength(100);
-  });
-
-  it("speaks of no accelerator on a CPU-only trace", () => {
-    render(
-      <Stacks
-        stacks={[stack({ device_self_ns: null, device_total_ns: null })]}
-        without={0}
-        hasDevice={false}
-        device="GPU"
-      />,
-    );
-    expect(text()).not.toContain("GPU");
   });
 });
 

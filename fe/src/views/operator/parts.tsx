@@ -1,50 +1,48 @@
+import { useMemo } from "preact/hooks";
 import type { OperatorPayload } from "../../api/types.gen";
 import { OPERATORS } from "../../api/tables.gen";
 import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
-import { readableShapes, stackTexts, type Chart, type Duration } from "./model";
+import { ASIDE_PARTS } from "../parts_by_name";
+import { chartOf, readableShapes, stackTexts, type Duration } from "./model";
 
-export function chartTitle(duration: Duration, device: string): string {
-  const where = duration.startsWith("device") ? capitalised(device) : "Host";
-  return `${where} ${duration.endsWith("self") ? "self" : "total"} time`;
-}
+export const chartTitle = (duration: Duration, device: string): string =>
+  `${duration === "device_self" ? capitalised(device) : "Host"} self time`;
 
-interface OperatorChartsProps {
-  charts: readonly Chart[];
-  device: string;
-  top: number;
+interface OperatorChartProps {
+  payload: OperatorPayload;
+  /** The rows that the search found. */
+  found: Uint32Array;
+  sortedBy: string;
   onSelect: (key: string) => void;
 }
 
-export function OperatorCharts({ charts, device, top, onSelect }: OperatorChartsProps) {
+export function OperatorChart({ payload, found, sortedBy, onSelect }: OperatorChartProps) {
+  const { duration, parts } = useMemo(
+    () => chartOf(payload, found, sortedBy),
+    [payload, found, sortedBy],
+  );
+  const title = chartTitle(duration, payload.vocabulary.device);
   return (
-    <div class="chart-grid">
-      {charts.map(({ duration, parts }) => {
-        const title = chartTitle(duration, device);
-        return (
-          <Figure
-            key={duration}
-            title={title}
-            term={duration}
-            note={duration.endsWith("total") ? "includes children, so the parts overlap" : null}
-            table={{
-              columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
-              rows: parts.map((part) => [part.label, part.value]),
-            }}
-          >
-            <Donut
-              label={`${title} by operator`}
-              parts={parts}
-              unit="ns"
-              top={top}
-              caption={duration.endsWith("total") ? "all summed" : "total"}
-              onSelect={onSelect}
-            />
-          </Figure>
-        );
-      })}
-    </div>
+    <Figure
+      key={duration}
+      title={title}
+      term={duration}
+      table={{
+        columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
+        rows: parts.map((part) => [part.label, part.value]),
+      }}
+    >
+      <Donut
+        label={`${title} by operator`}
+        parts={parts}
+        unit="ns"
+        top={ASIDE_PARTS}
+        caption="of the rows"
+        onSelect={onSelect}
+      />
+    </Figure>
   );
 }
 
@@ -67,7 +65,9 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     key,
     label,
     kind: "text",
-    width: 92,
+    width: 84,
+    action: true,
+    unknown: () => "",
     values: rows.name.map((_, row) => (linked(row) ? text : "")),
     href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
   });
@@ -88,8 +88,8 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     ...columns.slice(0, identity),
     ...stack,
     ...columns.slice(identity),
-    ...(payload.has_device ? [link("kernels", "Kernels", "its kernels", onDevice)] : []),
-    link("timeline", "Timeline", "its calls", named),
+    ...(payload.has_device ? [link("kernels", "Kernels", "kernels", onDevice)] : []),
+    link("timeline", "Timeline", "calls", named),
   ];
 }
 

@@ -1,21 +1,19 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
-import { useMemo } from "preact/hooks";
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
-import { readTop } from "../parts_by_name";
-import { TopN } from "../top_n";
+import { Callers } from "../callers";
 import { useColumns } from "../columns";
-import { charts, framesOf, readGroup, rowKey } from "./model";
-import { operatorColumns, OperatorCharts } from "./parts";
-import { Frames, Stacks } from "./stacks";
+import { framesOf, readGroup, rowKey } from "./model";
+import { operatorColumns, OperatorChart } from "./parts";
+import { Frames } from "./frames";
 import css from "../tables.css?inline";
 
 adoptStyles(css);
@@ -48,26 +46,11 @@ export function OperatorView(props: ViewProps) {
 type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
 
 function OperatorPage({ payload, group, ...props }: PageProps) {
-  const { params, setParam } = props;
-  const top = readTop(params.top);
-  const drawn = useMemo(() => charts(payload), [payload]);
-  const select = (key: string): void => showPart(key, setParam);
   return (
     <>
       <FindingsStrip {...props} view="operator" />
       <MissingList missing={payload.missing} />
-      <Panel
-        title="Operators by time"
-        actions={<TopN what="operators" value={top} setParam={setParam} />}
-      >
-        <OperatorCharts
-          charts={drawn}
-          device={payload.vocabulary.device}
-          top={top}
-          onSelect={select}
-        />
-      </Panel>
-      <Panel title="Operators" term="operator" flush>
+      <Panel title="Operators" term="operator" flush="fill">
         <OperatorTable {...props} payload={payload} group={group} />
       </Panel>
     </>
@@ -87,6 +70,7 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
     });
   }, [payload]);
   const { rows } = payload;
+  const order = payload.has_device ? "device_self_ns" : "host_self_ns";
   return (
     <Grid
       label="Operators"
@@ -95,14 +79,35 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       expandable={(row) => rows.has_stack[row] === true}
-      detail={(row) => {
+      aligned
+      detail={(row, visible) => {
         const stack = payload.stacks[row] ?? null;
         return stack === null ? (
-          <StacksOf {...props} payload={payload} row={row} />
+          <Callers
+            {...props}
+            of="operator"
+            name={rows.name[row] ?? ""}
+            shapes={payload.group === "name" ? null : (rows.input_shapes[row] ?? null)}
+            visible={visible}
+            shareOf={order}
+            whole={rows[order][row] ?? 0}
+            share={rows.time_share[row] ?? null}
+          />
         ) : (
-          <Frames frames={framesOf(payload.frames, stack)} />
+          <div class="frames-box">
+            <Frames frames={framesOf(payload.frames, stack)} />
+          </div>
         );
       }}
+      order={{ key: order, descending: true }}
+      aside={(found) => (
+        <OperatorChart
+          payload={payload}
+          found={found}
+          sortedBy={readSort(params.sort)?.key ?? ""}
+          onSelect={(key) => showPart(key, params.search, setParam)}
+        />
+      )}
       storage={`operator-${payload.group}`}
       tools={
         <Segmented<OperatorGroup>
@@ -119,36 +124,5 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
       empty="No operator matches the search."
       {...gridParams(params, setParam)}
     />
-  );
-}
-
-/** What is below an open row: the call stacks, fetched when it opens. */
-function StacksOf({
-  payload,
-  row,
-  ...props
-}: ViewProps & { payload: OperatorPayload; row: number }) {
-  const name = payload.rows.name[row] ?? "";
-  const shapes = payload.group === "name" ? null : (payload.rows.input_shapes[row] ?? null);
-  const resource = useResource("operator/stacks", viewQuery(props, { name, shapes }));
-  return (
-    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
-      {(answer) =>
-        answer.stacks.length ? (
-          <Stacks
-            stacks={answer.stacks}
-            without={answer.without}
-            hasDevice={payload.has_device}
-            device={payload.vocabulary.device}
-          />
-        ) : (
-          <Nothing
-            title="No call stack"
-            text="No call of this operator has a call stack."
-            missing={answer.missing}
-          />
-        )
-      }
-    </Loaded>
   );
 }

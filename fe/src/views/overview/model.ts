@@ -43,6 +43,15 @@ export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
 /** How many steps a bar is of. */
 export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ?? 1;
 
+/** Of the rows that count, the one of median length: selected, whole and warm ones where there are any. */
+export function medianRow(rows: readonly Step[]): Step | undefined {
+  const chosen = rows.filter(({ selected }) => selected);
+  const sound = chosen.filter(({ cold, cut }) => !cold && !cut);
+  const mean = ({ wall_ns, steps }: Step): number => wall_ns / steps;
+  const sorted = (sound.length ? sound : chosen).sort((a, b) => mean(a) - mean(b));
+  return sorted[(sorted.length - 1) >> 1];
+}
+
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
 export function stepLabel(step: Step): string {
   const name = stepName(step.name);

@@ -1,4 +1,4 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
 import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step, stepsOf } from "../fixtures";
@@ -10,6 +10,7 @@ import {
   DeviceCard,
   Devices,
   Headline,
+  MarkLegend,
   stepBars,
   StepChart,
 } from "./parts";
@@ -17,27 +18,16 @@ import { rowsOf } from "../rows";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const quiet = { lead: "", findings: 0, onFindings: () => undefined, onOdd: null };
+const quiet = { lead: "", onOdd: null };
 
 describe("Headline", () => {
-  it("leads with the answer of the findings, and to them", () => {
-    const onFindings = vi.fn();
+  it("leads with the answer of the findings", () => {
     const { rerender } = render(<Headline {...quiet} lead={null} payload={overview()} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
-    rerender(
-      <Headline
-        payload={overview()}
-        lead="Up to 34 % is recoverable."
-        findings={2}
-        onFindings={onFindings}
-        onOdd={null}
-      />,
-    );
+    rerender(<Headline {...quiet} payload={overview()} lead="Up to 34 % is recoverable." />);
     expect(document.querySelector(".headline-first")?.textContent).toContain(
       "Up to 34 % is recoverable.",
     );
-    fireEvent.click(screen.getByRole("button", { name: "2 findings" }));
-    expect(onFindings).toHaveBeenCalledOnce();
   });
 
   it("says how busy the device was, also without findings", () => {
@@ -74,8 +64,7 @@ describe("DeviceCard", () => {
   it("shows the four figures with what each cannot tell", () => {
     render(<DeviceCard device={device()} words={GPU_WORDS} />);
     for (const share of ["55.5 %", "54.7 %", "49.1 %", "10.0 %"]) expect(text()).toContain(share);
-    expect(text()).toContain("A single tiny kernel counts as busy.");
-    expect(text()).toContain("Tesla V100-DGXS-32GB · 31.7 GiB · 80 SMs · compute capability 7.0");
+    expect(screen.getByTitle("A single tiny kernel counts as busy.")).toBeTruthy();
   });
 
   it("writes unknown with the reasons, and no 0, when nothing is known", () => {
@@ -103,28 +92,27 @@ describe("DeviceCard", () => {
   it("uses the vendor's words", () => {
     render(
       <DeviceCard
-        device={device({ title: "NPU 0", details: "Ascend 910B" })}
+        device={device()}
         words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }}
       />,
     );
     expect(text()).toContain("Cube units time");
     expect(text()).not.toContain("SM");
   });
-
-  it("draws a hostile device name as text", () => {
-    render(<DeviceCard device={device({ details: HOSTILE })} words={GPU_WORDS} />);
-    expect(text()).toContain(HOSTILE);
-    expect(document.querySelector("img")).toBeNull();
-  });
 });
 
 describe("Devices", () => {
   it("says only once what the figures of eight accelerators cannot tell", () => {
     render(
-      <Devices devices={Array.from({ length: 8 }, (_, id) => device({ id }))} words={GPU_WORDS} />,
+      <Devices
+        devices={Array.from({ length: 8 }, (_, id) => device({ id, details: HOSTILE }))}
+        words={GPU_WORDS}
+      />,
     );
     expect(document.querySelectorAll("tbody tr")).toHaveLength(8);
-    expect(text().split("A single tiny kernel counts as busy.")).toHaveLength(2);
+    expect(screen.getAllByTitle("A single tiny kernel counts as busy.")).toHaveLength(1);
+    expect(text()).toContain(HOSTILE);
+    expect(document.querySelector("img")).toBeNull();
   });
 
   it("says once why a figure is unknown, and for which accelerators", () => {
@@ -172,13 +160,7 @@ describe("stepBars", () => {
 
 describe("StepChart", () => {
   it("names the marks that occur", () => {
-    render(
-      <StepChart
-        payload={overview({ steps: stepsOf([step(0, { cold: true }), step(1, { odd: true })]) })}
-        chosen={null}
-        onChoose={() => undefined}
-      />,
-    );
+    render(<MarkLegend steps={[step(0, { cold: true }), step(1, { odd: true })]} />);
     expect(document.querySelector(".mark-legend")?.textContent).toBe("odd: 1cold: 0");
   });
 
@@ -186,19 +168,23 @@ describe("StepChart", () => {
     const steps = stepsOf(
       Array.from({ length: 300 }, (_, i) => step(i, { name: i ? HOSTILE : "" })),
     );
-    render(<StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined} />);
+    render(
+      <StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined} note="">
+        {""}
+      </StepChart>,
+    );
     expect(document.querySelector("img")).toBeNull();
     expect(text()).toContain("Step-time breakdown");
   });
 });
 
 describe("AverageTable", () => {
-  it("shows all eight categories, their shares, and the whole", () => {
+  it("shows the categories, their shares, and the whole", () => {
     const payload = overview();
     if (!payload.average) throw new Error("no average");
     render(<AverageTable average={payload.average} />);
     const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
-    expect(rows).toHaveLength(8);
+    expect(rows).toHaveLength(7);
     expect(rows[0]).toBe("Kernel98.0 ms55.1 %");
     expect(document.querySelector("tfoot")?.textContent).toBe("Average step178 ms100 %");
     expect(document.querySelector(".share-bar")?.getAttribute("style")).toContain(`* ${98 / 178}`);
@@ -218,7 +204,7 @@ describe("AverageTable", () => {
     render(<AverageTable average={{ steps: 1, wall_ns: 100, categories_ns: host }} />);
     const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
     expect(rows[0]).toBe("Kernel––");
-    expect(rows[3]).toBe("Communication0 ns0 %");
+    expect(rows.at(-1)).toBe("1 more0 ns0 %");
     expect(document.querySelector("tfoot")?.textContent).toBe("Step100 ns100 %");
   });
 

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type {
   Average,
   DeviceSummary,
@@ -19,43 +20,33 @@ import {
   type FigureTable,
   type StackedBar,
 } from "../../widgets";
-import { countText } from "../findings/model";
 import { rowsOf, type Step } from "../rows";
-import {
-  CATEGORY_LABELS,
-  categoryShares,
-  occurring,
-  isWholeSpan,
-  stepLabel,
-  stepMarks,
-} from "./model";
+import { CATEGORY_LABELS, categoryShares, occurring, stepLabel, stepMarks } from "./model";
 
 interface HeadlineProps {
   payload: OverviewPayload;
   /** The answer of the findings; empty where there is none, null while they are looked for. */
   lead: string | null;
-  /** How many findings there are below. */
-  findings: number;
-  onFindings: () => void;
   /** Selects the odd step, so that the headline and the findings are of it; null where it is selected or none is odd. */
   onOdd: (() => void) | null;
 }
 
-export function Headline({ payload, lead, findings, onFindings, onOdd }: HeadlineProps) {
+export function Headline({ payload, lead, onOdd }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
         <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
-          {lead ?? "Looking for findings …"}{" "}
-          {findings ? <Button onClick={onFindings}>{countText(findings)}</Button> : null}
+          {lead ?? "Looking for findings …"}
         </p>
       )}
-      {payload.headline.map((sentence) => (
-        <p key={sentence.key} class={`headline-more tone-${sentence.tone}`}>
-          {sentence.tone === "attention" ? <Icon name="warn" /> : null} {sentence.text}{" "}
-          {sentence.key === "odd" && onOdd ? <Button onClick={onOdd}>Why</Button> : null}
-        </p>
-      ))}
+      <p class="headline-more">
+        {payload.headline.map((sentence) => (
+          <span key={sentence.key} class={`tone-${sentence.tone}`}>
+            {sentence.tone === "attention" ? <Icon name="warn" size={14} /> : null} {sentence.text}{" "}
+            {sentence.key === "odd" && onOdd ? <Button onClick={onOdd}>Why</Button> : null}
+          </span>
+        ))}
+      </p>
     </section>
   );
 }
@@ -115,34 +106,38 @@ function Share({ share }: { share: number | null }) {
 
 export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }) {
   return (
-    <article class="device-card">
-      <h3>
-        {device.title} <span class="device-facts">{device.details}</span>
-      </h3>
+    <>
       <dl class="metrics">
         {metrics(words).map((metric) => (
-          <div key={metric.key} class="metric">
+          <div key={metric.key} class="metric" title={metric.blind}>
             <dt>
               <Term id={metric.term}>{metric.label}</Term>
             </dt>
-            <dd class="metric-value">
-              <Share share={device[metric.key]} />
-            </dd>
-            <dd class="metric-meter">
+            <dd>
               <Meter share={device[metric.key]} />
             </dd>
-            <dd class="metric-blind">{metric.blind}</dd>
+            <dd class="number">
+              <Share share={device[metric.key]} />
+            </dd>
           </div>
         ))}
       </dl>
-      {device.unknown.length ? (
-        <ul class="unknown-reasons">
-          {device.unknown.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      ) : null}
-    </article>
+      <Reasons reasons={device.unknown} />
+    </>
+  );
+}
+
+function Reasons({ reasons }: { reasons: readonly string[] }) {
+  if (!reasons.length) return null;
+  return (
+    <details class="unknown-reasons">
+      <summary>What is unknown, and why</summary>
+      <ul>
+        {reasons.map((reason) => (
+          <li key={reason}>{reason}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -163,7 +158,7 @@ export function DeviceTable({
             <tr>
               <th scope="col">{words.device}</th>
               {all.map((metric) => (
-                <th key={metric.key} scope="col">
+                <th key={metric.key} scope="col" title={metric.blind}>
                   <Term id={metric.term}>{metric.label}</Term>
                 </th>
               ))}
@@ -186,18 +181,9 @@ export function DeviceTable({
           </tbody>
         </table>
       </div>
-      <ul class="unknown-reasons">
-        {sharedReasons(devices, words).map(({ reason, who }) => (
-          <li key={reason}>
-            {who}: {reason}
-          </li>
-        ))}
-        {all.map((metric) => (
-          <li key={metric.key}>
-            {metric.label}: {metric.blind}
-          </li>
-        ))}
-      </ul>
+      <Reasons
+        reasons={sharedReasons(devices, words).map(({ reason, who }) => `${who}: ${reason}`)}
+      />
     </>
   );
 }
@@ -256,7 +242,7 @@ export function Configuration({ facts }: { facts: readonly Fact[] }) {
 }
 
 /** The bars of the step chart; marks and notes in words. */
-export function stepBars(steps: readonly Step[], whole = false): StackedBar[] {
+export function stepBars(steps: readonly Step[]): StackedBar[] {
   const categories = occurring(steps);
   return steps.map((step) => {
     const marks = stepMarks(step);
@@ -264,8 +250,8 @@ export function stepBars(steps: readonly Step[], whole = false): StackedBar[] {
     const others = marks.filter((mark) => mark !== odd);
     return {
       key: step.step,
-      label: whole ? "" : stepLabel(step),
-      title: whole ? "the whole recording" : `step ${stepLabel(step)} (${step.name})`,
+      label: stepLabel(step),
+      title: `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
       mark: odd ? `odd: ${odd.why}` : "",
       ...(others.length
@@ -300,10 +286,18 @@ interface StepChartProps {
   /** Index of the one chosen step, if it is one. */
   chosen: number | null;
   onChoose: (index: number) => void;
+  note: ComponentChildren;
+  /** The table of the categories, which is also the legend. */
+  children: ComponentChildren;
 }
 
-/** Stacked bars per step. */
-export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
+const CHART_HEIGHT = 150;
+/** Width of a bar with its gap at most, and of the axis, px. */
+const SLOT = 64,
+  AXIS = 70;
+
+/** Stacked bars per step, no wider than they need, and the table beside them. */
+export function StepChart({ payload, chosen, onChoose, note, children }: StepChartProps) {
   const { average } = payload;
   const steps = rowsOf(payload.steps);
   const series = occurring(steps).map((category) => ({
@@ -316,22 +310,28 @@ export function StepChart({ payload, chosen, onChoose }: StepChartProps) {
     <Figure
       title="Step-time breakdown"
       term="breakdown"
-      note={<MarkLegend steps={steps} />}
+      note={note}
       table={stepTable(steps)}
       name="steps"
     >
-      <StackedBars
-        label="Time of each step by category"
-        series={series}
-        bars={stepBars(steps, isWholeSpan(payload))}
-        unit="ns"
-        axisLabel={isWholeSpan(payload) ? "whole recording" : "step"}
-        selected={chosen}
-        onSelect={onChoose}
-        {...(average && average.steps > 1
-          ? { line: { value: average.wall_ns, label: "mean" } }
-          : {})}
-      />
+      <div class="overview-split">
+        <div class="overview-chart" style={{ maxWidth: `${steps.length * SLOT + AXIS}px` }}>
+          <StackedBars
+            label="Time of each step by category"
+            series={series}
+            bars={stepBars(steps)}
+            unit="ns"
+            height={CHART_HEIGHT}
+            legend={false}
+            selected={chosen}
+            onSelect={onChoose}
+            {...(average && average.steps > 1
+              ? { line: { value: average.wall_ns, label: "mean" } }
+              : {})}
+          />
+        </div>
+        {children}
+      </div>
     </Figure>
   );
 }
@@ -363,14 +363,19 @@ export function MarkLegend({ steps }: { steps: readonly Step[] }) {
 interface AverageTableProps {
   average: Average;
   whole?: boolean;
+  /** Categories of a smaller share are counted together. */
+  least?: number;
 }
 
 /** The average step by category with shares and the sum. */
-export function AverageTable({ average, whole = false }: AverageTableProps) {
-  const shares = categoryShares(average);
+export function AverageTable({ average, whole = false, least = 0 }: AverageTableProps) {
+  const all = categoryShares(average);
+  const shares = all.filter(({ ns, share }) => ns !== 0 && (share === null || share >= least));
+  const rest = all.filter((item) => !shares.includes(item));
+  const sum = rest.reduce((total, { ns }) => total + (ns ?? 0), 0);
   return (
     <table class="plain-table average-table">
-      <thead>
+      <thead class="visually-hidden">
         <tr>
           <th scope="col">Category</th>
           <th scope="col" class="number">
@@ -383,7 +388,7 @@ export function AverageTable({ average, whole = false }: AverageTableProps) {
       </thead>
       <tbody>
         {shares.map(({ category, ns, share }) => (
-          <tr key={category} class={ns === 0 ? "zero" : ""}>
+          <tr key={category}>
             <th scope="row">
               <span class="swatch" style={{ background: categoryColor(category) }} />
               <Term id={category}>{CATEGORY_LABELS[category]}</Term>
@@ -407,6 +412,18 @@ export function AverageTable({ average, whole = false }: AverageTableProps) {
             </td>
           </tr>
         ))}
+        {rest.length ? (
+          <tr
+            class="muted"
+            title={rest.map(({ category }) => CATEGORY_LABELS[category]).join(", ")}
+          >
+            <th scope="row">{rest.length} more</th>
+            <td class="number">{formatTime(sum)}</td>
+            <td class="number">
+              {formatShare(average.wall_ns > 0 ? sum / average.wall_ns : null)}
+            </td>
+          </tr>
+        ) : null}
       </tbody>
       <tfoot>
         <tr>

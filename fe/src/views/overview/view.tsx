@@ -1,22 +1,24 @@
 /** The Overview page: is the accelerator busy, which step is odd, what is at the top. */
 
+import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
+import { formatCount, formatTime } from "../../base/units";
 import { adoptStyles } from "../../base/styles";
+import { capitalised, stepName } from "../../base/words";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyRow, viewQuery, type ViewProps, withRow } from "../../state/view";
 import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { Panel, Segmented, Term } from "../../widgets";
+import { Button, Panel, Segmented, Skeleton, Term } from "../../widgets";
 import { basisText, togetherText } from "../findings/model";
-import { PathOfSteps } from "../critical_path/overview";
+import { PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { later } from "../later";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
 import { rowsOf } from "../rows";
-import { isWholeSpan, several } from "./model";
+import { isWholeSpan, medianRow, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 import css from "./overview.css?inline";
 
@@ -33,130 +35,135 @@ export function OverviewView(props: ViewProps) {
   );
   if (workers < 2) return <OfWorker {...props} />;
   const all = params.of === "ranks";
-  return (
+  const choice = (
+    <div class="overview-of">
+      <Segmented
+        label="Overview of"
+        showLabel={false}
+        value={all ? "ranks" : "worker"}
+        options={[
+          { value: "worker", label: "This worker" },
+          { value: "ranks", label: `All ${formatCount(workers)} ranks`, term: "overview_ranks" },
+        ]}
+        onChange={(of) => setParam("of", of === "ranks" ? of : null)}
+      />
+    </div>
+  );
+  return all ? (
     <>
-      <div class="overview-of">
-        <Segmented
-          label="Overview of"
-          value={all ? "ranks" : "worker"}
-          options={[
-            { value: "worker", label: "This worker" },
-            { value: "ranks", label: `All ${formatCount(workers)} ranks`, term: "overview_ranks" },
-          ]}
-          onChange={(of) => setParam("of", of === "ranks" ? of : null)}
-        />
-      </div>
-      {all ? <AllRanks {...props} /> : <OfWorker {...props} />}
+      {choice}
+      <AllRanks {...props} />
     </>
+  ) : (
+    <OfWorker {...props} choice={choice} />
   );
 }
 
-function OfWorker(props: ViewProps) {
+interface OfWorkerProps extends ViewProps {
+  /** What the overview is of, where there is a choice. */
+  choice?: ComponentChildren;
+}
+
+function OfWorker(props: OfWorkerProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
-    <Loaded
-      resource={resource}
-      shape={[80, 170, 360, 200]}
-      diagnosisHref={props.hrefOf("diagnosis")}
-    >
+    <Loaded resource={resource} shape={[220, 290, 240]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) => <OverviewPage {...props} payload={payload} findings={findings} />}
     </Loaded>
   );
 }
 
+/** Share of a step from which on a category has a row beside the chart, whose data table holds all. */
+const LEAST = 0.01;
+
+type PageProps = ViewProps & { payload: OverviewPayload };
+
+/** In the order in which one asks, all of it in the first window: the answer, the account of the time, what to change, the steps, the device. */
 function OverviewPage({
-  payload,
   findings,
+  choice,
   ...props
-}: ViewProps & { payload: OverviewPayload; findings: Resource<FindingsPayload> }) {
-  const { devices, vocabulary } = payload;
-  const { steps, setSteps } = props;
+}: OfWorkerProps & PageProps & { findings: Resource<FindingsPayload> }) {
+  const { payload, steps, setSteps } = props;
+  const { devices } = payload;
   const rows = rowsOf(payload.steps);
   const odd = rows.find((row) => row.odd)?.step ?? -1;
-  const list = useRef<HTMLDivElement>(null);
+  const details = useRef<HTMLDivElement>(null);
   return (
     <div class="overview">
-      <Headline
-        payload={payload}
-        lead={findings.data?.headline ?? (findings.error ? "" : null)}
-        findings={findings.data?.findings.length ?? 0}
-        onOdd={
-          odd < 0 || onlyRow(rows, steps) === odd ? null : () => setSteps(withRow(steps, rows, odd))
-        }
-        onFindings={() => list.current?.scrollIntoView({ block: "start" })}
-      />
-      <Notes notes={payload.notes} />
-      <div class="judged" ref={list}>
-        <Panel
-          title="What to change"
-          term="findings"
-          note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
-        >
-          <Findings
-            resource={findings}
-            known={payload.missing}
-            selection={props.selection}
-            hrefOf={props.hrefOf}
-          />
-        </Panel>
+      <div class="panel overview-answer">
+        {choice}
+        <Headline
+          payload={payload}
+          lead={findings.data?.headline ?? (findings.error ? "" : null)}
+          onOdd={
+            odd < 0 || onlyRow(rows, steps) === odd
+              ? null
+              : () => setSteps(withRow(steps, rows, odd))
+          }
+        />
+        <Account {...props} />
+        <Notes notes={payload.notes} />
       </div>
-      <Breakdown {...props} payload={payload} />
-      {devices.length ? (
-        <Panel
-          title={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : "Accelerator"}
-          term="device"
-        >
-          <Devices devices={devices} words={vocabulary} />
-        </Panel>
-      ) : null}
-      <div class="overview-row">
-        <Panel
-          title="Trace health"
-          term="health"
-          class="wide"
-          note={<HealthNote items={payload.health} />}
-        >
+      <Panel
+        title="What to change"
+        term="findings"
+        note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
+      >
+        <Findings resource={findings} selection={props.selection} hrefOf={props.hrefOf} />
+      </Panel>
+      <div class={`overview-row${devices.length > 1 ? " overview-row-even" : ""}`}>
+        <Steps {...props} />
+        <Recorded
+          payload={payload}
+          onDetails={() => details.current?.scrollIntoView({ block: "start" })}
+        />
+      </div>
+      <div class={devices.length ? "overview-row overview-row-even" : ""} ref={details}>
+        <Panel title="Trace health" term="health" note={<HealthNote items={payload.health} />}>
           <Health items={payload.health} />
         </Panel>
-        <Panel title="Configuration" class="facts-wide narrow">
-          <Configuration facts={payload.configuration} />
-        </Panel>
+        {devices.length ? (
+          <Panel title="Configuration">
+            <Configuration facts={payload.configuration} />
+          </Panel>
+        ) : null}
       </div>
       <MissingList missing={payload.missing} />
     </div>
   );
 }
 
-/** Bars need more than a few steps; of few the path says more, once it is found. */
-const FEW_STEPS = 3;
-
-function Steps({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
-  const { steps, setSteps, hrefOf } = props;
+/** The critical path of the chosen step, of several that of the median one. */
+function Account({ payload, ...props }: PageProps) {
   const rows = rowsOf(payload.steps);
-  const few = rows.length <= FEW_STEPS;
-  const path = useResource(few ? "critical_path" : null, viewQuery(props));
-  if (few && path.data?.strips.length)
-    return <PathOfSteps payload={path.data} note={<MarkLegend steps={rows} />} hrefOf={hrefOf} />;
+  const step = medianRow(rows)?.step ?? null;
+  const query = viewQuery({
+    ...props,
+    steps: { first: step, last: step, skipCold: false },
+  });
+  const { data, error } = useResource(step === null ? null : "critical_path", query);
+  const [strip] = data?.strips ?? [];
+  if (step === null || error || (data && !strip)) return null;
+  if (!data || !strip) return <Skeleton height={124} label="Looking for the critical path" />;
+  const of = isWholeSpan(payload)
+    ? "the recording"
+    : `step ${stepName(strip.name)}${rows.filter((row) => row.selected).length > 1 ? ", the median" : ""}`;
   return (
-    <StepChart
-      payload={payload}
-      chosen={onlyRow(rows, steps)}
-      onChoose={(index) => setSteps(withRow(steps, rows, index))}
+    <PathOfStep
+      payload={data}
+      hrefOf={props.hrefOf}
+      caption={`${capitalised(of)}: what the end of its ${formatTime(strip.end_ns - strip.start_ns)} waited for`}
     />
   );
 }
 
-/** What a bar is, where the steps are too many for a bar each. */
-function rowsText(payload: OverviewPayload): string {
-  const count = several(payload);
-  return count > 1 ? `Each bar is the mean of ${formatCount(count)} steps. ` : "";
-}
-
-function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
+function Steps({ payload, ...props }: PageProps) {
+  const { steps, setSteps, hrefOf } = props;
   const { average } = payload;
-  const { hrefOf } = props;
-  if (!payload.steps.step.length) {
+  const rows = rowsOf(payload.steps);
+  if (!rows.length) {
     return (
       <Nothing
         title="There is no step"
@@ -166,36 +173,82 @@ function Breakdown({ payload, ...props }: ViewProps & { payload: OverviewPayload
       />
     );
   }
-  return (
-    <div class="overview-row">
-      <div class="panel wide">
-        <div class="panel-body">
-          <Steps {...props} payload={payload} />
-          <p class="source-note">
-            <Term id="step_source" />: {payload.step_source}.
-            {payload.steps.step.length > FEW_STEPS
-              ? ` ${rowsText(payload)}Press a bar to look at ${several(payload) > 1 ? "those steps" : "that step"} alone.`
-              : ""}
-          </p>
-        </div>
-      </div>
-      <Panel
-        title={
-          isWholeSpan(payload)
-            ? "The recording"
-            : average?.steps === 1
-              ? "This step"
-              : "Average step"
-        }
-        class="narrow"
-        note={average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps` : null}
+  const note = (
+    <>
+      <Term id="step_source" />: {payload.step_source}
+      {several(payload) > 1
+        ? `; each bar is the mean of ${formatCount(several(payload))} steps`
+        : ""}{" "}
+      <MarkLegend steps={rows} />
+    </>
+  );
+  const table = average ? (
+    <AverageTable
+      average={average}
+      whole={isWholeSpan(payload)}
+      least={rows.length > 1 ? LEAST : 0}
+    />
+  ) : (
+    <p class="muted">No step is selected.</p>
+  );
+  // One bar would stand in a wide empty chart.
+  return rows.length > 1 ? (
+    <section class="panel overview-steps">
+      <StepChart
+        payload={payload}
+        note={note}
+        chosen={onlyRow(rows, steps)}
+        onChoose={(index) => setSteps(withRow(steps, rows, index))}
       >
-        {average ? (
-          <AverageTable average={average} whole={isWholeSpan(payload)} />
-        ) : (
-          <p class="muted">No step is selected.</p>
-        )}
-      </Panel>
-    </div>
+        {table}
+      </StepChart>
+    </section>
+  ) : (
+    <Panel
+      class="overview-steps"
+      title={isWholeSpan(payload) ? "The recording" : "This step"}
+      term="breakdown"
+      note={note}
+    >
+      {table}
+    </Panel>
+  );
+}
+
+interface RecordedProps {
+  payload: OverviewPayload;
+  onDetails: () => void;
+}
+
+/** The accelerators, and in small what was recorded. */
+function Recorded({ payload, onDetails }: RecordedProps) {
+  const { devices, vocabulary, missing, health } = payload;
+  const [only] = devices;
+  return (
+    <Panel
+      class="overview-devices"
+      title={
+        devices.length > 1
+          ? `${devices.length} ${vocabulary.device}s`
+          : (only?.title ?? "Configuration")
+      }
+      {...(only ? { term: "device" } : {})}
+      note={devices.length === 1 ? only?.details : null}
+    >
+      {only ? (
+        <Devices devices={devices} words={vocabulary} />
+      ) : (
+        <Configuration facts={payload.configuration} />
+      )}
+      <p class="recorded">
+        <Term id="health">Trace health</Term>: <HealthNote items={health} />
+        {missing.length
+          ? ` · Not recorded: ${missing.map(({ what }) => what).join(", ")}`
+          : ""}{" "}
+        <Button kind="quiet" onClick={onDetails}>
+          Details
+        </Button>
+      </p>
+    </Panel>
   );
 }

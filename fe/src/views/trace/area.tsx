@@ -1,10 +1,22 @@
 import { AREA } from "../../api/tables.gen";
-import type { AreaOverlap, AreaPayload, TimelineGroup } from "../../api/types.gen";
+import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import type {
+  AreaOverlap,
+  AreaPayload,
+  ChosenKind,
+  Kind,
+  TimelineGroup,
+} from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Grid, Term, type Column } from "../../widgets";
+import { Button, Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
+import { KINDS } from "./kinds";
 import { threadLabel, trackLabel } from "./labels";
 import { lookCells } from "./looks";
+
+/** How the events of an area are shown. */
+export type AreaLook = "table" | "flame";
 
 interface AreaTableProps {
   label: string;
@@ -13,39 +25,105 @@ interface AreaTableProps {
   height: number;
   onEvent: (event: number) => void;
   hrefOfEvent: (event: number) => string;
+  look: AreaLook;
+  onLook: (look: AreaLook) => void;
+  onKind: (kind: ChosenKind) => void;
+  /** The flame graph of a kind. */
+  flame: (kind: Kind) => ComponentChildren;
 }
 
-export function AreaTable({ label, payload, groups, height, ...links }: AreaTableProps) {
-  const { rows, pooled } = payload;
-  const columns = useColumns(
-    () => areaColumns(payload, links.hrefOfEvent, links.onEvent),
-    [payload],
-  );
+/** Of the height: the choice of kind. */
+const HEAD = 34;
+
+export function AreaTable(props: AreaTableProps) {
+  const { payload, groups, height, look, flame } = props;
+  const { kind } = payload;
+  const inFlame = look === "flame" && kind !== "all" && kind !== "first";
   return (
     <div class="area">
-      <div class="area-side" tabIndex={0} role="group" aria-label="Busy shares">
+      <div
+        class="area-side"
+        style={{ maxHeight: `${height + HEAD}px` }}
+        tabIndex={0}
+        role="group"
+        aria-label="Busy shares"
+      >
         {payload.overlap ? <Overlap overlap={payload.overlap} /> : null}
         <BusyShares payload={payload} groups={groups} />
       </div>
       <div class="area-table">
-        <Grid
-          label={label}
-          columns={columns}
-          rowCount={rows.name.length}
-          rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
-          height={height}
-          storage="trace-area"
-          empty="No events in this range."
-          fileName={label.toLowerCase().replace(/ /g, "_")}
-        />
-        {pooled > 0 ? (
-          <p class="drawer-note">
-            The {formatCount(rows.name.length)} names with the longest total time, of{" "}
-            {formatCount(rows.name.length + pooled)}.
-          </p>
-        ) : null}
+        <AreaHead {...props} />
+        {inFlame ? (
+          <div class="area-scroll" style={{ height: `${height - HEAD}px` }}>
+            {flame(kind)}
+          </div>
+        ) : (
+          <AreaGrid {...props} height={height - HEAD} />
+        )}
       </div>
     </div>
+  );
+}
+
+function AreaHead({ payload, look, onLook, onKind }: AreaTableProps) {
+  const { kinds, kind } = payload;
+  const own = kinds.find((each) => each.kind === kind)?.self_ns;
+  return (
+    <div class="area-head">
+      <Segmented<ChosenKind>
+        label="Kind of event"
+        showLabel={false}
+        value={kind}
+        onChange={onKind}
+        options={KINDS.flatMap(({ kind: value, label }) => {
+          const known = kinds.find((each) => each.kind === value);
+          return known || value === kind
+            ? [{ value, label: `${label} ${formatCount(known?.events ?? 0)}` }]
+            : [];
+        })}
+      />
+      <Button
+        kind="quiet"
+        icon="columns"
+        pressed={look === "flame"}
+        onClick={() => onLook(look === "flame" ? "table" : "flame")}
+      >
+        Flame graph
+      </Button>
+      {own === undefined ? null : (
+        <span class="muted number" title={formatExactTime(own)}>
+          <Term id="area_self">Self</Term> {formatTime(own)}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function AreaGrid({ label, payload, height, hrefOfEvent, onEvent }: AreaTableProps) {
+  const { rows, pooled } = payload;
+  const [sort, setSort] = useState<Sort | null>({ key: "self_ns", descending: true });
+  const columns = useColumns(() => areaColumns(payload, hrefOfEvent, onEvent), [payload]);
+  return (
+    <>
+      <Grid
+        label={label}
+        columns={columns}
+        rowCount={rows.name.length}
+        rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
+        height={height}
+        sort={sort}
+        onSort={setSort}
+        storage="trace-area"
+        empty="No events in this range."
+        fileName={label.toLowerCase().replace(/ /g, "_")}
+      />
+      {pooled > 0 ? (
+        <p class="drawer-note">
+          The {formatCount(rows.name.length)} names with the longest total time, of{" "}
+          {formatCount(rows.name.length + pooled)}.
+        </p>
+      ) : null}
+    </>
   );
 }
 

@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
 import { Timeline } from "../../timeline/Timeline";
 import type { Slice, TimeRange } from "../../timeline/types";
-import { useCurves } from "./curves";
+import { useCurves, useFigures } from "./curves";
 import { lookOf } from "./looks";
-import { readColour } from "./params";
+import { readColour, readGrouping } from "./params";
 import { onPath } from "./path";
 import { keepView, obey, withMark, type Stage } from "./stage";
 import { treeOf } from "./tree";
@@ -18,6 +18,7 @@ interface CanvasProps {
 
 export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
+  const grouping = readGrouping(stage.view.params.group);
   const tree = useMemo(
     () =>
       treeOf(
@@ -25,10 +26,12 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
           ...item,
           note: item.worker ? alignmentText(item.worker) : "",
         })),
+        grouping,
       ),
-    [recordings],
+    [recordings, grouping],
   );
   const curves = useCurves(recordings, stage.sight);
+  const figures = useFigures(recordings, stage.sight, stage.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
@@ -45,11 +48,12 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       marks={stage.marks}
       arrows={stage.arrows}
       curves={curves}
+      figures={figures}
       activity={stage.activity}
       colourBy={readColour(stage.view.params.colour)}
       selected={choice.selected}
       area={stage.area}
-      hits={found.idle ? none : found.hits}
+      hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
       lit={stage.path.lit}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}

@@ -3,9 +3,9 @@ import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
 import { LIMITS } from "../../base/limits.gen";
 import { formatBytes, formatNumber, formatShare } from "../../base/units";
-import { useResources } from "../../state/resource";
+import { useResources, type Resource } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
-import type { Curve } from "../../timeline/types";
+import type { Curve, CurveValue, TimeRange } from "../../timeline/types";
 import type { Recording } from "./recordings";
 import { counterKey } from "./tree";
 import { ownWindow, windowFor, type Window } from "./window";
@@ -19,12 +19,53 @@ interface Question {
   query: Parameters["trace/counters"];
 }
 
+interface Asked {
+  questions: readonly Question[];
+  answers: readonly Pick<Resource<CountersPayload>, "data">[];
+}
+
 /** Curves by the key of their row. What is on its way is drawn as it was. */
 export function useCurves(
   recordings: readonly Recording[],
   sight: Sight | null,
 ): ReadonlyMap<string, Curve> {
-  const window = useWindow(sight);
+  const { questions, answers } = useCounters(recordings, sight, useWindow(sight));
+  const last = useRef<ReadonlyMap<string, Curve>>(new Map());
+  return useMemo(() => {
+    const next = new Map(last.current);
+    eachCurve(questions, answers, (key, payload, curve, about, offset) =>
+      next.set(key, curveOf(payload, curve, about, offset)),
+    );
+    last.current = next;
+    return next;
+  }, [questions, answers]);
+}
+
+/** Lowest, highest and mean value of each curve in sight over an area, by the key of its row. */
+export function useFigures(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+  area: TimeRange | null,
+): ReadonlyMap<string, CurveValue> {
+  const window = useMemo(() => area && { t0: area.t0, t1: area.t1, parts: 1 }, [area]);
+  const { questions, answers } = useCounters(recordings, sight, window);
+  return useMemo(() => {
+    const figures = new Map<string, CurveValue>();
+    eachCurve(questions, answers, (key, _, { lowest, highest, mean }) => {
+      const [low, high] = [lowest[0] ?? null, highest[0] ?? null];
+      if (low !== null && high !== null)
+        figures.set(key, { lowest: low, highest: high, mean: mean[0] ?? null });
+    });
+    return figures;
+  }, [questions, answers]);
+}
+
+/** The curves in sight over a window. */
+function useCounters(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+  window: Window | null,
+): Asked {
   const counters = sight?.rows.filter((row) => row.counter >= 0) ?? [];
   const seen = counters.map((row) => `${row.source}:${row.counter}`).join(" ");
   const questions = useMemo(
@@ -32,14 +73,7 @@ export function useCurves(
     [recordings, seen, window],
   );
   const queries = useMemo(() => questions.map((question) => question.query), [questions]);
-  const answers = useResources("trace/counters", queries);
-  const last = useRef<ReadonlyMap<string, Curve>>(new Map());
-  return useMemo(() => {
-    const next = new Map(last.current);
-    questions.forEach((question, place) => addCurves(next, question, answers[place]?.data));
-    last.current = next;
-    return next;
-  }, [questions, answers]);
+  return { questions, answers: useResources("trace/counters", queries) };
 }
 
 /** The stretch that is fetched for what is in sight; the same object as long as it does. */
@@ -69,18 +103,26 @@ function questionsFor(recordings: readonly Recording[], seen: string, window: Wi
   });
 }
 
-function addCurves(
-  curves: Map<string, Curve>,
-  { recording, series }: Question,
-  payload: CountersPayload | null | undefined,
+function eachCurve(
+  questions: Asked["questions"],
+  answers: Asked["answers"],
+  take: (
+    key: string,
+    payload: CountersPayload,
+    curve: CounterCurve,
+    about: CounterSeries,
+    offset: number,
+  ) => void,
 ): void {
-  if (!payload) return;
-  series.forEach((number, place) => {
-    const about = recording.timeline.counters[number];
-    const curve = payload.curves[place];
-    if (!about || !curve) return;
-    const drawn = curveOf(payload, curve, about, recording.offset);
-    curves.set(counterKey(recording.key, about), drawn);
+  questions.forEach(({ recording, series }, place) => {
+    const payload = answers[place]?.data;
+    if (!payload) return;
+    series.forEach((number, at) => {
+      const about = recording.timeline.counters[number];
+      const curve = payload.curves[at];
+      if (about && curve)
+        take(counterKey(recording.key, about), payload, curve, about, recording.offset);
+    });
   });
 }
 

@@ -28,6 +28,24 @@ describe("Details", () => {
     expect(document.querySelectorAll("[aria-current]")).toHaveLength(1);
   });
 
+  it("cuts a long path at its begin, not at its line and function", () => {
+    const name = "package/models/net.py(31): forward";
+    const line = { kind: "python" as const, ref: { ...ref(1), name } };
+    const chain = [line, ...event(7).chain];
+    render(
+      <Details
+        on="GPU 0"
+        payload={event(7, { chain })}
+        go={none}
+        allArguments={none}
+        links={null}
+      />,
+    );
+    expect(screen.getByText("package/models/").closest(".ref-folders")).not.toBeNull();
+    expect(screen.getByText("net.py(31): forward").className).toBe("ref-line");
+    expect(screen.getByTitle(name).querySelector(".ref-name")?.textContent).toBe(name);
+  });
+
   it("says the exact time on hover, and what is not known not at all", () => {
     render(
       <Details
@@ -160,10 +178,13 @@ describe("area", () => {
     t0_ns: 0,
     t1_ns: 1000,
     events: 3,
+    kind: "device" as const,
+    kinds: [{ kind: "device" as const, names: 2, events: 3, self_ns: 100 }],
     rows: {
       name: ["gemm", HOSTILE],
       look: [3, 1],
       count: [2, 1],
+      self_ns: [80, 20],
       total_ns: [300, 100],
       share: [0.75, 0.25],
       mean_ns: [150, 100],
@@ -199,6 +220,10 @@ describe("area", () => {
         height={200}
         onEvent={none}
         hrefOfEvent={(n) => `#${n}`}
+        look="table"
+        onLook={none}
+        onKind={none}
+        flame={() => null}
       />,
     );
     expect(document.querySelectorAll(".busy li")).toHaveLength(1);

@@ -109,12 +109,29 @@ export function Ref({ item, go, current = false }: { item: EventRef; go: Go; cur
     >
       <span class="look" style={{ background: `var(${lookOf(item.look).colour})` }} />
       <span class={isPython(item.look) ? "ref-name" : "ref-name ref-code"}>
-        {item.name || "(no name)"}
+        <Named name={item.name} />
       </span>
       <span class="number" title={formatExactTime(item.dur_ns)}>
         {formatTime(item.dur_ns)}
       </span>
     </button>
+  );
+}
+
+/** `package/folder/file.py(12): function`. */
+const PYTHON_LINE = /^(.*\/)([^/]+\(\d+\): .*)$/s;
+
+/** A name that loses its folders first where there is no room: the file, the line and the function say what it is. */
+function Named({ name }: { name: string }) {
+  const [, folders, line] = PYTHON_LINE.exec(name) ?? [];
+  if (!folders) return <>{name || "(no name)"}</>;
+  return (
+    <>
+      <span class="ref-folders">
+        <bdi>{folders}</bdi>
+      </span>
+      <span class="ref-line">{line}</span>
+    </>
   );
 }
 

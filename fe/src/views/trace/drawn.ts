@@ -1,5 +1,8 @@
+import type { TimelineStep } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import type { Activity } from "../../timeline/props";
 import type { Boundary, Mark, TimeRange } from "../../timeline/types";
+import { timeText } from "../../timeline/ruler";
 import { readMarks } from "./params";
 import type { Recording } from "./recordings";
 
@@ -15,9 +18,35 @@ export function boundariesOf(recordings: readonly Recording[], main: number): Bo
     .filter((step) => step.name)
     .map((step) => ({
       name: step.name,
+      ...aboutStep(step),
       start: step.start_ns + (recording?.offset ?? 0),
       end: step.end_ns + (recording?.offset ?? 0),
     }));
+}
+
+/** The row of the host's thread shows the annotation alone, which is another stretch under the same name. */
+function aboutStep({
+  start_ns,
+  end_ns,
+  host_start_ns,
+  host_end_ns,
+}: TimelineStep): Pick<Boundary, "of" | "about"> {
+  const stretch = (start: number, end: number): string =>
+    `${formatTime(end - start)} at ${timeText(start)}`;
+  const host = `Host alone: ${stretch(host_start_ns, host_end_ns)}`;
+  if (start_ns === host_start_ns && end_ns === host_end_ns)
+    return {
+      of: "host",
+      about: [stretch(start_ns, end_ns), "The host's time; no device work lasts longer."],
+    };
+  return {
+    of: "host and device",
+    about: [
+      stretch(start_ns, end_ns),
+      "From its begin, or when earlier work is done, until the host and the device work that it launched are done.",
+      host,
+    ],
+  };
 }
 
 export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {

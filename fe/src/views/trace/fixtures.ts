@@ -33,6 +33,8 @@ export function group(over: Partial<TimelineGroup> = {}): TimelineGroup {
 export function timeline(over: Partial<TimelinePayload> = {}): TimelinePayload {
   return {
     id: "content",
+    work_start_ns: 0,
+    work_end_ns: 1_000_000,
     span_ns: 1_000_000,
     origin_ns: "1623143568000000000",
     events: 12,
@@ -62,7 +64,17 @@ export function timeline(over: Partial<TimelinePayload> = {}): TimelinePayload {
     counters: [],
     arrow_kinds: [{ kind: "launch", label: "Launch to device work", total: 3 }],
     groups_total: 1,
-    steps: [{ step: 0, steps: 1, name: "3", start_ns: 0, end_ns: 500_000 }],
+    steps: [
+      {
+        step: 0,
+        steps: 1,
+        name: "3",
+        start_ns: 0,
+        end_ns: 500_000,
+        host_start_ns: 0,
+        host_end_ns: 400_000,
+      },
+    ],
     marks: [],
     device_activity: null,
     host_activity: null,

@@ -2,6 +2,7 @@
 
 import type { CounterSeries, TimelineGroup } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
+import type { Recording } from "./recordings";
 
 type Named = Pick<TimelineGroup, "process" | "thread" | "pid" | "tid" | "device">;
 
@@ -40,13 +41,24 @@ export function trackLabel(group: Named): string {
   return `${processLabel(group)} · ${threadLabel(group)}`;
 }
 
+/** The thread or stream of a lane, with its worker where there are several. */
+export function trackAt(
+  { timeline, label, key }: Pick<Recording, "timeline" | "label" | "key">,
+  lane: number,
+): string {
+  const group = timeline.groups.find((each) => lane >= each.lane && lane < each.lane + each.lanes);
+  const track = group ? (group.device ? trackLabel(group) : threadLabel(group)) : "";
+  return key ? `${label} · ${track}` : track;
+}
+
 /** What a counter is called below its own process. */
 export function counterLabel({
   name,
   process_key,
 }: Pick<CounterSeries, "name" | "process_key">): string {
-  const own = `Device ${process_key}: `;
-  return process_key && name.startsWith(own) ? capitalised(name.slice(own.length)) : name;
+  const own = ` ${process_key}: `;
+  const at = process_key ? name.indexOf(own) : -1;
+  return at < 0 ? name : capitalised(name.slice(at + own.length));
 }
 
 /** Where a process stands: programs and devices, then what nothing is known of, then what the profiler wrote about itself. */

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import {
+  LONGEST_NOTE,
+  MOST_MARKS,
   readArea,
   readEvent,
   readKeys,
@@ -121,4 +123,26 @@ it("marks come back with names in their order", () => {
     ["Mark 2", 10, 30],
   ]);
   expect(readMarks("x;;9,3")).toEqual([]);
+});
+
+describe("notes", () => {
+  it("keep every sign, and lose only what no note has", () => {
+    const note = 'a~b,c;d & "e" <img src=x> ü';
+    const marks = readMarks(
+      writeMarks([
+        { start: 3, end: 9, note },
+        { start: 5, end: 5 },
+      ]),
+    );
+    expect(marks.map(({ note: text, label, start, end }) => [text, label, start, end])).toEqual([
+      [note, note, 3, 9],
+      ["", "Mark 2", 5, 5],
+    ]);
+    expect(readMarks("1,2,a\nb\u0007c")[0]?.note).toBe("a b c");
+  });
+  it("are cut to a length that a link can hold", () => {
+    const many = Array.from({ length: 150 }, () => ({ start: 1, end: 2, note: "x".repeat(400) }));
+    const marks = readMarks(writeMarks(many));
+    expect([marks.length, marks[0]?.note?.length]).toEqual([MOST_MARKS, LONGEST_NOTE]);
+  });
 });

@@ -5,6 +5,7 @@ import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
 import type { Params } from "../../state/view";
 import { ranksOf } from "./rank_choice";
 import type { Shown } from "./recordings";
+import type { Grouping } from "./tree";
 import { parseRanges, rangesText } from "../../base/ranges";
 
 type SetParam = (key: string, value: string | null) => void;
@@ -86,8 +87,10 @@ export function readShown(text: string | undefined): Shown {
 export const writeShown = (shown: Shown): string =>
   shown === "one" ? "" : shown === "all" ? "all" : shown.ranks;
 
-const escaped = (key: string): string => key.replace(/~/g, "~t").replace(/,/g, "~c");
-const unescaped = (key: string): string => key.replace(/~c/g, ",").replace(/~t/g, "~");
+const escaped = (key: string): string =>
+  key.replace(/~/g, "~t").replace(/,/g, "~c").replace(/;/g, "~s");
+const unescaped = (key: string): string =>
+  key.replace(/~s/g, ";").replace(/~c/g, ",").replace(/~t/g, "~");
 
 export function readKeys(text: string | undefined): string[] {
   return text ? text.split(",").slice(0, MOST_KEYS).map(unescaped) : [];
@@ -121,23 +124,44 @@ export function writeRows(rows: RowState, params: Params, setParam: SetParam): v
     if (text !== (params[key] ?? "")) setParam(key, text || null);
 }
 
+export function readGrouping(text: string | undefined): Grouping {
+  return text === "device" || text === "kind" ? text : "process";
+}
+
 export function readColour(text: string | undefined): ColourBy {
   return text === "name" || text === "module" ? text : "category";
 }
 
+/** Marks that a link holds, and letters of each note: it has to stay one that can be sent. */
+export const MOST_MARKS = 100;
+export const LONGEST_NOTE = 140;
+
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f]+/g;
+
+/** `begin,end` or `begin,end,note`, joined by `;`. */
 export function readMarks(text: string | undefined): Mark[] {
   return (text ?? "")
     .split(";")
-    .slice(0, MOST_KEYS)
+    .slice(0, MOST_MARKS)
     .flatMap((part, place): Mark[] => {
-      const stretch = readStretch(part);
-      const key = `person-${place}`;
-      return stretch ? [{ key, label: `Mark ${place + 1}`, kind: "person", ...stretch }] : [];
+      const [start = "", end = "", written = ""] = part.split(",");
+      const stretch = readStretch(`${start},${end}`);
+      const note = unescaped(written).replace(CONTROL, " ").slice(0, LONGEST_NOTE);
+      const label = note || `Mark ${place + 1}`;
+      return stretch ? [{ key: `person-${place}`, label, note, kind: "person", ...stretch }] : [];
     });
 }
 
-export function writeMarks(marks: readonly { start: number; end: number }[]): string {
-  return marks.map(({ start, end }) => `${Math.round(start)},${Math.round(end)}`).join(";");
+export function writeMarks(
+  marks: readonly { start: number; end: number; note?: string }[],
+): string {
+  return marks
+    .slice(0, MOST_MARKS)
+    .map(({ start, end, note = "" }) =>
+      [Math.round(start), Math.round(end), ...(note ? [escaped(note)] : [])].join(","),
+    )
+    .join(";");
 }
 
 export const listOf = (text: string | undefined): string[] =>

@@ -1,12 +1,22 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { alignmentSummary, alignmentText, arrivalText } from "./workers";
+import type { SearchPayload } from "../../api/types.gen";
+import { mergedKinds, readKind } from "./kinds";
 import { recording, ref } from "./fixtures";
 import { spanOf } from "./recordings";
-import { extentOfName, mergedHeat, mergedNames, nearest, nextHit, type Wish } from "./search";
+import {
+  extentOfName,
+  listOfHits,
+  mergedHeat,
+  mergedNames,
+  nearest,
+  nextHit,
+  type Wish,
+} from "./search";
 import { resultText } from "./search_bar";
 import { arrowText, workerCount } from "./toolbar";
 
-const WISH: Wish = { text: "mm", regex: false, args: false };
+const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all" };
 afterEach(() => void vi.unstubAllGlobals());
 
 function serve(answer: (url: URL) => unknown): URL[] {
@@ -81,8 +91,10 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
   const names = (count: number, look: number) => ({
     total: 0,
     names_total: 1,
+    kind: "all" as const,
+    kinds: [],
     names: { name: ["mm"], look: [look], count: [count], total_ns: [count * 10] },
-    hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },
+    hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },
   });
   expect(mergedNames([names(2, 1), null, names(3, 1), names(9, 3)])).toEqual({
     name: ["mm", "mm"],
@@ -90,6 +102,59 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
     count: [9, 5],
     total_ns: [90, 50],
   });
+});
+
+const payloadOf = (over: Partial<SearchPayload>): SearchPayload => ({
+  total: 0,
+  kind: "device",
+  kinds: [],
+  names: { name: [], look: [], count: [], total_ns: [] },
+  names_total: 0,
+  hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },
+  ...over,
+});
+
+it("listOfHits is in order of the common clock, with places of each worker's own", () => {
+  const hits = (starts: number[]) => ({
+    event: starts,
+    lane: starts.map(() => 0),
+    name: starts.map(() => "mm"),
+    look: starts.map(() => 3),
+    start_ns: starts,
+    dur_ns: starts.map(() => 1),
+  });
+  const list = listOfHits(
+    [{ offset: 0 }, { offset: 100 }, { offset: 0 }],
+    [payloadOf({ hits: hits([10, 150]) }), payloadOf({ hits: hits([20]) }), null],
+  );
+  expect(list.map(({ source, ref, index }) => [source, ref.start_ns, index])).toEqual([
+    [0, 10, 0],
+    [1, 20, 0],
+    [0, 150, 1],
+  ]);
+});
+
+describe("kinds", () => {
+  it("are added up over workers, in the order in which people look for them", () =>
+    expect(
+      mergedKinds([
+        [{ kind: "python", count: 4 }],
+        [
+          { kind: "python", count: 1 },
+          { kind: "device", count: 2 },
+        ],
+      ]),
+    ).toEqual([
+      { kind: "device", count: 2 },
+      { kind: "python", count: 5 },
+    ]));
+  it("are read from links that anybody may have written", () =>
+    expect([readKind("python"), readKind("all"), readKind("<b>"), readKind(undefined)]).toEqual([
+      "python",
+      "all",
+      "first",
+      "first",
+    ]));
 });
 
 it("mergedHeat loses no hit", () => {

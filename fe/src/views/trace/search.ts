@@ -1,12 +1,19 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchJson } from "../../api/client";
-import type { EventRef, MatchesTable, NextHitPayload, SearchPayload } from "../../api/types.gen";
+import type {
+  ChosenKind,
+  EventRef,
+  MatchesTable,
+  NextHitPayload,
+  SearchPayload,
+} from "../../api/types.gen";
 import { messageOf } from "../../base/errors";
 import { exactPattern } from "../../base/search";
 import { useResources } from "../../state/resource";
 import type { Heat } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 import { rowsOf, type RowOf } from "../rows";
+import { mergedKinds, type KindCount } from "./kinds";
 import type { Recording } from "./recordings";
 
 export interface Wish {
@@ -14,6 +21,8 @@ export interface Wish {
   regex: boolean;
   /** Arguments are looked through, too. */
   args: boolean;
+  /** `first`: the first kind, in the order of `KINDS`, that there are hits of. */
+  kind: ChosenKind;
 }
 
 export interface Found {
@@ -21,7 +30,12 @@ export interface Found {
   idle: boolean;
   busy: boolean;
   error: string | null;
+  /** The kind of the hits, and how many there are of each. */
+  kind: ChosenKind;
+  kinds: readonly KindCount[];
   total: number;
+  /** The first of them in order of time. */
+  list: readonly Hit[];
   names: MatchesTable;
   namesTotal: number;
   /** By recording: numbers of the names that are hits, `null` where that is not known. */
@@ -33,10 +47,11 @@ export interface Found {
 const PAUSE_MS = 200;
 const HEAT_PARTS = 1200;
 
-const questionOf = ({ text, regex, args }: Wish): { q: string; re?: "1"; args?: "1" } => ({
+const questionOf = ({ text, regex, args, kind }: Wish) => ({
   q: text,
-  ...(regex ? { re: "1" } : {}),
-  ...(args ? { args: "1" } : {}),
+  ...(regex ? { re: "1" as const } : {}),
+  ...(args ? { args: "1" as const } : {}),
+  ...(kind === "all" ? {} : { kind }),
 });
 
 /** `named` changes when names came: then more of the hits can be told. */
@@ -47,7 +62,7 @@ export function useSearch(
   named: number,
 ): Found {
   const asked = useDebounced(
-    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args]), // eslint-disable-line react-hooks/exhaustive-deps
+    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args, wish.kind]), // eslint-disable-line react-hooks/exhaustive-deps
     PAUSE_MS,
   );
   const idle = !asked.text.trim();
@@ -56,19 +71,26 @@ export function useSearch(
     [recordings, asked, idle],
   );
   const answers = useResources("trace/search", queries);
-  const heat = useHeat(recordings, span, idle ? null : asked);
+  const kinds = useMemo(() => mergedKinds(answers.map(({ data }) => data?.kinds ?? [])), [answers]);
+  const kind = asked.kind === "first" ? (kinds[0]?.kind ?? "first") : asked.kind;
+  const found = useMemo<Wish>(() => ({ ...asked, kind }), [asked, kind]);
+  const heat = useHeat(recordings, span, idle || kind === "first" ? null : found);
   return useMemo(() => {
-    const payloads = answers.map((answer) => answer.data);
+    // A worker may have no hits of the kind that is the first of others.
+    const payloads = answers.map(({ data }) => (data?.kind === kind ? data : null));
     const error = answers.find((answer) => answer.error)?.error ?? null;
     const names = mergedNames(payloads);
     return {
-      wish: asked,
+      wish: found,
       idle,
+      kind,
+      kinds,
       busy:
         !idle &&
         answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
       error: error && [error.message, error.hint].filter(Boolean).join(" "),
       total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
+      list: listOfHits(recordings, payloads),
       names,
       namesTotal: Math.max(
         names.name.length,
@@ -79,7 +101,7 @@ export function useSearch(
     };
     // Names that came are read through `recordings`.
     // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [recordings, asked, idle, answers, heat, named]);
+  }, [recordings, found, kinds, idle, answers, heat, named]);
 }
 
 function useHeat(
@@ -125,6 +147,33 @@ export function mergedHeat(
   return merged;
 }
 
+/** A hit with its place among those of its recording. */
+export interface Hit {
+  source: number;
+  ref: EventRef;
+  index: number;
+}
+
+/** More could not be read, and are told by the table of names. */
+const MOST_LISTED = 200;
+
+export function listOfHits(
+  recordings: readonly Pick<Recording, "offset">[],
+  payloads: readonly (SearchPayload | null)[],
+): Hit[] {
+  const start = ({ source, ref }: Hit): number => ref.start_ns + (recordings[source]?.offset ?? 0);
+  return payloads
+    .flatMap((payload, source) =>
+      payload
+        ? rowsOf(payload.hits)
+            .slice(0, MOST_LISTED)
+            .map((ref, index) => ({ source, ref, index }))
+        : [],
+    )
+    .sort((a, b) => start(a) - start(b))
+    .slice(0, MOST_LISTED);
+}
+
 /** Hits by name over all recordings, the costliest first. */
 export function mergedNames(payloads: readonly (SearchPayload | null)[]): MatchesTable {
   const merged = new Map<string, RowOf<MatchesTable>>();
@@ -164,12 +213,6 @@ export function useDebounced<T>(value: T, ms: number): T {
     return () => clearTimeout(timer);
   }, [value, ms]);
   return rested;
-}
-
-export interface Hit {
-  source: number;
-  ref: EventRef;
-  index: number;
 }
 
 export type Direction = "next" | "previous";
@@ -216,7 +259,7 @@ export async function extentOfName(
   name: string,
   signal: AbortSignal,
 ): Promise<{ range: TimeRange; first: Hit } | null> {
-  const wish: Wish = { text: exactPattern(name), regex: true, args: false };
+  const wish: Wish = { text: exactPattern(name), regex: true, args: false, kind: "all" };
   const begin = Math.min(...recordings.map((item) => item.offset));
   const end = Math.max(...recordings.map((item) => item.offset + item.timeline.span_ns));
   const [first, last] = await Promise.all([

@@ -1,49 +1,55 @@
 import type { Ref } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { useId } from "../../base/id";
 import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
-import type { Direction, Found, Wish } from "./search";
+import { HitList } from "./hit_list";
+import type { Recording } from "./recordings";
+import type { Direction, Found, Hit, Wish } from "./search";
 
 interface SearchBarProps {
   wish: Wish;
   found: Found;
+  recordings: readonly Recording[];
   /** Place of the selected hit, from 0; `null` when none is selected. */
   index: number | null;
   problem: string;
   box: Ref<HTMLDivElement>;
-  listOpen: boolean;
+  /** Events that are no hits are drawn faintly. */
+  dims: boolean;
+  onDims: (dims: boolean) => void;
+  tableOpen: boolean;
   onWish: (wish: Wish) => void;
   onNext: (direction: Direction) => void;
-  onList: () => void;
+  onHit: (hit: Hit) => void;
+  onTable: () => void;
 }
 
-export function SearchBar({
-  wish,
-  found,
-  index,
-  problem,
-  box,
-  listOpen,
-  onWish,
-  onNext,
-  onList,
-}: SearchBarProps) {
+export function SearchBar(props: SearchBarProps) {
+  const { wish, found, index, problem, box, tableOpen, onWish, onNext, onTable } = props;
   const none = found.idle || found.total === 0;
-  const toHit = useHitWhenFound(wish, found, onNext);
-  const keys = (event: KeyboardEvent): void => {
-    if (event.key === "Enter" && event.target instanceof HTMLInputElement)
-      toHit(event.shiftKey ? "previous" : "next");
-  };
+  const list = useHitList(props);
   return (
-    <div class="search-bar" ref={box} onKeyDown={keys}>
+    <div
+      class="search-bar"
+      ref={box}
+      onKeyDownCapture={list.onKey}
+      onFocusOut={({ currentTarget, relatedTarget }) => {
+        if (!(relatedTarget instanceof Node && currentTarget.contains(relatedTarget))) list.close();
+      }}
+    >
       <SearchBox
         label="Search events"
         placeholder="Search events  /"
         text={wish.text}
         regex={wish.regex}
-        onChange={({ text, regex }) => onWish({ ...wish, text, regex })}
+        onChange={({ text, regex }) => {
+          onWish({ ...wish, text, regex });
+          list.show();
+        }}
         error={found.error ?? (problem || null)}
         result={resultText(found, index)}
+        list={list.of}
       />
       <Button
         kind="quiet"
@@ -72,18 +78,69 @@ export function SearchBar({
           kind="quiet"
           icon="table"
           label={`${namesText(found.namesTotal)}: list the matches by name`}
-          pressed={listOpen}
-          onClick={onList}
+          pressed={tableOpen}
+          onClick={onTable}
         >
           {namesText(found.namesTotal)}
         </Button>
       )}
+      {list.of.open ? (
+        <HitList
+          id={list.of.id}
+          {...props}
+          chosen={list.chosen}
+          onHit={list.take}
+          onKind={(kind) => onWish({ ...wish, kind })}
+        />
+      ) : null}
     </div>
   );
 }
 
+/** The list below the box: arrows choose in it, Enter goes to what is chosen, Escape folds it. */
+function useHitList({ wish, found, onNext, onHit }: SearchBarProps) {
+  const id = useId("hits");
+  const [open, setOpen] = useState(false);
+  const [place, setPlace] = useState({ list: found.list, at: -1 });
+  const chosen = place.list === found.list ? place.at : -1;
+  const toHit = useHitWhenFound(wish, found, onNext);
+  const shown = open && !found.idle && found.error === null;
+  const take = (hit: Hit): void => {
+    setOpen(false);
+    onHit(hit);
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    if (!(event.target instanceof HTMLInputElement) || event.target.type !== "text") return;
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      if (shown)
+        setPlace({
+          list: found.list,
+          at: Math.max(-1, Math.min(found.list.length - 1, chosen + step)),
+        });
+      setOpen(true);
+    } else if (event.key === "Escape" && shown) {
+      event.stopPropagation();
+      setOpen(false);
+    } else if (event.key === "Enter") {
+      const hit = shown ? found.list[chosen] : undefined;
+      if (hit) take(hit);
+      else {
+        setOpen(false);
+        toHit(event.shiftKey ? "previous" : "next");
+      }
+    }
+  };
+  const of = { id, open: shown, option: shown && chosen >= 0 ? `${id}-${chosen}` : undefined };
+  return { of, chosen, take, onKey, show: () => setOpen(true), close: () => setOpen(false) };
+}
+
 const sameWish = (a: Wish, b: Wish): boolean =>
-  a.text === b.text && a.regex === b.regex && a.args === b.args;
+  a.text === b.text &&
+  a.regex === b.regex &&
+  a.args === b.args &&
+  (b.kind === "first" || a.kind === b.kind);
 
 /** Goes to a hit at once, or as soon as the hits of what was typed are there: people press Enter before that. */
 function useHitWhenFound(

@@ -91,8 +91,9 @@ function shownSelection(
   recording: Recording | null,
 ): Selected | null {
   if (summary) return selectedOf(summary);
-  if (known && known.event === key?.event && known.source === source) return known;
-  return payload && recording ? selectedOf(sliceOf(source, payload.ref, recording.offset)) : null;
+  // The event's own times as soon as they came: a tile has only a part of what began before it.
+  if (payload && recording) return selectedOf(sliceOf(source, payload.ref, recording.offset));
+  return known && known.event === key?.event && known.source === source ? known : null;
 }
 
 /** Brings an event into sight when it is known where it lies: that of the link that was opened, and those that are asked for by their number. */

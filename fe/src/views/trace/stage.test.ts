@@ -4,9 +4,33 @@ import type { Recording } from "./recordings";
 import { firstView, viewOfSteps } from "./stage";
 
 const STEPS = [
-  { step: 0, steps: 1, name: "ProfilerStep#3", start_ns: 100, end_ns: 200 },
-  { step: 1, steps: 1, name: "ProfilerStep#4", start_ns: 200, end_ns: 500 },
-  { step: 2, steps: 1, name: "ProfilerStep#5", start_ns: 500, end_ns: 500 },
+  {
+    step: 0,
+    steps: 1,
+    name: "ProfilerStep#3",
+    start_ns: 100,
+    end_ns: 200,
+    host_start_ns: 100,
+    host_end_ns: 200,
+  },
+  {
+    step: 1,
+    steps: 1,
+    name: "ProfilerStep#4",
+    start_ns: 200,
+    end_ns: 500,
+    host_start_ns: 200,
+    host_end_ns: 500,
+  },
+  {
+    step: 2,
+    steps: 1,
+    name: "ProfilerStep#5",
+    start_ns: 500,
+    end_ns: 500,
+    host_start_ns: 500,
+    host_end_ns: 500,
+  },
 ];
 const recording = {
   offset: 1000,

@@ -6,7 +6,9 @@ import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
+import { around } from "../../timeline/viewport";
 import { activityOf, boundariesOf, marksOf } from "./drawn";
+import { readKind } from "./kinds";
 import {
   listOf,
   readArea,
@@ -72,10 +74,10 @@ export function useStage(props: StageProps): Stage {
   const [sight, setSight] = useState<Sight | null>(null);
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, setParam, handle);
-  const { q, re, args } = params;
+  const { q, re, args, kind } = params;
   const wish = useMemo<Wish>(
-    () => ({ text: q ?? "", regex: re === "1", args: args === "1" }),
-    [q, re, args],
+    () => ({ text: q ?? "", regex: re === "1", args: args === "1", kind: readKind(kind) }),
+    [q, re, args, kind],
   );
   const found = useSearch(recordings, span, wish, named);
   const finder = useFinder(recordings, found.wish, choice, handle);
@@ -85,8 +87,12 @@ export function useStage(props: StageProps): Stage {
     [params.area, params.arealanes, keys],
   );
   const { open, shut, pin, order, filter } = params;
-  // eslint-disable-next-line react-hooks/exhaustive-deps
-  const rows = useMemo(() => readRows(params), [open, shut, pin, order, filter]);
+  const [peek, setPeek] = useState<RowState["peek"]>(null);
+  const rows = useMemo(
+    () => ({ ...readRows(params), peek }),
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [open, shut, pin, order, filter, peek],
+  );
   const kinds = useMemo(() => listOf(params.arrows), [params.arrows]);
   const all = useArrows(recordings, sight, kinds);
   const path = usePath(recordings, sight, params.path === "1");
@@ -113,7 +119,10 @@ export function useStage(props: StageProps): Stage {
       if (next && !area) setParam("table", "area");
       if (!next && params.table === "area") setParam("table", null);
     },
-    setRows: (next) => writeRows(next, params, setParam),
+    setRows: (next) => {
+      setPeek(next.peek);
+      writeRows(next, params, setParam);
+    },
   };
 }
 
@@ -150,6 +159,8 @@ export interface Finder {
   index: number | null;
   problem: string;
   next: (direction: Direction) => void;
+  /** Goes to a hit. */
+  to: (hit: Hit) => void;
   /** Zooms to all events of a name and selects the first. */
   name: (name: string) => void;
 }
@@ -171,10 +182,12 @@ function useFinder(
       const event = selected && !summary ? selected : null;
       const start = { event, time: handle.current?.view().t0 ?? 0 };
       const hit = await nextHit(recordings, wish, start, direction, signal);
-      if (!hit) return;
-      go(hit.source, hit.ref);
-      setLast({ hit, wish });
+      if (hit) to(hit);
     });
+  };
+  const to = (hit: Hit): void => {
+    go(hit.source, hit.ref);
+    setLast({ hit, wish });
   };
   const name = (wanted: string): void =>
     ask(async (signal) => {
@@ -186,7 +199,7 @@ function useFinder(
   const { hit } = last?.wish === wish ? last : { hit: null };
   const current =
     hit && hit.ref.event === selected?.event && hit.source === selected.source ? hit.index : null;
-  return { index: recordings.length === 1 ? current : null, problem, next, name };
+  return { index: recordings.length === 1 ? current : null, problem, next, to, name };
 }
 
 /** A link from another page names what is looked for and no view: it opens on the first hit. */
@@ -251,23 +264,34 @@ export const arrowKinds = (recordings: readonly Recording[]): string[] => [
   ),
 ];
 
+const personal = (stage: Stage): Mark[] => stage.marks.filter(({ kind }) => kind === "person");
+
 export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
-  const persons = stage.marks.filter((mark) => mark.kind === "person");
-  stage.setParam("mark", writeMarks([...persons, { start: t0, end: t1 }]));
+  stage.setParam("mark", writeMarks([...personal(stage), { start: t0, end: t1, note: "" }]));
 }
 
 export function withoutMark(stage: Stage, gone: Mark): void {
-  stage.setParam(
-    "mark",
-    writeMarks(stage.marks.filter((mark) => mark.kind === "person" && mark.key !== gone.key)) ||
-      null,
-  );
+  const left = personal(stage).filter(({ key }) => key !== gone.key);
+  stage.setParam("mark", writeMarks(left) || null);
 }
 
-/** The whole span needs no word in the address. */
-export function keepView(stage: Stage, view: TimeRange): void {
-  const { span, setParam } = stage;
-  setParam("t", view.t0 <= span.t0 && view.t1 >= span.t1 ? null : writeView(view));
+export function withNote(stage: Stage, { key }: Mark, note: string): void {
+  const marks = personal(stage).map((mark) => (mark.key === key ? { ...mark, note } : mark));
+  stage.setParam("mark", writeMarks(marks));
+}
+
+/** What the page opens on: from the first event with a length to the last. Instants may lie far behind. */
+export function homeView(recordings: readonly Recording[], span: TimeRange): TimeRange {
+  const begins = recordings.map(({ timeline, offset }) => timeline.work_start_ns + offset);
+  const ends = recordings.map(({ timeline, offset }) => timeline.work_end_ns + offset);
+  return around({ t0: Math.min(...begins), t1: Math.max(...ends) }, span);
+}
+
+/** The view that the page opens on needs no word in the address. */
+export function keepView({ recordings, span, setParam }: Stage, view: TimeRange): void {
+  const home = writeView(homeView(recordings, span));
+  const text = writeView(view);
+  setParam("t", text === home ? null : text);
 }
 
 /** The address's view, where it lies in the span at all. */

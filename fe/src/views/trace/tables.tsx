@@ -8,6 +8,8 @@ import type { TimeRange } from "../../timeline/types";
 import { Button, Grid, Segmented, Select, Skeleton } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { AreaTable } from "./area";
+import { AreaFlame } from "./area_flame";
+import { readKind } from "./kinds";
 import { lookCells } from "./looks";
 import { writeEvent, writeView } from "./params";
 import { rangesText } from "../../base/ranges";
@@ -136,6 +138,7 @@ function Figures({
           height={height - (recordings.length > 1 ? 40 : 0)}
           onEvent={(event) => choice.reach(source, event)}
           hrefOfEvent={hrefOfEvent}
+          stage={stage}
         />
       ) : null}
     </>
@@ -150,21 +153,25 @@ interface StatisticsProps {
   height: number;
   onEvent: (event: number) => void;
   hrefOfEvent: (event: number) => string;
+  stage: Stage;
 }
 
-function Statistics({ recording, range, lanes, ...table }: StatisticsProps) {
+function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProps) {
   const { query, offset, timeline } = recording;
+  const { setParam, view } = stage;
+  const kind = readKind(view.params.akind);
   const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
+  const asked = own && {
+    ...query,
+    t0: String(Math.floor(own.t0)),
+    t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
+    ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
+  };
   const { data, error, stale } = useResource(
     "trace/area",
-    own && {
-      ...query,
-      t0: String(Math.floor(own.t0)),
-      t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
-      ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
-    },
+    asked && { ...asked, kind: kind === "all" ? "first" : kind },
   );
-  if (!own) return <p class="drawer-note">This trace has no events in this range.</p>;
+  if (!asked) return <p class="drawer-note">This trace has no events in this range.</p>;
   if (error) {
     return (
       <p class="drawer-note" role="alert">
@@ -175,7 +182,15 @@ function Statistics({ recording, range, lanes, ...table }: StatisticsProps) {
   if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
     <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>
-      <AreaTable payload={data} groups={timeline.groups} {...table} />
+      <AreaTable
+        payload={data}
+        groups={timeline.groups}
+        look={view.params.alook === "flame" ? "flame" : "table"}
+        onLook={(look) => setParam("alook", look === "flame" ? look : null)}
+        onKind={(next) => setParam("akind", next)}
+        flame={(of) => <AreaFlame query={asked} kind={of} onEvent={table.onEvent} />}
+        {...table}
+      />
     </div>
   );
 }

@@ -1,11 +1,14 @@
+import { useEffect, useRef } from "preact/hooks";
 import type { AlignmentPayload, ArrowKind, TimelineStep, WorkerItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
 import { LOOKS } from "./looks";
+import { LONGEST_NOTE } from "./params";
 import { alignmentSummary, workerLines } from "./workers";
 import { RankChoice } from "./rank_choice";
 import type { Recordings, Shown } from "./recordings";
+import type { Grouping } from "./tree";
 
 interface StepJumpProps {
   steps: readonly TimelineStep[];
@@ -81,6 +84,35 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
   );
 }
 
+interface RowMenuProps {
+  value: Grouping;
+  onChange: (grouping: Grouping) => void;
+  /** Rows are pinned or moved. */
+  changed: boolean;
+  onReset: () => void;
+}
+
+export function RowMenu({ value, onChange, changed, onReset }: RowMenuProps) {
+  return (
+    <Menu label="Tracks">
+      <Segmented
+        label="Group by"
+        value={value}
+        onChange={onChange}
+        options={[
+          { value: "process", label: "Process" },
+          { value: "device", label: "Device" },
+          { value: "kind", label: "Kind" },
+        ]}
+      />
+      <p class="menu-note">Drag a track by its name to move it; pin it to keep it at the top.</p>
+      <Button kind="quiet" icon="reload" disabled={!changed} onClick={onReset}>
+        Unpin all, original order
+      </Button>
+    </Menu>
+  );
+}
+
 interface ArrowMenuProps {
   kinds: readonly ArrowKind[];
   chosen: readonly string[];
@@ -126,35 +158,82 @@ export function arrowText(kinds: number, shown: number, total: number): string {
 
 interface MarkMenuProps {
   marks: readonly Mark[];
+  /** Of the whole timeline: times are told from there. */
+  origin: number;
   onGo: (mark: Mark) => void;
+  onNote: (mark: Mark, note: string) => void;
   onRemove: (mark: Mark) => void;
 }
 
-/** Marks that a person set, and stretches that a defect touches. */
-export function MarkMenu({ marks, onGo, onRemove }: MarkMenuProps) {
+/** Marks that a person set, with their notes, and stretches that a defect touches. It opens when one is added. */
+export function MarkMenu({ marks, ...props }: MarkMenuProps) {
+  const added = useAdditions(marks.filter(({ kind }) => kind === "person").length);
   if (!marks.length) return null;
   return (
-    <Menu label={`Marks (${marks.length})`}>
-      <ul class="mark-list">
-        {marks.map((mark) => (
-          <li key={mark.key}>
-            {mark.kind === "defect" ? <Icon name="warn" size={14} /> : null}
-            <button type="button" class="link" onClick={() => onGo(mark)}>
-              {mark.label}
-            </button>
-            <span class="muted">{formatTime(mark.start)}</span>
-            {mark.kind === "person" ? (
-              <Button
-                kind="quiet"
-                icon="close"
-                label={`Remove ${mark.label}`}
-                onClick={() => onRemove(mark)}
-              />
-            ) : null}
-          </li>
-        ))}
-      </ul>
+    <Menu key={added} label={`Notes (${marks.length})`} opened={added > 0}>
+      <MarkList marks={marks} focused={added > 0} {...props} />
     </Menu>
+  );
+}
+
+/** How often a number grew. */
+function useAdditions(count: number): number {
+  const before = useRef({ count, grown: 0 });
+  if (count > before.current.count) before.current.grown++;
+  before.current.count = count;
+  return before.current.grown;
+}
+
+function MarkList({
+  marks,
+  focused,
+  origin,
+  onGo,
+  onNote,
+  onRemove,
+}: MarkMenuProps & { focused: boolean }) {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    if (focused) [...(list.current?.querySelectorAll("input") ?? [])].at(-1)?.focus();
+  }, [focused]);
+  return (
+    <ul class="mark-list" ref={list}>
+      {marks.map((mark) => (
+        <li key={mark.key}>
+          {mark.kind === "defect" ? (
+            <>
+              <Icon name="warn" size={14} />
+              <span>{mark.label}</span>
+            </>
+          ) : (
+            <input
+              type="text"
+              aria-label={`Note at ${formatTime(mark.start - origin)}`}
+              placeholder="Note"
+              maxLength={LONGEST_NOTE}
+              value={mark.note ?? ""}
+              onChange={(event) => onNote(mark, event.currentTarget.value)}
+            />
+          )}
+          <button
+            type="button"
+            class="link number"
+            title={`Go to ${mark.label}`}
+            onClick={() => onGo(mark)}
+          >
+            {formatTime(mark.start - origin)}
+          </button>
+          {mark.kind === "person" ? (
+            <Button
+              kind="quiet"
+              icon="close"
+              label={`Remove ${mark.label}`}
+              onClick={() => onRemove(mark)}
+            />
+          ) : null}
+        </li>
+      ))}
+    </ul>
   );
 }
 

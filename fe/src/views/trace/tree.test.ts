@@ -215,3 +215,46 @@ describe("labels", () => {
     [named("", "", "", ""), "No process · No thread"],
   ])("%s", (label, wanted) => expect(label).toBe(wanted));
 });
+
+describe("groupings", () => {
+  const ranks = ["0", "1"].map((key) =>
+    planted({ key, label: `rank ${key}`, timeline: timeline({ counters: [counter] }) }),
+  );
+  it("put the devices of all workers before their hosts", () => {
+    const tree = treeOf(ranks, "device");
+    expect(
+      tree.map(({ label, children }) => [label, ...children.map((child) => child.label)]),
+    ).toEqual([
+      ["Devices", "rank 0 · GPU 0", "rank 1 · GPU 0"],
+      ["Hosts", "rank 0 · python 1", "rank 1 · python 1"],
+    ]);
+  });
+  it("put events of a kind together, whatever thread they are of", () => {
+    const tree = treeOf(ranks, "kind");
+    expect(
+      tree.map(({ label, children }) => [label, ...children.map((child) => child.label)]),
+    ).toEqual([
+      ["Work", "rank 0 · stream 7", "rank 1 · stream 7"],
+      ["Calls", "rank 0 · main thread", "rank 1 · main thread"],
+      ["Counters", "rank 0 · Memory", "rank 1 · Memory"],
+    ]);
+    expect(
+      tree[0]?.children.map(({ source, lanes, note }) => [source, lanes[0]?.lane, note]),
+    ).toEqual([
+      [0, 2, "GPU 0"],
+      [1, 2, "GPU 0"],
+    ]);
+  });
+  it("keep the keys of rows, so that what is pinned stays so", () => {
+    const keysOf = (nodes: readonly TrackNode[]): string[] =>
+      nodes.flatMap(({ key, children }) => [key, ...keysOf(children)]);
+    const all = keysOf(treeOf([planted()]));
+    for (const by of ["device", "kind"] as const) {
+      const keys = keysOf(treeOf([planted()], by));
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(keys.filter((key) => !key.startsWith("by ")).every((key) => all.includes(key))).toBe(
+        true,
+      );
+    }
+  });
+});

@@ -6,6 +6,7 @@ import type {
   TimelineGroup,
   TimelinePayload,
 } from "../../api/types.gen";
+import { definitionOf } from "../../base/definitions";
 import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
@@ -27,6 +28,16 @@ const KIND_LABELS: Readonly<Record<GroupKindName, string>> = {
   instant: "Instants",
 };
 
+/** In which kinds are listed where they are grouped by it. */
+const KIND_ORDER: readonly GroupKindName[] = [
+  "work",
+  "calls",
+  "device_annotation",
+  "python",
+  "sync",
+  "instant",
+];
+
 /** What stands in the thread's own row and below it, because people come for it. */
 const MAIN: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"]);
 /** What is folded until somebody opens it. */
@@ -43,7 +54,91 @@ interface Plant extends Planted {
 
 type Groups = readonly [TimelineGroup, ...TimelineGroup[]];
 
-export function treeOf(recordings: readonly Planted[]): TrackNode[] {
+/** What stands together: processes, devices and hosts, or events of a kind. */
+export type Grouping = "process" | "device" | "kind";
+
+export function treeOf(recordings: readonly Planted[], by: Grouping = "process"): TrackNode[] {
+  const tree = processTree(recordings);
+  if (by === "process") return tree;
+  return by === "device" ? devicesFirst(recordings, tree) : byKind(recordings, tree);
+}
+
+function over(key: string, label: string, children: readonly TrackNode[]): TrackNode[] {
+  const [first] = children;
+  if (!first) return [];
+  const { source, standingLane } = first;
+  return [
+    {
+      ...node(
+        { key: "", label: "", note: "", source, timeline: { groups: [], counters: [] } },
+        key,
+        "process",
+        label,
+        {},
+      ),
+      standingLane,
+      children,
+    },
+  ];
+}
+
+function devicesFirst(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
+  // Processes keep their worker's name without its row.
+  const processes = tree.flatMap((each) =>
+    each.kind === "source"
+      ? each.children.map((child) => ({ ...child, label: `${each.label} · ${child.label}` }))
+      : [each],
+  );
+  const devices = new Set(
+    recordings.flatMap(({ key, timeline }) =>
+      timeline.groups.flatMap((group) => (group.device ? [nodeKey(key, processKey(group))] : [])),
+    ),
+  );
+  const isDevice = ({ key }: TrackNode): boolean => devices.has(key);
+  return [
+    ...over("by device", "Devices", processes.filter(isDevice)),
+    ...over(
+      "by host",
+      "Hosts",
+      processes.filter((each) => !isDevice(each)),
+    ),
+  ];
+}
+
+/** Every thread's events of a kind beside those of the others, counters last. */
+function byKind(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
+  const kinds = new Map(
+    recordings.flatMap(({ key, timeline }) =>
+      timeline.groups.map((group) => [nodeKey(key, group.key), group.kind] as const),
+    ),
+  );
+  const found = new Map<string, TrackNode[]>();
+  /** `way`: worker, process, thread, whose main row keeps its key: it may be pinned. */
+  const walk = (
+    each: TrackNode,
+    way: { source: string; process: string; thread: string; key: string },
+  ): void => {
+    const kind = each.kind === "counter" ? each.kind : kinds.get(each.key);
+    if (!kind) {
+      const step = each.kind === "group" ? "thread" : each.kind;
+      each.children.forEach((child) => walk(child, { ...way, [step]: each.label, key: each.key }));
+      return;
+    }
+    const own = kind === "counter" ? each.label : way.thread;
+    const key = each.bare ? way.key : each.key;
+    const label = [way.source, own].filter(Boolean).join(" · ");
+    found.set(kind, [
+      ...(found.get(kind) ?? []),
+      { ...each, key, label, note: way.process, bare: false },
+    ]);
+  };
+  tree.forEach((each) => walk(each, { source: "", process: "", thread: "", key: "" }));
+  return [...KIND_ORDER, "counter" as const].flatMap((kind) =>
+    over(`by ${kind}`, kind === "counter" ? "Counters" : KIND_LABELS[kind], found.get(kind) ?? []),
+  );
+}
+
+function processTree(recordings: readonly Planted[]): TrackNode[] {
   const [only] = recordings;
   if (recordings.length === 1 && only?.key === "") return tracksOf({ ...only, source: 0 });
   return recordings.map((recording, source) => {
@@ -162,10 +257,20 @@ function groupNode(plant: Plant, group: TimelineGroup, bare: boolean): TrackNode
   });
 }
 
+/** What curves of our own show, by the first word of their key. */
+const TERMS: Readonly<Record<string, string>> = {
+  utilization: "curve_utilization",
+  sm_efficiency: "curve_sm_efficiency",
+  queue: "queue_length",
+  allocated: "memory_allocated",
+  reserved: "memory_reserved",
+};
+
 function counterNode(plant: Plant, series: CounterSeries, place: number): TrackNode {
   return node(plant, counterId(series), "counter", counterLabel(series), {
     note: series.unit === "share" ? "" : series.unit,
     counter: place,
+    about: definitionOf(TERMS[series.key.split(":")[0] ?? ""] ?? "")?.text ?? "",
   });
 }
 

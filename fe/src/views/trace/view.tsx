@@ -18,12 +18,13 @@ import {
   useStoredSize,
 } from "../../widgets";
 import { Canvas } from "./canvas";
+import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
 import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readColour, readShown, writeShown } from "./params";
+import { readColour, readGrouping, readShown, writeShown } from "./params";
 import {
   isOfEarlierChoice,
   spanOf,
@@ -37,14 +38,16 @@ import { Side } from "./side";
 import {
   firstView,
   goToMark,
+  homeView,
   useStage,
   togglePath,
   viewOfSteps,
+  withNote,
   withoutMark,
   type Stage,
 } from "./stage";
 import { readTable, Tables } from "./tables";
-import { ArrowMenu, ColourMenu, MarkMenu, StepJump, WorkerChoice } from "./toolbar";
+import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
 
 import details from "./details.css?inline";
 import dialogs from "./dialogs.css?inline";
@@ -150,7 +153,6 @@ interface PageProps {
   workers: JSX.Element | null;
 }
 
-const SIDE_WIDTH = 360;
 const DRAWER_HEIGHT = 300;
 
 /** Says so where a trace has more threads than the page draws. */
@@ -180,15 +182,28 @@ function Page({ view, about, found, workers }: PageProps) {
   const [first] = useState(
     () =>
       firstView(view.params.t, spanOf(recordings)) ??
-      (view.params.q ? null : viewOfSteps(view.steps, recording)),
+      (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
+      homeView(recordings, spanOf(recordings)),
   );
   useFollowedSteps(stage, view.steps, recording, spanOf(recordings));
-  const [width, setWidth] = useStoredSize("pytorch_profiler.size.trace_side", SIDE_WIDTH);
+  const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, setParam } = stage;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
   const table = readTable(view.params.table) !== null;
+  const panel = details ? (
+    <DetailsPanel dock={dock} onDock={setDock} onClose={() => setParam("details", "0")}>
+      <Side
+        view={view}
+        choice={choice}
+        recordings={recordings}
+        peers={stage.peers}
+        handle={stage.handle}
+      />
+    </DetailsPanel>
+  ) : null;
+  const below = dock === "bottom" ? panel : null;
   return (
     <div class="trace-page">
       <Tools
@@ -208,40 +223,24 @@ function Page({ view, about, found, workers }: PageProps) {
             onSearch={() => box.current?.querySelector("input")?.focus()}
             onHelp={() => setDialog("help")}
           />
-          {table ? (
-            <Splitter
-              label="Height of the tables"
-              orientation="horizontal"
-              size={height}
-              least={160}
-              most={900}
-              onSize={setHeight}
-            />
-          ) : null}
-          <Tables stage={stage} height={height} />
-        </div>
-        {details ? (
-          <>
-            <Splitter
-              label="Width of the details"
-              orientation="vertical"
-              size={width}
-              least={240}
-              most={900}
-              onSize={setWidth}
-            />
-            <aside class="trace-side" style={{ width: `${width}px` }} aria-label="Selected event">
-              <h2 class="visually-hidden">Selected event</h2>
-              <Side
-                view={view}
-                choice={choice}
-                recordings={recordings}
-                peers={stage.peers}
-                handle={stage.handle}
+          {table || below ? (
+            <>
+              <Splitter
+                label={table ? "Height of the tables" : "Height of the details"}
+                orientation="horizontal"
+                size={height}
+                least={160}
+                most={900}
+                onSize={setHeight}
               />
-            </aside>
-          </>
-        ) : null}
+              <div class="trace-band" style={{ height: `${height}px` }}>
+                <Tables stage={stage} height={height} />
+                {below}
+              </div>
+            </>
+          ) : null}
+        </div>
+        {below ? null : panel}
       </div>
       {dialog === "help" ? <HelpDialog onClose={() => setDialog(null)} /> : null}
       {dialog === "about" && about ? (
@@ -287,17 +286,21 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
     setParam("q", next.text || null);
     setParam("re", next.regex ? "1" : null);
     setParam("args", next.args ? "1" : null);
+    setParam("kind", next.kind === "first" ? null : next.kind);
   };
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
       <SearchBar
-        {...{ wish, found, box }}
+        {...{ wish, found, recordings, box }}
         index={finder.index}
         problem={finder.problem}
-        listOpen={params.table === "hits"}
+        dims={params.dim === "1"}
+        onDims={(dims) => setParam("dim", dims ? "1" : null)}
+        tableOpen={params.table === "hits"}
         onWish={wishFor}
         onNext={finder.next}
-        onList={() => setParam("table", params.table === "hits" ? null : "hits")}
+        onHit={finder.to}
+        onTable={() => setParam("table", params.table === "hits" ? null : "hits")}
       />
       <StepJump
         steps={recording?.timeline.steps ?? []}
@@ -307,6 +310,12 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
       />
       <div class="trace-tools-end">
         {workers}
+        <RowMenu
+          value={readGrouping(params.group)}
+          onChange={(group) => setParam("group", group === "process" ? null : group)}
+          changed={params.pin !== undefined || params.order !== undefined}
+          onReset={() => ["pin", "order"].forEach((key) => setParam(key, null))}
+        />
         <ColourMenu
           value={readColour(params.colour)}
           hasModules={recordings.some(({ timeline }) => timeline.has_modules)}
@@ -323,6 +332,8 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
         <MarkMenu
           marks={marks}
           onGo={(mark) => goToMark(stage, mark)}
+          origin={stage.span.t0}
+          onNote={(mark, note) => withNote(stage, mark, note)}
           onRemove={(mark) => withoutMark(stage, mark)}
         />
         <Panels stage={stage} />

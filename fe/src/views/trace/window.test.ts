@@ -79,7 +79,9 @@ describe("what is drawn beside the slices", () => {
       offset: 1000,
       timeline: timeline({ marks: [{ defect: "overlap_repaired", start_ns: 5, dur_ns: 10 }] }),
     });
-    expect(boundariesOf([moved], 0)).toEqual([{ name: "3", start: 1000, end: 501_000 }]);
+    const [step] = boundariesOf([moved], 0);
+    expect(step).toMatchObject({ name: "3", of: "host and device", start: 1000, end: 501_000 });
+    expect(step?.about.at(-1)).toBe("Host alone: 400 µs at 0");
     expect(
       marksOf([moved], "7,9").map(({ label, start, end, kind }) => [label, start, end, kind]),
     ).toEqual([

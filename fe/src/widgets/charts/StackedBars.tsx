@@ -21,6 +21,8 @@ interface StackedBarsProps {
   onSelect?: (key: number) => void;
   axisLabel?: string;
   height?: number;
+  /** Off where something beside the chart says which colour is what. */
+  legend?: boolean;
 }
 
 const BOTTOM = 22;
@@ -29,7 +31,17 @@ const INSET = 6;
 const LETTER = 6.6;
 
 export function StackedBars(props: StackedBarsProps) {
-  const { label, series, bars, unit, line, axisLabel = "step", height = 260, onSelect } = props;
+  const {
+    label,
+    series,
+    bars,
+    unit,
+    line,
+    axisLabel = "step",
+    height = 260,
+    onSelect,
+    legend = true,
+  } = props;
   const hatch = useId("bars");
   const root = useRef<HTMLDivElement>(null);
   const width = useWidth(root);
@@ -60,7 +72,7 @@ export function StackedBars(props: StackedBarsProps) {
   };
   return (
     <div class="stacked">
-      <SeriesLegend series={series} />
+      {legend ? <SeriesLegend series={series} /> : null}
       <div
         class="stacked-plot"
         ref={root}

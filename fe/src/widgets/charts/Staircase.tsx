@@ -43,7 +43,7 @@ export function Staircase(props: StaircaseProps) {
   const { label, unit, time, lines, areas, window, picked, peak } = props;
   const root = useRef<HTMLDivElement>(null);
   const plot = Math.max(80, useWidth(root) - LEFT - 8);
-  const { at, from, handlers } = useInstant(props, plot);
+  const { at, from, pointed, handlers } = useInstant(props, plot);
   const x = (t: number): number => LEFT + ((t - window.t0) / (window.t1 - window.t0)) * plot;
   // Of an instant outside the window the curves say nothing.
   const shown = at ?? (picked >= window.t0 && picked <= window.t1 ? picked : peak.time);
@@ -65,7 +65,7 @@ export function Staircase(props: StaircaseProps) {
         ))}
       </ul>
       <svg
-        class="stair"
+        class={`stair${pointed ? " stair-pointed" : ""}`}
         width={LEFT + plot + 8}
         height={TOP + PLOT + BOTTOM}
         role="slider"
@@ -100,6 +100,8 @@ export function Staircase(props: StaircaseProps) {
 function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps, plot: number) {
   const [at, setAt] = useState<number | null>(null);
   const [from, setFrom] = useState<number | null>(null);
+  // Some browsers show the focus after a drag too; it is for the keyboard.
+  const [pointed, setPointed] = useState(false);
   const span = window.t1 - window.t0;
   const timeOf = (event: TargetedPointerEvent<SVGSVGElement>): number => {
     const share = (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / plot;
@@ -108,6 +110,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   const onPointerDown = (event: TargetedPointerEvent<SVGSVGElement>): void => {
     if (event.button !== 0) return;
     event.currentTarget.setPointerCapture(event.pointerId);
+    setPointed(true);
     setFrom(timeOf(event));
   };
   const onPointerUp = (event: TargetedPointerEvent<SVGSVGElement>): void => {
@@ -118,6 +121,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
     else onWindow({ t0: Math.min(from, to), t1: Math.max(from, to) });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
+    setPointed(false);
     const inside = Math.max(window.t0, Math.min(window.t1, at ?? picked));
     const move = MOVES[event.key];
     if (move) {
@@ -133,7 +137,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   const onBlur = (): void => setAt(null);
   const onPointerMove = (event: TargetedPointerEvent<SVGSVGElement>): void => setAt(timeOf(event));
   const pointers = { onPointerDown, onPointerMove, onPointerUp, onPointerLeave: onBlur };
-  return { at, from, handlers: { ...pointers, onBlur, onKeyDown } };
+  return { at, from, pointed, handlers: { ...pointers, onBlur, onKeyDown } };
 }
 
 function Curves(props: StaircaseProps & { plot: number }) {

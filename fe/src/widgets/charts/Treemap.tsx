@@ -1,5 +1,4 @@
 import { useRef, useState } from "preact/hooks";
-import { otherColor } from "../../base/theme";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
 import { MOVES } from "./moves";
@@ -57,8 +56,9 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
           <button
             type="button"
             key={part.key}
-            class={`tile${part.color === otherColor ? " tile-other" : ""}`}
+            class="tile"
             style={{
+              "--tile": part.color,
               left: `${left}px`,
               top: `${above}px`,
               width: `${wide}px`,

@@ -100,6 +100,36 @@ it("names the way to the frame in sight, and leads out by it", () => {
   expect(onZoom.mock.calls).toEqual([[2], [-1]]);
 });
 
+it("leads back to the zoom before and forward again, by buttons and keys, also after a link", () => {
+  const onZoom = vi.fn();
+  const flame = (zoom: number) => (
+    <Flame
+      label="Flame graph"
+      {...{ layout, zoom, onZoom, parent: PARENT, name: NAMES, kind: [0, 2, 2, 2] }}
+      hatched={[]}
+      found={null}
+      describe={() => []}
+      detail={() => null}
+    />
+  );
+  const { rerender } = render(flame(-1));
+  rerender(flame(2));
+  rerender(flame(3));
+  fireEvent.click(screen.getByRole("button", { name: "Previous zoom" }));
+  expect(onZoom).toHaveBeenLastCalledWith(2);
+  rerender(flame(2));
+  fireEvent.keyDown(screen.getByRole("application"), { key: "]" });
+  expect(onZoom).toHaveBeenLastCalledWith(3);
+});
+
+it("stands on its head: the outermost frame at the bottom, and keys follow what is seen", () => {
+  const { onZoom, canvas } = show({ upward: true });
+  fireEvent.click(canvas, { clientX: 100, clientY: 2 * FRAME_HEIGHT + 5 });
+  expect(onZoom).toHaveBeenLastCalledWith(0);
+  fireEvent.keyDown(canvas, { key: "ArrowUp" });
+  expect(screen.getByTestId("detail").textContent).toBe("2");
+});
+
 it("shows a card at the pointer only over a frame", () => {
   const { canvas } = show();
   fireEvent.pointerMove(canvas, { clientX: 700, clientY: FRAME_HEIGHT + 5 });

@@ -1,7 +1,7 @@
 /**
  * A flame graph: frames above what they call, as wide as the time they take.
  *
- * A click or Enter makes a frame as wide as the graph; Escape and the names above lead out again; arrows go from frame to frame.
+ * A click or Enter makes a frame as wide as the graph; Escape and the names above lead out again, [ and ] back and forward; arrows go from frame to frame.
  */
 
 import type { ComponentChildren } from "preact";
@@ -10,7 +10,9 @@ import { useId } from "../../base/id";
 import { watchTheme } from "../../base/theme";
 import { useWidth } from "../charts/size";
 import { Floating } from "../tooltip";
-import { FlamePainter, FRAME_HEIGHT } from "./draw";
+import { Button } from "../buttons";
+import { FlamePainter, FRAME_HEIGHT, lineOf, type FlameTint } from "./draw";
+import { useZooms, type Zooms } from "./zooms";
 import {
   firstSplit,
   frameAt,
@@ -36,6 +38,10 @@ export interface FlameProps {
   hatched: ArrayLike<boolean>;
   /** Frames that a search found; null without one. */
   found: Uint8Array | null;
+  /** Colours by something else than the kind. */
+  tint?: FlameTint | null;
+  /** The outermost frames stand at the bottom. */
+  upward?: boolean;
   /** The frame that is as wide as the graph; −1: the whole. */
   zoom: number;
   onZoom: (row: number) => void;
@@ -52,7 +58,9 @@ interface Hovered {
 }
 
 export function Flame(props: FlameProps) {
-  const { label, layout, parent, name, zoom, onZoom, describe } = props;
+  const { label, layout, parent, name, zoom, describe, upward = false } = props;
+  const zooms = useZooms(parent, zoom, props.onZoom);
+  const onZoom = zooms.go;
   const id = useId("flame");
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -65,12 +73,31 @@ export function Flame(props: FlameProps) {
   useDrawing(props, box, canvas, width, height);
   const under = (event: MouseEvent): number => {
     const { left, top } = canvas.current?.getBoundingClientRect() ?? { left: 0, top: 0 };
-    const level = Math.floor((event.clientY - top + (box.current?.scrollTop ?? 0)) / FRAME_HEIGHT);
+    const line = Math.floor((event.clientY - top + (box.current?.scrollTop ?? 0)) / FRAME_HEIGHT);
+    const level = lineOf(line, layout.byLevel.length, upward);
     return frameAt(layout, level, view.begin + ((event.clientX - left) / width) * view.length);
   };
   return (
     <div class="flame">
-      <Way {...{ parent, name, zoom, onZoom }} />
+      <div class="flame-head">
+        <Button
+          kind="quiet"
+          label="Previous zoom"
+          disabled={!zooms.back}
+          onClick={() => zooms.step(-1)}
+        >
+          ←
+        </Button>
+        <Button
+          kind="quiet"
+          label="Next zoom"
+          disabled={!zooms.forward}
+          onClick={() => zooms.step(1)}
+        >
+          →
+        </Button>
+        <Way {...{ parent, name, zoom, onZoom }} />
+      </div>
       <div
         ref={box}
         class="flame-box"
@@ -87,7 +114,7 @@ export function Flame(props: FlameProps) {
             aria-label={label}
             aria-describedby={id}
             tabIndex={0}
-            onKeyDown={(event) => onKey(event, props, active, setActive)}
+            onKeyDown={(event) => onKey(event, props, zooms, active, setActive)}
             onPointerMove={(event) =>
               setHovered({ row: under(event), x: event.clientX, y: event.clientY })
             }
@@ -97,13 +124,18 @@ export function Flame(props: FlameProps) {
               if (row >= 0) onZoom(row);
             }}
           />
-          <Mark row={active} {...{ layout, view, width }} kind="flame-active" />
-          <Mark row={hovered?.row ?? -1} {...{ layout, view, width }} kind="flame-hovered" />
+          <Mark row={active} {...{ layout, view, width, upward }} kind="flame-active" />
+          <Mark
+            row={hovered?.row ?? -1}
+            {...{ layout, view, width, upward }}
+            kind="flame-hovered"
+          />
         </div>
       </div>
       {hovered && hovered.row >= 0 ? <Card at={hovered} lines={describe(hovered.row)} /> : null}
       <p id={id} class="visually-hidden">
-        Arrows go from frame to frame, Enter zooms in, Escape out, Home to the whole.
+        Arrows go from frame to frame, Enter zooms in, Escape out, Home to the whole, [ and ] back
+        and forward.
       </p>
       <p class="visually-hidden" role="status">
         {active >= 0 ? describe(active).join(", ") : ""}
@@ -118,10 +150,11 @@ interface MarkProps {
   layout: FlameLayout;
   view: FlameView;
   width: number;
+  upward: boolean;
   kind: string;
 }
 
-function Mark({ row, layout, view, width, kind }: MarkProps) {
+function Mark({ row, layout, view, width, upward, kind }: MarkProps) {
   const scale = width / view.length;
   const left = layout.left[row] ?? 0;
   const x0 = Math.max(0, (left - view.begin) * scale);
@@ -132,7 +165,7 @@ function Mark({ row, layout, view, width, kind }: MarkProps) {
       class={`flame-mark ${kind}`}
       style={{
         left: `${x0}px`,
-        top: `${(layout.levels[row] ?? 0) * FRAME_HEIGHT}px`,
+        top: `${lineOf(layout.levels[row] ?? 0, layout.byLevel.length, upward) * FRAME_HEIGHT}px`,
         width: `${Math.max(2, x1 - x0)}px`,
       }}
     />
@@ -157,7 +190,7 @@ function useDrawing(
   width: number,
   height: number,
 ): void {
-  const { layout, name, kind, hatched, found, zoom } = props;
+  const { layout, name, kind, hatched, found, zoom, tint = null, upward = false } = props;
   const draw = useRef<(forget?: boolean) => void>(() => undefined);
   const painter = useRef<FlamePainter | null>(null);
   useLayoutEffect(() => {
@@ -174,6 +207,8 @@ function useDrawing(
           kind,
           hatched,
           found,
+          tint,
+          upward,
           view: viewOf(layout, zoom),
           scroll: box.current?.scrollTop ?? 0,
           width,
@@ -183,7 +218,7 @@ function useDrawing(
     };
     draw.current();
     return () => cancelAnimationFrame(waiting);
-  }, [box, canvas, layout, name, kind, hatched, found, zoom, width, height]);
+  }, [box, canvas, layout, name, kind, hatched, found, tint, upward, zoom, width, height]);
   useEffect(() => {
     const element = box.current;
     const scrolled = (): void => draw.current();
@@ -196,24 +231,41 @@ function useDrawing(
   }, [box]);
   useEffect(() => {
     const level = zoom < 0 ? firstSplit(layout) : (layout.levels[zoom] ?? 0);
-    box.current?.scrollTo({ top: Math.max(0, (level - KEPT_ABOVE) * FRAME_HEIGHT) });
-  }, [box, layout, zoom]);
+    const line = lineOf(level, layout.byLevel.length, upward);
+    box.current?.scrollTo({
+      top:
+        upward && zoom < 0
+          ? Math.max(0, layout.byLevel.length * FRAME_HEIGHT - MOST_HEIGHT)
+          : Math.max(0, (line - KEPT_ABOVE) * FRAME_HEIGHT),
+    });
+  }, [box, layout, zoom, upward]);
 }
+
+const flipped = (key: string): string =>
+  key === "ArrowUp" ? "ArrowDown" : key === "ArrowDown" ? "ArrowUp" : key;
 
 function onKey(
   event: KeyboardEvent,
-  { layout, parent, zoom, onZoom }: FlameProps,
+  { layout, parent, zoom, upward = false }: FlameProps,
+  { go: onZoom, step }: Zooms,
   active: number,
   setActive: (row: number) => void,
 ): void {
   const { begin, length } = viewOf(layout, zoom);
   const out = zoom < 0 ? -1 : (parent[zoom] ?? -1);
-  const target = neighbour(layout, parent, active < 0 && zoom >= 0 ? zoom : active, event.key);
+  const target = neighbour(
+    layout,
+    parent,
+    active < 0 && zoom >= 0 ? zoom : active,
+    upward ? flipped(event.key) : event.key,
+  );
   if (event.altKey || event.ctrlKey || event.metaKey) return;
   if (target !== null) {
     const left = layout.left[target] ?? 0;
     if (left < begin + length && left + (layout.width[target] ?? 0) > begin) setActive(target);
   } else if (event.key === "Enter" && active >= 0) onZoom(active);
+  else if (event.key === "[") step(-1);
+  else if (event.key === "]") step(1);
   else if (event.key === "Home") onZoom(-1);
   else if ((event.key === "Escape" || event.key === "Backspace") && zoom >= 0) onZoom(out);
   else return;

@@ -20,9 +20,20 @@ function flamePalette() {
     text: token("--text"),
     muted: token("--muted"),
     accent: token("--accent"),
+    light: tokens("--flame-light") || "50%",
     font: `12px ${fontOfTheme()}`,
   };
 }
+
+/** Colours by something else than the kind: of each frame a place in hues (degrees) with their saturation (%). */
+export interface FlameTint {
+  of: ArrayLike<number>;
+  colours: readonly (readonly [hue: number, saturation: number])[];
+}
+
+/** The line on which a level stands, from the top; `upward`: the outermost frames at the bottom. */
+export const lineOf = (level: number, levels: number, upward: boolean): number =>
+  upward ? levels - 1 - level : level;
 
 export interface FlameScene {
   layout: FlameLayout;
@@ -32,6 +43,8 @@ export interface FlameScene {
   hatched: ArrayLike<boolean>;
   /** Frames that a search found; null without one. */
   found: Uint8Array | null;
+  tint?: FlameTint | null;
+  upward?: boolean;
   view: FlameView;
   scroll: number;
   width: number;
@@ -74,7 +87,7 @@ export class FlamePainter {
       scene.layout.byLevel.length,
       Math.ceil((scene.scroll + height) / FRAME_HEIGHT),
     );
-    for (let level = first; level < last; level++) this.drawLevel(context, scene, level, palette);
+    for (let line = first; line < last; line++) this.drawLine(context, scene, line, palette);
     context.globalAlpha = 1;
   }
 
@@ -90,18 +103,18 @@ export class FlamePainter {
     return palette;
   }
 
-  private drawLevel(
+  private drawLine(
     context: CanvasRenderingContext2D,
     scene: FlameScene,
-    level: number,
+    line: number,
     palette: FlamePalette,
   ): void {
     const { layout, view, width } = scene;
-    const rows = layout.byLevel[level];
+    const rows = layout.byLevel[lineOf(line, layout.byLevel.length, scene.upward === true)];
     if (!rows || view.length <= 0) return;
     const scale = width / view.length;
     const end = view.begin + view.length;
-    const y = level * FRAME_HEIGHT - scene.scroll;
+    const y = line * FRAME_HEIGHT - scene.scroll;
     // What is narrower than a pixel is drawn once per pixel.
     let drawn = -1;
     for (let i = firstAfter(layout, rows, view.begin); i < rows.length; i++) {
@@ -128,7 +141,10 @@ export class FlamePainter {
     const kind = scene.kind[row] ?? 0;
     const found = scene.found?.[row];
     context.globalAlpha = found === 0 ? FADED : 1;
-    context.fillStyle = palette.kinds[kind] ?? palette.muted;
+    const tint = scene.tint?.colours[scene.tint.of[row] ?? -1];
+    context.fillStyle = tint
+      ? `hsl(${tint[0]} ${tint[1]}% ${palette.light})`
+      : (palette.kinds[kind] ?? palette.muted);
     context.fillRect(x, y, width, high);
     if (scene.hatched[row] && this.hatch && width >= 3) {
       context.fillStyle = this.hatch;

@@ -216,6 +216,46 @@ describe("the grid", () => {
     expect(lines.at(-3)).toBe("op_3,111,");
   });
 
+  it("shows the order in which the rows came, and turns it at the first press", () => {
+    const onSort = vi.fn();
+    show({ order: { key: "calls", descending: true }, onSort });
+    const head = screen.getByRole("columnheader", { name: /Calls/ });
+    expect(head.getAttribute("aria-sort")).toBe("descending");
+    fireEvent.click(screen.getByRole("button", { name: "Calls" }));
+    expect(onSort).toHaveBeenLastCalledWith({ key: "calls", descending: false });
+  });
+
+  it("draws charts of the rows that a search leaves, until they are folded", () => {
+    show({
+      search: { text: "op_499", regex: false },
+      aside: (found) => <p>{found.length} found</p>,
+    });
+    expect(screen.getByText("11 found")).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "Charts" }));
+    expect(screen.queryByText("11 found")).toBeNull();
+  });
+
+  it("copies the shown rows for spreadsheets and as Markdown, without columns that only lead on", async () => {
+    const writeText = vi.fn(() => Promise.resolve());
+    vi.stubGlobal("navigator", { clipboard: { writeText } });
+    const go: Column = { key: "go", label: "Go", kind: "text", values: ["there"], action: true };
+    const few = COLUMNS.map((column) => ({
+      ...column,
+      values: Array.from(column.values).slice(3, 4),
+    }));
+    show({ columns: [...few, go], rowCount: 1 });
+    fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+    fireEvent.click(screen.getByRole("button", { name: /spreadsheet/ }));
+    await vi.waitFor(() => expect(writeText).toHaveBeenCalledTimes(1));
+    fireEvent.click(screen.getByRole("button", { name: /Markdown/ }));
+    await vi.waitFor(() => expect(writeText).toHaveBeenCalledTimes(2));
+    expect(writeText.mock.calls).toEqual([
+      ["Name\tCalls\tTime (ns)\nop_3\t111\t\n"],
+      ["| Name | Calls | Time (ns) |\n| --- | --- | --- |\n| op_3 | 111 |  |\n"],
+    ]);
+    vi.unstubAllGlobals();
+  });
+
   it("shows unknown as unknown", () => {
     show({ columns: [COLUMNS[0]!, { ...COLUMNS[2]!, unknown: (row) => `reason ${row}` }] });
     expect(screen.getByTitle("reason 3").textContent).toBe("–");

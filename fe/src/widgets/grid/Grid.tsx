@@ -10,6 +10,7 @@ import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
 import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
+import { useWidth } from "../charts/size";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
 import {
@@ -24,12 +25,16 @@ import {
 import { useOpenRows } from "./open";
 import { nextSort, shownRows } from "./order";
 import { Detail, Row, type RowActions } from "./Rows";
-import { isHidden, useSaved, widthOf } from "./storage";
+import { fitting, isHidden, useSaved, widthOf } from "./storage";
 import { Toolbar } from "./Toolbar";
 import { type Folding, parentOf, treeRows, unfoldedRows, useFolding } from "./tree";
 import type { Column, GridProps, Search, Sort } from "./types";
 
 const HEAD_HEIGHT = 40;
+/** Width of the charts beside a table, px, and of what must be left for the table itself. */
+const ASIDE_WIDTH = 284;
+const BESIDE = 820;
+const SCROLL_BAR = 16;
 const NO_ROWS: readonly number[] = [];
 const NO_SEARCH: Search = { text: "", regex: false };
 
@@ -52,9 +57,21 @@ export function Grid(props: GridProps) {
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
   const [saved, setSaved] = useSaved(props.storage);
-  const visible = useMemo(
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box, Infinity);
+  const { asideWidth = ASIDE_WIDTH } = props;
+  const wide = width >= asideWidth + BESIDE;
+  const [opened, setOpened] = useState(false);
+  const beside = props.aside !== undefined && (wide ? !saved.folded : opened);
+  const room = width - SCROLL_BAR - (beside ? asideWidth : 0);
+  const chosen = useMemo(
     () => columns.filter((column) => !isHidden(column, saved)),
     [columns, saved],
+  );
+  const ordered = sort ?? props.order ?? null;
+  const visible = useMemo(
+    () => fitting(chosen, saved, room, ordered?.key),
+    [chosen, saved, room, ordered?.key],
   );
   const matcher = useMemo(
     () => compileSearch(search.text, search.regex),
@@ -68,34 +85,58 @@ export function Grid(props: GridProps) {
     const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: order };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
   }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
-  const folding = useFolding(tree, shown.above, searched, props.rowKey);
+  const folding = useFolding(tree, shown.above, searched, props.rowKey, props.summary);
   const rows = useMemo(
     () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
     [shown.rows, folding],
+  );
+  const { summary } = props;
+  const sums = useMemo(
+    () => (tree && summary ? Array.from(tree, (_, row) => row).filter(summary).length : 0),
+    // As `rowKey` of a tree.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [tree],
   );
   const onWidth = (column: Column, width: number | null): void => {
     const { [column.key]: _, ...others } = saved.widths;
     setSaved({ ...saved, widths: width === null ? others : { ...others, [column.key]: width } });
   };
   return (
-    <div class="grid-box">
+    <div class={`grid-box${props.height ? "" : " grid-fill"}`} ref={box}>
       <Toolbar
-        {...{ label, columns, visible, shown, search, saved }}
+        {...{ label, columns, chosen, visible, shown, search, saved }}
+        summary={props.summary}
+        charts={
+          props.aside
+            ? {
+                open: beside,
+                toggle: () => (wide ? setSaved({ ...saved, folded: beside }) : setOpened(!opened)),
+              }
+            : null
+        }
         fileName={props.fileName}
         tools={folding ? [props.tools, <FoldButtons folding={folding} />] : props.tools}
         levels={folding?.levels}
-        searchable={rowCount - pinned.length}
+        searchable={rowCount - pinned.length - sums}
         onSearch={setSearch}
         onSaved={setSaved}
       />
-      <Table
-        {...props}
-        {...{ visible, pinned, sort, rows, folding }}
-        reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
-        widths={visible.map((column) => widthOf(column, saved))}
-        onHead={(column) => setSort(nextSort(sort, column))}
-        onWidth={onWidth}
-      />
+      <div class="grid-beside">
+        <Table
+          {...props}
+          {...{ visible, pinned, rows, folding }}
+          sort={ordered}
+          reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
+          widths={visible.map((column) => widthOf(column, saved))}
+          onHead={(column) => setSort(nextSort(sort, column, props.order))}
+          onWidth={onWidth}
+        />
+        {beside ? (
+          <aside class="grid-aside" style={{ flexBasis: `${asideWidth}px` }}>
+            {props.aside?.(shown.rows)}
+          </aside>
+        ) : null}
+      </div>
     </div>
   );
 }
@@ -233,10 +274,10 @@ function Table(props: TableProps) {
                 key={`${row} detail`}
                 offset={offset + ROW_HEIGHT}
                 span={visible.length}
-                width={view.width}
+                width={props.aligned ? null : view.width}
                 onHeight={(height) => open.setHeight(row, height)}
               >
-                {detail(row)}
+                {detail(row, visible)}
               </Detail>
             ) : null,
           ];

@@ -103,7 +103,8 @@ function toggle({ row, canOpen, level, open, actions }: RowProps, name: string) 
 interface DetailProps {
   offset: number;
   span: number;
-  width: number;
+  /** Null: as wide as the table, in its columns. */
+  width: number | null;
   onHeight: (height: number) => void;
   children: ComponentChildren;
 }
@@ -128,8 +129,8 @@ export function Detail({ offset, span, width, onHeight, children }: DetailProps)
         role="gridcell"
         aria-colspan={span}
         ref={box}
-        class="grid-detail-box"
-        style={{ width: `${width}px` }}
+        class={width === null ? "grid-beneath" : "grid-detail-box"}
+        style={width === null ? undefined : { width: `${width}px` }}
       >
         {children}
       </div>

@@ -1,12 +1,12 @@
 import type { ComponentChildren } from "preact";
-import { csv, type CsvCell, fileName } from "../../base/csv";
+import { csv, type CsvCell, fileName, markdown, tsv } from "../../base/csv";
 import { formatCount } from "../../base/units";
-import { Button, DownloadButton } from "../buttons";
+import { Button, CopyButton, DownloadButton } from "../buttons";
 import { Checkbox, Menu, SearchBox } from "../controls";
 import { csvHeader, exactValue } from "./cells";
 import type { Shown } from "./order";
-import { isHidden, type Saved } from "./storage";
-import type { Column, Search } from "./types";
+import type { Saved } from "./storage";
+import type { Column, GridProps, Search } from "./types";
 
 interface ToolbarProps {
   label: string;
@@ -15,7 +15,13 @@ interface ToolbarProps {
   /** Rows around each row, where the table is a tree; the file has them then. */
   levels: Uint16Array | undefined;
   columns: readonly Column[];
+  /** Those that nobody hid. */
+  chosen: readonly Column[];
+  summary: GridProps["summary"];
+  /** Of those the ones for which there is room. */
   visible: readonly Column[];
+  /** Folds the charts beside the table, where there are any. */
+  charts: { open: boolean; toggle: () => void } | null;
   shown: Shown;
   searchable: number;
   search: Search;
@@ -24,22 +30,28 @@ interface ToolbarProps {
   onSaved: (saved: Saved) => void;
 }
 
-/** The shown rows and the visible columns, with exact values. */
+/** The shown rows and the chosen columns, with exact values. */
 export function tableText(
-  visible: readonly Column[],
+  chosen: readonly Column[],
   rows: Uint32Array,
   levels?: Uint16Array,
+  write = csv,
 ): string {
+  const told = chosen.filter((column) => !column.action);
   const line = (row: number): CsvCell[] => [
     ...(levels ? [levels[row] ?? 0] : []),
-    ...visible.map((column) => exactValue(column, row)),
+    ...told.map((column) => exactValue(column, row)),
   ];
-  return csv([...(levels ? ["Level"] : []), ...visible.map(csvHeader)], Array.from(rows, line));
+  return write([...(levels ? ["Level"] : []), ...told.map(csvHeader)], Array.from(rows, line));
 }
 
 export function Toolbar(props: ToolbarProps) {
-  const { label, fileName: name, tools, levels, columns, visible, shown, searchable } = props;
-  const { search, onSearch, saved, onSaved } = props;
+  const { label, fileName: name, tools, levels, columns, chosen, visible, shown } = props;
+  const { search, onSearch, saved, onSaved, charts, searchable } = props;
+  const { summary } = props;
+  const own = summary ? shown.rows.filter((row) => !summary(row)) : shown.rows;
+  const many = formatCount(own.length);
+  const text = (write: typeof csv) => () => tableText(chosen, own, levels, write);
   const all = formatCount(searchable);
   const result =
     search.text.trim() && !shown.error
@@ -57,16 +69,55 @@ export function Toolbar(props: ToolbarProps) {
         result={result}
       />
       <div class="toolbar-end">
+        <HiddenColumns {...{ chosen, visible, saved, onSaved }} />
+        {charts ? (
+          <Button kind="quiet" icon="chart" pressed={charts.open} onClick={charts.toggle}>
+            Charts
+          </Button>
+        ) : null}
         <ColumnMenu {...{ columns, visible, saved, onSaved }} />
+        <Menu label="Copy" icon="copy">
+          <CopyButton text={text(tsv)} label={`Copy the ${many} shown rows for a spreadsheet`}>
+            TSV
+          </CopyButton>
+          <CopyButton text={text(markdown)} label={`Copy the ${many} shown rows as Markdown`}>
+            Markdown
+          </CopyButton>
+        </Menu>
         <DownloadButton
           name={`${name ?? fileName(label)}.csv`}
-          content={() => tableText(visible, shown.rows, levels)}
-          label={`Download the ${formatCount(shown.rows.length)} shown rows as CSV`}
+          content={text(csv)}
+          label={`Download the ${many} shown rows as CSV`}
         >
           CSV
         </DownloadButton>
       </div>
     </div>
+  );
+}
+
+/** Says which columns have no room, and shows them. */
+function HiddenColumns({
+  chosen,
+  visible,
+  saved,
+  onSaved,
+}: Pick<ToolbarProps, "chosen" | "visible" | "saved" | "onSaved">) {
+  const { all = false } = saved;
+  const hidden = chosen.filter((column) => !visible.includes(column));
+  if (!hidden.length && !all) return null;
+  return (
+    <Button
+      kind="quiet"
+      label={
+        all
+          ? "Hide the columns for which there is no room"
+          : `Show also: ${hidden.map((column) => column.label).join(", ")}`
+      }
+      onClick={() => onSaved({ ...saved, all: !all })}
+    >
+      {all ? "Fit columns" : `${hidden.length} column${hidden.length === 1 ? "" : "s"} hidden`}
+    </Button>
   );
 }
 
@@ -76,7 +127,7 @@ function ColumnMenu({ columns, visible, saved, onSaved }: ColumnMenuProps) {
   return (
     <Menu label="Columns" icon="columns">
       {columns.map((column) => {
-        const on = !isHidden(column, saved);
+        const on = visible.includes(column);
         return (
           <Checkbox
             key={column.key}

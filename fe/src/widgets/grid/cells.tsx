@@ -64,7 +64,8 @@ function unknown(column: Column, row: number) {
 
 function textCell(column: Column, row: number) {
   const value = column.values[row];
-  if (value === null || value === undefined || value === "") return unknown(column, row);
+  if (value === null || value === undefined || value === "")
+    return column.action ? null : unknown(column, row);
   const full = String(value);
   const text = MiddleCut({ text: column.short?.[row] ?? full });
   const href = column.href?.(row);

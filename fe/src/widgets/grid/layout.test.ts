@@ -1,3 +1,5 @@
+import { fitting } from "./storage";
+import type { Column } from "./types";
 import { describe, expect, it } from "vitest";
 import {
   moveCell,
@@ -76,4 +78,41 @@ describe("moveCell", () => {
   it("leaves other keys alone", () => expect(moveCell(at, "a", false, extent)).toBeNull());
   it("has nowhere to go in an empty table", () =>
     expect(moveCell(at, "Home", false, { ...extent, rows: 0 })).toBeNull());
+});
+
+describe("fitting", () => {
+  const column = (key: string, more: Partial<Column> = {}): Column => ({
+    key,
+    label: key,
+    kind: "count",
+    width: 100,
+    values: [],
+    ...more,
+  });
+  const columns = [
+    column("name"),
+    column("a"),
+    column("b"),
+    column("c", { width: 60 }),
+    column("go", { action: true }),
+  ];
+  const saved = { hidden: {}, widths: {} };
+  const keys = (room: number, sorted?: string, more = {}): string =>
+    fitting(columns, { ...saved, ...more }, room, sorted)
+      .map(({ key }) => key)
+      .join(" ");
+
+  it("leaves out all columns from the first for which there is no room", () => {
+    expect(keys(Infinity)).toBe("name a b c go");
+    expect(keys(400)).toBe("name a b go");
+    expect(keys(390)).toBe("name a go");
+    expect(keys(0)).toBe("name go");
+  });
+  it("keeps the sorted column, and those that somebody chose", () => {
+    expect(keys(300, "b")).toBe("name b go");
+    expect(keys(0, undefined, { hidden: { c: false } })).toBe("name c go");
+  });
+  it("keeps all where somebody asked for them", () => {
+    expect(keys(0, undefined, { all: true })).toBe("name a b c go");
+  });
 });

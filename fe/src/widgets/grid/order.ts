@@ -136,7 +136,7 @@ export function foundFlags(
   const flags = new Uint8Array(rowCount);
   if (!matcher.test) return { flags: flags.fill(1), error: matcher.error };
   const searched = columns.filter((column) =>
-    searchIn ? searchIn.includes(column.key) : isText(column.kind),
+    searchIn ? searchIn.includes(column.key) : isText(column.kind) && !column.action,
   );
   if (matcher.test("") || searched.length === 0) return { flags: flags.fill(1), error: null };
   for (const column of searched) {
@@ -164,8 +164,13 @@ export function largestOf(column: Pick<Column, "values" | "kind">, rowCount: num
 }
 
 /** What a click on a header does: texts start ascending, figures descending; the second click turns, the third gives the first order back. */
-export function nextSort(sort: Sort | null, column: Pick<Column, "key" | "kind">): Sort | null {
+export function nextSort(
+  sort: Sort | null,
+  column: Pick<Column, "key" | "kind">,
+  given?: Sort,
+): Sort | null {
   const first = !isText(column.kind);
-  if (sort?.key !== column.key) return { key: column.key, descending: first };
-  return sort.descending === first ? { key: column.key, descending: !first } : null;
+  const now = sort ?? given;
+  if (now?.key !== column.key) return { key: column.key, descending: first };
+  return now.descending === first ? { key: column.key, descending: !first } : null;
 }

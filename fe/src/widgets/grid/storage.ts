@@ -8,13 +8,17 @@ export interface Saved {
   /** Columns that a person showed or hid, against what they start with. */
   hidden: Readonly<Record<string, boolean>>;
   widths: Readonly<Record<string, number>>;
+  /** Whether columns for which there is no room are drawn, and the table scrolls sideways. */
+  all?: boolean;
+  /** Whether the charts beside the table are folded. */
+  folded?: boolean;
 }
 
 const PREFIX = "pytorch_profiler.grid.";
 const WIDTHS: Readonly<Record<CellKind, number>> = {
   text: 200,
   code: 340,
-  time: 98,
+  time: 90,
   delta: 132,
   bytes: 96,
   share: 92,
@@ -32,7 +36,7 @@ function read(name: string | undefined): Saved {
   try {
     const text = name ? readStored(PREFIX + name) : null;
     const value = JSON.parse(text ?? "null") as Partial<Saved> | null;
-    return { hidden: { ...value?.hidden }, widths: { ...value?.widths } };
+    return { ...value, hidden: { ...value?.hidden }, widths: { ...value?.widths } };
   } catch {
     return { hidden: {}, widths: {} };
   }
@@ -54,4 +58,29 @@ export function isHidden(column: Column, saved: Saved): boolean {
 export function widthOf(column: Column, saved: Saved): number {
   const width = saved.widths[column.key] ?? column.width ?? WIDTHS[column.kind];
   return Math.max(NARROWEST, Math.min(WIDEST, width));
+}
+
+/**
+ * The columns for which there is room, in their order. The first, those that somebody chose, the sorted one and those that lead
+ * somewhere always stay; of the others all up to the first that has no room.
+ */
+export function fitting(
+  columns: readonly Column[],
+  saved: Saved,
+  room: number,
+  sorted: string | undefined,
+): readonly Column[] {
+  if (saved.all) return columns;
+  const stays = (column: Column): boolean =>
+    column === columns[0] ||
+    column.action === true ||
+    column.key === sorted ||
+    saved.hidden[column.key] === false;
+  let left = room;
+  for (const column of columns) if (stays(column)) left -= widthOf(column, saved);
+  return columns.filter((column) => {
+    if (stays(column)) return true;
+    left -= left < 0 ? 0 : widthOf(column, saved);
+    return left >= 0;
+  });
 }

@@ -145,24 +145,32 @@ export function useFolding(
   above: Uint8Array | null,
   search: string,
   rowKey: ((row: number) => string) | undefined,
+  summary: ((row: number) => boolean) | undefined,
 ): Folding | null {
   const [folds, setFolds] = useState(UNTOUCHED);
   const shape = useMemo(() => {
     if (!parent) return null;
     const levels = levelsOf(parent);
     const children = new Uint8Array(parent.length);
+    const beneath = new Uint8Array(parent.length);
     for (let row = 0; row < parent.length; row++) {
       const up = parentOf(parent, row);
-      if (up >= 0) children[up] = 1;
+      if (up < 0) continue;
+      children[up] = 1;
+      beneath[row] = beneath[up] || summary?.(up) ? 1 : 0;
     }
-    return { levels, children, first: firstLevel(levels) };
+    return { levels, children, first: firstLevel(levels.filter((_, row) => !beneath[row])) };
+    // As `rowKey` below.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [parent]);
   return useMemo(() => {
     if (!shape) return null;
     const keyOf = (row: number): string => `${search}\n${rowKey?.(row) ?? row}`;
     const untouched = (row: number): boolean =>
       (folds.all?.search === search ? folds.all.open : null) ??
-      (above ? above[row] === 1 : (shape.levels[row] ?? 0) < shape.first);
+      (above
+        ? above[row] === 1
+        : (shape.levels[row] ?? 0) < shape.first && !(summary?.(row) ?? false));
     const isOpen = (row: number): boolean =>
       (folds.touched.size ? folds.touched.get(keyOf(row)) : undefined) ?? untouched(row);
     return {

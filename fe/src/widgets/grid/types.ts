@@ -33,6 +33,8 @@ export interface Column {
   onFollow?: (row: number) => void;
   /** What stands beside the value, e.g. a Badge, and why a value is unknown. */
   note?: (row: number) => ComponentChildren;
+  /** Leads somewhere and says nothing of the row: always shown, in no file, not searched. */
+  action?: boolean;
   /** Overrides the text that stands where the value is unknown. */
   unknown?: (row: number) => string | null;
 }
@@ -52,6 +54,8 @@ export interface GridProps {
   label: string;
   columns: readonly Column[];
   rowCount: number;
+  /** The order in which the rows came, which the header shows until another one is chosen. */
+  order?: Sort;
   /** Null: the order in which the rows came. Leave out both to let the grid keep it. */
   sort?: Sort | null;
   onSort?: (sort: Sort | null) => void;
@@ -62,15 +66,23 @@ export interface GridProps {
   searchIn?: readonly string[];
   /** The row around each row (−1: outermost; a row stands before those beneath it): makes a tree, whose siblings are sorted among themselves. Not with `detail`. */
   tree?: ArrayLike<number>;
+  /** Rows of a tree that sum up those beneath them: closed at first, and in no file. */
+  summary?: (row: number) => boolean;
   /** Rows that stay at the end in every order and under every search, e.g. the pooled "other". */
   pinned?: readonly number[];
-  /** Draws what is below an open row; may be asynchronous inside. */
-  detail?: (row: number) => ComponentChildren;
+  /** Draws what is below an open row; may be asynchronous inside. `visible`: the columns that are drawn. */
+  detail?: (row: number, visible: readonly Column[]) => ComponentChildren;
+  /** Whether what is below stands in the table's own columns (`Beneath`), instead of in a box. */
+  aligned?: boolean;
+  /** Draws charts of the rows that the search found, in a narrow column beside the table; it folds where there is no room. */
+  aside?: (found: Uint32Array) => ComponentChildren;
+  /** Its width, px. */
+  asideWidth?: number;
   /** Which rows can be opened; otherwise all where `detail` is given. */
   expandable?: (row: number) => boolean;
   /** Identity of a row over new data, so that open rows stay open; otherwise all rows close, and rows of a tree stay as their places were. */
   rowKey?: (row: number) => string;
-  /** Largest height of the table in px; otherwise what is left of the window, at least 320. */
+  /** Largest height of the table in px; otherwise what is left of the window. */
   height?: number;
   /** Name in the browser's storage under which hidden columns and widths are kept. */
   storage?: string;

@@ -8,6 +8,7 @@ All workers of the run are read for it; of more than 1,024 those with the neares
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -121,7 +122,7 @@ def _details(
             "unexplained": float(part is None),
         },
         "words": {
-            "worker": ", ".join(names[rank][0] for rank in to_blame(blames)[:SHOWN]),
+            "worker": ", ".join(_called(names[rank][0]) for rank in to_blame(blames)[:SHOWN]),
             "doing": _doing(part),
             "where": _longer(part),
         },
@@ -170,3 +171,8 @@ RULE = Rule(
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,
 )
+
+
+def _called(worker: str) -> str:
+    """A rank is called the same everywhere: ``rank 5`` for the worker ``rank5``."""
+    return re.sub(r"^rank[ _-]?(\d+)$", r"rank \1", worker)

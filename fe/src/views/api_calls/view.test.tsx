@@ -1,0 +1,129 @@
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import {
+  API_CALLS,
+  COPIES,
+  KERNEL_SEQUENCES,
+  LAUNCHES,
+  LONG_CALLS,
+  QUEUES,
+} from "../../api/tables.gen";
+import type {
+  ApiCallsPayload,
+  ApiCallsTable,
+  LongCallsTable,
+  LaunchesTable,
+  QueuesTable,
+  CopiesTable,
+  KernelSequencesTable,
+} from "../../api/types.gen";
+import type { Params } from "../../state/view";
+import { declaredTable, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
+import { ApiCallsView } from "./view";
+
+function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
+  return {
+    vocabulary: GPU_WORDS,
+    sentences: ["2 calls take 9.00 µs"],
+    rows: declaredTable<ApiCallsTable>(API_CALLS, 1, {
+      name: ["cudaLaunchKernel"],
+      calls: [2],
+      event: [7],
+    }),
+    pooled: 0,
+    longest: declaredTable<LongCallsTable>(LONG_CALLS, 1, {
+      name: [HOSTILE],
+      reason: ["full_queue"],
+      event: [7],
+    }),
+    histogram: { edges_ns: [0, 1000, 2000], delays: [0, 3, 0], durations: [0, 0, 4] },
+    launches: declaredTable<LaunchesTable>(LAUNCHES, 1, { name: ["gemm"], short: [1], event: [9] }),
+    launches_pooled: 0,
+    queues: declaredTable<QueuesTable>(QUEUES, 1, { stream: ["0 · stream 7"], event: [7] }),
+    curves: [{ stream: "0 · stream 7", time_ns: [0, 10, 20], length: [1, 2, 0] }],
+    copies: declaredTable<CopiesTable>(COPIES, 1, { kind: ["HtoD"], event: [11] }),
+    link: "NVLink 4, 450 GB/s",
+    missing: [],
+    ...over,
+  };
+}
+
+let answers: Record<string, unknown>;
+const asked: URL[] = [];
+beforeEach(() => {
+  asked.length = 0;
+  answers = {
+    api_calls: payload(),
+    sequences: {
+      vocabulary: GPU_WORDS,
+      rows: declaredTable<KernelSequencesTable>(KERNEL_SEQUENCES, 1, {
+        sequence: ["a → b → c"],
+        count: [2],
+        event: [3],
+      }),
+    },
+  };
+  vi.stubGlobal("fetch", (address: string) => {
+    const url = new URL(address);
+    asked.push(url);
+    return Promise.resolve(
+      new Response(JSON.stringify(answers[url.pathname.split("/").at(-1) ?? ""])),
+    );
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
+  const setParam = vi.fn();
+  render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
+  await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
+  return setParam;
+}
+
+it("shows a table of each kind, whose rows lead to the timeline", async () => {
+  await show();
+  expect(screen.getAllByRole("grid").map((grid) => grid.getAttribute("aria-label"))).toEqual([
+    "Runtime and driver calls",
+    "Longest calls",
+    "Launches",
+    "Queues",
+    "Copies",
+    "Kernel sequences",
+  ]);
+  const links = [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
+  for (const event of [3, 7, 9, 11]) expect(links).toContain(`#trace?sel=${event}`);
+  expect(document.body.textContent).toContain("NVLink 4, 450 GB/s");
+  expect(document.querySelector("img")).toBeNull();
+});
+
+it("asks for the limit and the operator of the link, and puts new ones into it", async () => {
+  const setParam = await show({ short: "5000", of: "aten::mm" });
+  const queries = asked.map(({ searchParams }) => searchParams);
+  expect(queries.map((query) => [query.get("short_ns"), query.get("operator")])).toEqual([
+    ["5000", null],
+    [null, "aten::mm"],
+  ]);
+  const operator = screen.getByPlaceholderText("anywhere");
+  fireEvent.change(operator, { target: { value: " attention " } });
+  fireEvent.change(screen.getByLabelText("Short below"), { target: { value: "10000" } });
+  expect(setParam.mock.calls).toEqual([
+    ["of", "attention"],
+    ["short", null],
+  ]);
+});
+
+it("says why there is nothing", async () => {
+  const none = declaredTable<LaunchesTable>(LAUNCHES, 0, {});
+  answers.api_calls = payload({
+    rows: declaredTable<ApiCallsTable>(API_CALLS, 0, {}),
+    launches: none,
+    copies: declaredTable<CopiesTable>(COPIES, 0, {}),
+  });
+  render(<ApiCallsView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
+  await waitFor(() =>
+    expect(document.body.textContent).toContain("No call of a runtime or driver was recorded"),
+  );
+});

@@ -1,0 +1,259 @@
+/** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied, which kernels follow each other. */
+
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import {
+  API_CALLS,
+  COPIES,
+  KERNEL_SEQUENCES,
+  LAUNCHES,
+  LONG_CALLS,
+  QUEUES,
+} from "../../api/tables.gen";
+import type { ApiCallsPayload, QueueCurve } from "../../api/types.gen";
+import type { DeclaredColumn } from "../../base/columns";
+import { adoptStyles } from "../../base/styles";
+import { seriesColor } from "../../base/theme";
+import { formatCount, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { type Column, Grid, Panel, Select, Staircase, StackedBars } from "../../widgets";
+import { declaredColumns, useColumns } from "../columns";
+import { linkedTo, timelineColumns } from "../links";
+import { InShort, Loaded, Nothing } from "../loaded";
+import tables from "../tables.css?inline";
+import { bucketLabels, LIMITS, LIMIT_NS, onOneAxis } from "./model";
+import css from "./api_calls.css?inline";
+
+adoptStyles(tables);
+adoptStyles(css);
+
+export function ApiCallsView(props: ViewProps) {
+  const short_ns = props.params.short ?? "";
+  const resource = useResource("api_calls", viewQuery(props, { short_ns }));
+  return (
+    <Loaded resource={resource} shape={[60, 360, 360]} diagnosisHref={props.hrefOf("diagnosis")}>
+      {(payload) =>
+        payload.rows.name.length || payload.launches.name.length || payload.copies.kind.length ? (
+          <Page {...props} payload={payload} />
+        ) : (
+          <Nothing
+            title="No call of a runtime or driver was recorded"
+            text="The selected steps hold none, and no device work. Choose other steps."
+            missing={payload.missing}
+            diagnosisHref={props.hrefOf("diagnosis")}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+type PageProps = ViewProps & { payload: ApiCallsPayload };
+
+function Page(props: PageProps) {
+  const { payload, params, setParam, hrefOf } = props;
+  const { rows, longest, launches, queues, copies } = payload;
+  const table = { vocabulary: payload.vocabulary, hrefOf };
+  return (
+    <>
+      <InShort sentences={payload.sentences} />
+      <TablePanel
+        {...table}
+        title="Runtime and driver calls"
+        term="api_calls_view"
+        name="api_calls"
+        spec={API_CALLS}
+        rows={rows}
+        pooled={payload.pooled}
+      />
+      <TablePanel
+        {...table}
+        title="Longest calls"
+        term="long_calls"
+        name="long_calls"
+        spec={LONG_CALLS}
+        rows={longest}
+        additions={{
+          operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
+          reason: { unknown: () => "" },
+        }}
+      />
+      <Histogram payload={payload} />
+      <TablePanel
+        {...table}
+        title="Launches"
+        term="launch_statistics"
+        name="launches"
+        spec={LAUNCHES}
+        rows={launches}
+        pooled={payload.launches_pooled}
+        additions={{ name: { href: linkedTo(hrefOf, "kernel", launches.name) } }}
+        tools={
+          <Select
+            label="Short below"
+            value={params.short ?? LIMIT_NS}
+            onChange={(next) => setParam("short", next === LIMIT_NS ? null : next)}
+            options={LIMITS.map((ns) => ({ value: String(ns), label: formatTime(ns) }))}
+          />
+        }
+      />
+      {payload.curves.length ? <Curves curves={payload.curves} hrefOf={hrefOf} /> : null}
+      <TablePanel
+        {...table}
+        title="Queues"
+        term="queues"
+        name="queues"
+        spec={QUEUES}
+        rows={queues}
+      />
+      <TablePanel
+        {...table}
+        title="Copies"
+        term="copies"
+        name="copies"
+        spec={COPIES}
+        rows={copies}
+        note={payload.link}
+      />
+      <Sequences {...props} />
+    </>
+  );
+}
+
+interface TableProps extends Pick<ViewProps, "hrefOf">, Pick<ApiCallsPayload, "vocabulary"> {
+  title: string;
+  term: string;
+  name: string;
+  spec: readonly DeclaredColumn[];
+  rows: { event: number[] };
+  pooled?: number;
+  note?: string;
+  additions?: Readonly<Record<string, Partial<Column>>>;
+  tools?: ComponentChildren;
+  empty?: string;
+}
+
+function TablePanel(props: TableProps) {
+  const { title, term, name, spec, rows, pooled = 0, note = "", tools, empty } = props;
+  const columns = useColumns(
+    () => [
+      ...declaredColumns(spec, rows, props.additions, props.vocabulary),
+      ...timelineColumns(name, 84, "show", rows.event, props.hrefOf),
+    ],
+    [rows],
+  );
+  const count = rows.event.length;
+  if (!count && !tools) return null;
+  return (
+    <Panel
+      title={title}
+      term={term}
+      note={pooled ? `the last row sums up ${formatCount(pooled)} more` : note || null}
+      flush
+    >
+      <Grid
+        label={title}
+        columns={columns}
+        rowCount={count}
+        pinned={pooled ? [count - 1] : []}
+        storage={name}
+        height={340}
+        {...(tools ? { tools } : {})}
+        empty={empty ?? "No row matches the search."}
+      />
+    </Panel>
+  );
+}
+
+function Histogram({ payload: { histogram } }: Pick<PageProps, "payload">) {
+  const { labels, first, last } = bucketLabels(histogram);
+  if (last < first) return null;
+  const chart = (label: string, counts: readonly number[], color: string) => (
+    <StackedBars
+      label={`Launches of kernels by ${label}`}
+      series={[{ key: label, label, color }]}
+      bars={labels.slice(first, last + 1).map((bucket, i) => ({
+        key: first + i,
+        label: bucket,
+        title: bucket,
+        values: [counts[first + i] ?? 0],
+      }))}
+      unit="count"
+      axisLabel="time"
+      height={190}
+    />
+  );
+  return (
+    <Panel title="Launch times" term="launch_statistics" note="launches of kernels in each bucket">
+      <div class="api-charts">
+        {chart("delay until the kernel begins", histogram.delays, seriesColor(0))}
+        {chart("duration of the launch", histogram.durations, seriesColor(1))}
+      </div>
+    </Panel>
+  );
+}
+
+function Curves({ curves, hrefOf }: { curves: readonly QueueCurve[] } & Pick<ViewProps, "hrefOf">) {
+  const [window, setWindow] = useState<{ t0: number; t1: number } | null>(null);
+  const { time, values, peak } = useMemo(() => onOneAxis(curves), [curves]);
+  const whole = { t0: time[0] ?? 0, t1: Math.max((time[0] ?? 0) + 1, time[time.length - 1] ?? 0) };
+  const [picked, setPicked] = useState(peak.time);
+  const { t0, t1 } = window ?? whole;
+  return (
+    <Panel
+      title="Launches that wait"
+      term="queues"
+      actions={<a href={hrefOf("trace", { t: `${t0},${t1}` })}>Show on the timeline</a>}
+    >
+      <Staircase
+        label="Launches that wait on each stream"
+        unit="count"
+        time={time}
+        lines={curves.map(({ stream }, i) => ({
+          label: stream,
+          color: seriesColor(i),
+          values: values[i] ?? [],
+        }))}
+        areas={[]}
+        bands={[]}
+        {...{ whole, peak, picked }}
+        window={{ t0, t1 }}
+        onWindow={setWindow}
+        onPick={setPicked}
+      />
+    </Panel>
+  );
+}
+
+function Sequences(props: ViewProps) {
+  const { params, setParam, hrefOf } = props;
+  const operator = params.of ?? "";
+  const resource = useResource("api_calls/sequences", viewQuery(props, { operator }));
+  return (
+    <Loaded resource={resource} shape={[300]} diagnosisHref={hrefOf("diagnosis")}>
+      {({ rows, vocabulary }) => (
+        <TablePanel
+          {...{ vocabulary, hrefOf, rows }}
+          title="Kernel sequences"
+          term="kernel_sequences"
+          name="sequences"
+          spec={KERNEL_SEQUENCES}
+          empty="No sequence of kernels ran more than once."
+          tools={
+            <label class="field">
+              <span class="field-label">Beneath operator</span>
+              <input
+                class="api-operator"
+                type="search"
+                value={operator}
+                placeholder="anywhere"
+                onChange={(event) => setParam("of", event.currentTarget.value.trim() || null)}
+              />
+            </label>
+          }
+        />
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,273 @@
+/** The panels of the Memory page about failed allocations, segments, and changes. */
+
+import { useMemo } from "preact/hooks";
+import type { Parameters } from "../../api/client";
+import { MEMORY_POOLS } from "../../api/tables.gen";
+import type {
+  MemoryChangesPayload,
+  MemoryDevice,
+  MemoryMapPayload,
+  MemoryPayload,
+} from "../../api/types.gen";
+import { LIMITS } from "../../base/limits.gen";
+import { formatBytes, formatCount, formatShare, formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { complete, runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
+import type { Selection, ViewProps } from "../../state/view";
+import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
+import { declaredColumns } from "../columns";
+import { Loaded } from "../loaded";
+import { Totals, type Total } from "../totals";
+import { TraceSelects } from "../trace_selects";
+import { closer } from "./map";
+import { CHANGE_LABELS, changesBy, type Stretch } from "./model";
+import { changesColumns, Failed } from "./parts";
+import { SegmentMap } from "./SegmentMap";
+
+type PanelProps = ViewProps & {
+  payload: MemoryPayload;
+  device: MemoryDevice;
+  query: Parameters["memory/alive"];
+  /** The instant that is shown, ns. */
+  picked: number;
+};
+
+export function FailedPanels({ payload, setParam, picked }: PanelProps) {
+  return (
+    <>
+      {payload.failures.slice(0, 1).map((failure) => (
+        <Panel
+          key={failure.time_ns}
+          title="Out of memory"
+          term="memory_failed"
+          note={payload.failed > 1 ? `the first of ${formatCount(payload.failed)}` : null}
+          actions={
+            failure.time_ns === picked || failure.device === null ? null : (
+              <Button
+                onClick={() => {
+                  setParam("device", String(failure.device));
+                  setParam("t", String(failure.time_ns));
+                }}
+              >
+                What was alive then
+              </Button>
+            )
+          }
+        >
+          <p>{failure.sentence}</p>
+          <Failed failure={failure} />
+        </Panel>
+      ))}
+    </>
+  );
+}
+
+/** The parameters of the address that choose a part of the map. */
+const PART = ["pool", "b0", "b1"] as const;
+
+export function MapPanel({ query, params, setParam, picked, hrefOf, device }: PanelProps) {
+  const then = params.map === "t";
+  const [pool, stream] = params.pool?.split("|") ?? [];
+  const resource = useResource("memory/map", {
+    ...query,
+    n: String(LIMITS["memory/map"].n),
+    ...(then ? { t: String(picked) } : {}),
+    ...(pool ? { pool } : {}),
+    ...(stream ? { stream } : {}),
+    ...(params.b0 && params.b1 ? { b0: params.b0, b1: params.b1 } : {}),
+  });
+  const show = (part: Partial<Record<(typeof PART)[number], string>>): void => {
+    for (const key of PART) setParam(key, part[key] ?? null);
+  };
+  const pools = resource.data?.pools;
+  return (
+    <Panel
+      title="Segments and fragmentation"
+      term="memory_map"
+      note={`${device.name}, ${then ? `at ${formatTime(picked)}` : "when the snapshot was written"}`}
+      actions={
+        <>
+          <Segmented
+            label="When"
+            value={then ? "t" : "end"}
+            options={[
+              { value: "end", label: "At the end" },
+              { value: "t", label: "At the instant" },
+            ]}
+            onChange={(value) => {
+              show({});
+              setParam("map", value === "t" ? "t" : null);
+            }}
+          />
+          {pools && (pools.pool.length > 1 || pool) ? (
+            <Select
+              label="Pool"
+              value={params.pool ?? ""}
+              options={[
+                { value: "", label: "all" },
+                ...pools.pool.map((name, i) => ({
+                  value: `${name}|${pools.stream[i] ?? ""}`,
+                  label: `${name}, stream ${pools.stream[i] ?? "–"}`,
+                  note: formatBytes(pools.reserved_bytes[i] ?? 0),
+                })),
+              ]}
+              onChange={(value) => show(value ? { pool: value } : {})}
+            />
+          ) : null}
+          {params.b0 ? (
+            <Button onClick={() => show(withPool(params.pool))}>Whole map</Button>
+          ) : null}
+        </>
+      }
+    >
+      <Loaded resource={resource} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
+        {(map) => (
+          <>
+            <Totals parts={mapFacts(map)} />
+            <SegmentMap
+              map={map}
+              onCell={(cell) => {
+                const { b0, b1 } = closer(map, cell);
+                show({ ...withPool(params.pool), b0: String(b0), b1: String(b1) });
+              }}
+              onAll={() => show(withPool(params.pool))}
+            />
+            <Pools map={map} />
+          </>
+        )}
+      </Loaded>
+    </Panel>
+  );
+}
+
+const withPool = (pool: string | undefined): { pool?: string } => (pool ? { pool } : {});
+
+function Pools({ map }: { map: MemoryMapPayload }) {
+  const columns = useMemo(() => declaredColumns(MEMORY_POOLS, map.pools), [map]);
+  const rows = map.pools.pool.length;
+  return rows > 1 ? (
+    <Grid
+      label="Pools"
+      columns={columns}
+      rowCount={rows}
+      storage="memory-pools"
+      height={Math.min(320, 96 + 28 * rows)}
+      empty=""
+    />
+  ) : null;
+}
+
+function mapFacts(map: MemoryMapPayload): Total[] {
+  const part = map.end_bytes - map.begin_bytes;
+  const bytes = (term: string, label: string, value: number): Total => ({
+    term,
+    label,
+    text: formatBytes(value),
+  });
+  return [
+    bytes("memory_curve_reserved", "Reserved", map.reserved_bytes),
+    ...(part < map.reserved_bytes ? [bytes("memory_map", "Of that shown", part)] : []),
+    bytes("memory_map", "In use", map.allocated_bytes),
+    bytes("memory_free", "Free", map.free_bytes),
+    bytes("memory_largest_free", "Largest free", map.largest_free_bytes),
+    bytes("memory_inactive_split", "Inactive split", map.split_bytes),
+    bytes("memory_rounding", "Rounding", map.rounding_bytes),
+    {
+      term: "memory_fragmentation",
+      label: "Fragmentation",
+      text: formatShare(map.fragmentation),
+    },
+    { term: "memory_segment", label: "Segments", text: formatCount(map.segments) },
+  ];
+}
+
+/** Between the ends of the window, else from the beginning to the instant; or to another recording. */
+export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
+  const { payload, device, params, setParam, window, picked, query, selection } = props;
+  const choices = changesBy(payload, device);
+  const by = choices.find((id) => id === params.of) ?? choices[0];
+  const runs = useStore(runsStore, ({ payload: known }) => known);
+  const other: Selection | null = params.run2
+    ? complete(runs, {
+        run: params.run2,
+        worker: params.worker2 ?? "",
+        span: params.span2 ?? "",
+      })
+    : null;
+  const to = other ?? selection;
+  const moments = other
+    ? { t: String(picked) }
+    : { t: String(window?.t0 ?? 0), t2: String(window?.t1 ?? picked) };
+  const resource = useResource(by ? "memory/changes" : null, {
+    ...query,
+    ...moments,
+    by,
+    run2: to.run,
+    worker2: to.worker,
+    span2: to.span,
+  });
+  const choose = (next: Selection | null): void => {
+    setParam("run2", next?.run ?? null);
+    setParam("worker2", next?.worker ?? null);
+    setParam("span2", next?.span ?? null);
+  };
+  if (!by) return null;
+  return (
+    <Panel
+      title="What grew"
+      term="memory_changes"
+      note={
+        resource.data
+          ? `${formatBytes(resource.data.before_bytes)} at ${formatTime(resource.data.before_ns)}, ${formatBytes(resource.data.after_bytes)} at ${formatTime(resource.data.after_ns)}${other ? " of the other recording" : ""}`
+          : null
+      }
+      actions={
+        <>
+          {other ? (
+            <TraceSelects payload={runs} selection={other} suffix=" B" onSelect={choose} />
+          ) : null}
+          {other ? (
+            <Button onClick={() => choose(null)}>In this recording</Button>
+          ) : (
+            <Button onClick={() => choose(selection)}>Against another recording</Button>
+          )}
+          <Segmented
+            label="By"
+            value={by}
+            options={choices.map((value) => ({ value, label: CHANGE_LABELS[value] }))}
+            onChange={(value) => setParam("of", value)}
+          />
+        </>
+      }
+      flush
+    >
+      <Loaded resource={resource} shape={[300]} diagnosisHref={props.hrefOf("diagnosis")}>
+        {(data) => <Changes {...props} data={data} by={by} />}
+      </Loaded>
+    </Panel>
+  );
+}
+
+type ChangesProps = ViewProps & { data: MemoryChangesPayload; by: keyof typeof CHANGE_LABELS };
+
+function Changes({ data, by, hrefOf }: ChangesProps) {
+  const columns = useMemo(
+    () => changesColumns(data, by, CHANGE_LABELS[by], hrefOf),
+    [data], // eslint-disable-line react-hooks/exhaustive-deps
+  );
+  return (
+    <>
+      <Grid
+        label="What grew"
+        columns={columns}
+        rowCount={data.rows.delta_bytes.length}
+        storage="memory-changes"
+        empty="Nothing was held at either moment."
+      />
+      {data.pooled ? (
+        <p class="memory-note muted">{`Besides ${formatBytes(data.pooled_delta_bytes)} in ${formatCount(data.pooled)} smaller changes.`}</p>
+      ) : null}
+    </>
+  );
+}

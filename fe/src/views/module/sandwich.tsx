@@ -1,0 +1,128 @@
+/** One function in the middle: what leads to it above, what it calls below, wherever it is called. */
+
+import { useMemo, useState } from "preact/hooks";
+import type { FlamePayload, FlameTable } from "../../api/types.gen";
+import type { ViewProps } from "../../state/view";
+import { Flame, Grid, layOutFlame, type Sort } from "../../widgets";
+import { columnsOf } from "../columns";
+import { functionsOf, plainName, sandwichOf } from "./flame_model";
+import { kindsOf, type Metric, valuesOf } from "./model";
+import { frameLines } from "./parts";
+
+type SandwichProps = ViewProps & {
+  payload: FlamePayload;
+  device: string;
+  metric: Metric;
+  layers: boolean;
+};
+
+const column = columnsOf("flame");
+
+export function SandwichOf({ payload, metric, layers, device, ...props }: SandwichProps) {
+  const { params, setParam, hrefOf } = props;
+  const [sort, setSort] = useState<Sort | null>({ key: "own", descending: true });
+  const functions = useMemo(
+    () => functionsOf(payload.rows, metric, layers),
+    [payload, metric, layers],
+  );
+  const focus =
+    params.focus && functions.name.includes(params.focus) ? params.focus : functions.name[0];
+  const columns = useMemo(
+    () => [
+      column("frame", "Function", "code", 270, functions.name, {
+        href: (row) => hrefOf("module", { ...params, focus: functions.name[row] ?? "" }),
+        onFollow: (row) => setParam("focus", functions.name[row] ?? null),
+      }),
+      column("own", "Self", "time", 110, functions.own, { bar: true }),
+      column("function_total", "Total", "time", 110, functions.total),
+      column("calls", "Calls", "count", 80, functions.calls),
+    ],
+    [functions, params, setParam, hrefOf],
+  );
+  const parts = useMemo(
+    () => sandwichOf(payload.rows, metric, layers, focus ?? ""),
+    [payload, metric, layers, focus],
+  );
+  const side = {
+    metric,
+    device,
+    hasDevice: payload.has_device,
+    onFocus: (name: string) => setParam("focus", name),
+  };
+  return (
+    <div class="flame-sandwich">
+      <Grid
+        label="Functions"
+        columns={columns}
+        rowCount={functions.name.length}
+        height={460}
+        sort={sort}
+        onSort={setSort}
+        search={{ text: params.find ?? "", regex: params.find_re === "1" }}
+        onSearch={(next) => {
+          setParam("find", next.text);
+          setParam("find_re", next.regex ? "1" : null);
+        }}
+      />
+      <div>
+        <h3>Callers</h3>
+        <Side
+          key={`callers ${focus}`}
+          label={`Callers of ${focus}`}
+          rows={parts.callers}
+          upward
+          {...side}
+        />
+        <h3>Callees</h3>
+        <Side
+          key={`callees ${focus}`}
+          label={`Callees of ${focus}`}
+          rows={parts.callees}
+          {...side}
+        />
+      </div>
+    </div>
+  );
+}
+
+interface SideProps {
+  label: string;
+  rows: FlameTable;
+  upward?: boolean;
+  metric: Metric;
+  device: string;
+  hasDevice: boolean;
+  onFocus: (name: string) => void;
+}
+
+function Side({ label, rows, upward = false, metric, device, hasDevice, onFocus }: SideProps) {
+  const [zoom, setZoom] = useState(-1);
+  const layout = useMemo(
+    () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
+    [rows, metric],
+  );
+  const kind = useMemo(() => kindsOf(rows), [rows]);
+  const describe = (row: number): string[] =>
+    frameLines(rows, row, hasDevice, device, layout.total, layout.width[row] ?? 0);
+  return (
+    <Flame
+      {...{ label, layout, kind, zoom, upward, describe }}
+      parent={rows.parent}
+      name={rows.name}
+      hatched={rows.backward}
+      found={null}
+      onZoom={setZoom}
+      detail={(row) =>
+        row <= 0 ? null : (
+          <p class="flame-detail">
+            <strong>{rows.name[row]}</strong>
+            <span class="number">{describe(row).slice(1).join(" · ")}</span>
+            <button type="button" class="link" onClick={() => onFocus(plainName(rows, row))}>
+              Callers and callees
+            </button>
+          </p>
+        )
+      }
+    />
+  );
+}

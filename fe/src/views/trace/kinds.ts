@@ -1,0 +1,29 @@
+/** Kinds of events, by which searches and areas are divided; what people look for first comes first. */
+
+import type { ChosenKind, Kind } from "../../api/types.gen";
+
+export const KINDS: readonly { kind: Kind; label: string }[] = [
+  { kind: "device", label: "Device work" },
+  { kind: "operator", label: "Operators" },
+  { kind: "runtime", label: "Runtime" },
+  { kind: "annotation", label: "Annotations" },
+  { kind: "python", label: "Python" },
+  { kind: "other", label: "Other" },
+];
+
+export const readKind = (text: string | undefined): ChosenKind =>
+  text === "all" ? "all" : (KINDS.find(({ kind }) => kind === text)?.kind ?? "first");
+
+export interface KindCount {
+  kind: Kind;
+  count: number;
+}
+
+/** Over all recordings, in the order of `KINDS`. */
+export function mergedKinds(lists: readonly (readonly KindCount[])[]): KindCount[] {
+  return KINDS.flatMap(({ kind }) => {
+    const own = lists.flat().filter((each) => each.kind === kind);
+    const count = own.reduce((sum, each) => sum + each.count, 0);
+    return own.length ? [{ kind, count }] : [];
+  });
+}

@@ -1,0 +1,87 @@
+import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { afterEach, expect, it, vi } from "vitest";
+import { recording, ref } from "./fixtures";
+import type { Found } from "./search";
+import { SearchBar } from "./search_bar";
+
+afterEach(cleanup);
+
+const wish = { text: "soft", regex: false, args: false, kind: "first" as const };
+const found: Found = {
+  wish: { ...wish, kind: "device" },
+  idle: false,
+  busy: false,
+  error: null,
+  kind: "device",
+  kinds: [
+    { kind: "device", count: 2 },
+    { kind: "python", count: 7 },
+  ],
+  total: 2,
+  list: [3, 4].map((event, index) => ({ source: 0, ref: ref(event), index })),
+  names: { name: [], look: [], count: [], total_ns: [] },
+  namesTotal: 1,
+  hits: [null],
+  heat: null,
+};
+
+function open() {
+  const calls = {
+    onWish: vi.fn(),
+    onNext: vi.fn(),
+    onHit: vi.fn(),
+    onTable: vi.fn(),
+    onDims: vi.fn(),
+  };
+  render(
+    <SearchBar
+      {...{ wish, found, ...calls }}
+      recordings={[recording()]}
+      index={null}
+      problem=""
+      box={{ current: null }}
+      dims={false}
+      tableOpen={false}
+    />,
+  );
+  const box = screen.getByRole("combobox");
+  box.focus();
+  const press = (key: string) => fireEvent.keyDown(box, { key });
+  return { ...calls, box, press };
+}
+
+it("chooses in the list by arrows and goes to the hit by Enter, which folds the list", () => {
+  const { box, press, onHit, onNext } = open();
+  expect(screen.queryByRole("listbox")).toBeNull();
+  press("ArrowDown");
+  press("ArrowDown");
+  press("ArrowDown");
+  const options = screen.getAllByRole("option");
+  expect(options.map((option) => option.getAttribute("aria-selected"))).toEqual(["false", "true"]);
+  expect(box.getAttribute("aria-activedescendant")).toBe(options[1]?.id);
+  press("Enter");
+  expect(onHit.mock.calls).toEqual([[found.list[1]]]);
+  expect([onNext.mock.calls.length, screen.queryByRole("listbox")]).toEqual([0, null]);
+});
+
+it("offers the kinds with their hits, and all", () => {
+  const { press, onWish } = open();
+  press("ArrowDown");
+  const kinds = screen.getAllByRole("radio");
+  expect(kinds.map((kind) => kind.closest("label")?.textContent)).toEqual([
+    "Device work 2",
+    "Python 7",
+    "All 9",
+  ]);
+  fireEvent.click(kinds[1]!);
+  expect(onWish).toHaveBeenCalledWith({ ...wish, kind: "python" });
+});
+
+it("folds the list by Escape before the search is cleared", () => {
+  const { press, onWish } = open();
+  press("ArrowDown");
+  press("Escape");
+  expect([screen.queryByRole("listbox"), onWish.mock.calls.length]).toEqual([null, 0]);
+  press("Escape");
+  expect(onWish).toHaveBeenCalledWith({ ...wish, text: "" });
+});

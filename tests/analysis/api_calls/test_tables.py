@@ -1,0 +1,348 @@
+"""Runtime calls, launches, queues and copies of drawings: one column is a microsecond."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.builders.drawn import events, trace_of
+from torch_tb_profiler.analysis.api_calls.calls import (
+    call_table,
+    calls_of,
+    long_calls,
+    selected_time,
+)
+from torch_tb_profiler.analysis.api_calls.copies import copy_kind, copy_table, host_memory
+from torch_tb_profiler.analysis.api_calls.groups import medians
+from torch_tb_profiler.analysis.api_calls.launches import (
+    EDGES_NS,
+    delay_counts,
+    launch_table,
+    launches_of,
+)
+from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.store.display import TEXTS, DisplayTable
+
+US = 1000
+STEPS = """
+    main  [ProfilerStep#1                ][ProfilerStep#2               ]
+    main    <L #1><L #2> <sync       >       <L #3><hipMemcpyAsync #4>
+    gpu 0           {k #1  }{k #2 }             {m #3      }{c #4  }
+"""
+NAMES = {
+    "sync": "cudaStreamSynchronize",
+    "L": "cudaLaunchKernel",
+    "c": "Memcpy DtoD (Device -> Device)",
+}
+
+
+class Asked:
+    """The tables of a drawing."""
+
+    def __init__(
+        self, drawing: str, first: int | None = None, last: int | None = None, **more: Any
+    ) -> None:
+        self.trace = trace_of(events(drawing, **more))
+        self.facts = derive(self.trace)
+        self.selection = select(self.facts, first, last)
+        self.launches = launches_of(self.trace, self.facts, self.selection)
+        self.calls = calls_of(self.trace, self.facts, self.selection)
+
+    def by_name(self) -> dict[str, dict[str, Any]]:
+        return _rows(call_table(self.trace, self.facts, self.selection, self.calls, self.launches))
+
+    def longest(self, limit: int = 1024) -> list[dict[str, Any]]:
+        queues = queues_of(self.trace, self.launches, limit)
+        table = long_calls(self.trace, self.facts, self.calls, self.launches, queues)
+        return _listed(table)
+
+    def kernels(self, short_us: int = 10) -> dict[str, dict[str, Any]]:
+        return _rows(launch_table(self.trace, self.launches, short_us * US))
+
+    def queues(self, limit: int = 1024) -> dict[str, dict[str, Any]]:
+        found = queues_of(self.trace, self.launches, limit)
+        time = selected_time(self.trace, self.facts, self.selection)
+        return _rows(queue_table(self.trace, self.facts, self.selection, found, time))
+
+    def copies(self) -> list[dict[str, Any]]:
+        return _listed(copy_table(self.trace, self.facts, self.launches))
+
+
+def _listed(table: DisplayTable) -> list[dict[str, Any]]:
+    columns = {
+        c.name: table.texts(c.name)
+        if c.kind in TEXTS
+        else [None if value != value else value for value in np.asarray(table[c.name]).tolist()]
+        for c in table.spec.columns
+    }
+    return [{name: values[i] for name, values in columns.items()} for i in range(table.n)]
+
+
+def _rows(table: DisplayTable) -> dict[str, dict[str, Any]]:
+    first = table.spec.columns[0].name
+    return {row[first]: row for row in _listed(table)}
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or value == -1
+
+
+def _of(row: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
+    return tuple(
+        row[name] / US if name.endswith("_ns") and not _unknown(row[name]) else row[name]
+        for name in names
+    )
+
+
+FIGURES = ("calls", "total_ns", "mean_ns", "median_ns", "max_ns")
+
+
+def test_calls_are_summed_by_name_and_shared_by_the_time_of_the_steps() -> None:
+    rows = Asked(STEPS, names=NAMES).by_name()
+    assert list(rows) == ["hipMemcpyAsync", "cudaLaunchKernel", "cudaStreamSynchronize"]
+    assert _of(rows["cudaLaunchKernel"], *FIGURES) == (3, 18, 6, 6, 6)
+    assert _of(rows["hipMemcpyAsync"], *FIGURES) == (1, 19, 19, 19, 19)
+    # Of 63 µs, from the begin of the first step to the end of the second one.
+    assert rows["cudaStreamSynchronize"]["thread_share"] == pytest.approx(13 / 63)
+
+
+def test_a_step_has_its_own_calls() -> None:
+    asked = Asked(STEPS, 0, 0, names=NAMES)
+    assert {name: row["calls"] for name, row in asked.by_name().items()} == {
+        "cudaLaunchKernel": 2,
+        "cudaStreamSynchronize": 1,
+    }
+    assert list(asked.kernels()) == ["k"]
+    assert asked.copies() == []
+
+
+def test_a_call_within_one_of_its_name_takes_no_time_of_its_own() -> None:
+    rows = Asked("main <L                ><L  >\nmain    <L    >").by_name()
+    assert _of(rows["L"], "calls", "total_ns", "max_ns") == (3, 24, 19)
+
+
+def test_the_launch_thread_is_the_one_with_the_most_launches() -> None:
+    rows = Asked("""
+        one  <L #1>
+        two  <L #2><L #3><other             >
+        gpu 0      {k #1}{k #2}{k #3}
+    """).by_name()
+    assert rows["other"]["thread_share"] == pytest.approx(20 / 32)
+    assert rows["L"]["thread_share"] == pytest.approx(12 / 32)
+
+
+def test_delays_go_from_the_begin_of_a_launch_to_that_of_its_kernel() -> None:
+    row = Asked(STEPS, names=NAMES).kernels()["k"]
+    # k #1: 8 and k #2: 10 µs behind their launches of 6 µs.
+    assert _of(row, "median_delay_ns", "max_delay_ns", "launch_ns") == (9, 10, 6)
+
+
+def test_short_kernels_and_those_below_their_launch() -> None:
+    rows = Asked("""
+        main  <L        #1><L  #2>
+        gpu 0               {k #1}{k       #2}
+    """).kernels()
+    names = ("calls", "short", "short_ns", "below_launch")
+    assert _of(rows["k"], *names) == (2, 1, 6, 1)
+    assert _of(Asked("gpu 0 {k  }").kernels()["k"], *names) == (1, 1, 5, -1)
+    assert Asked(STEPS, names=NAMES).kernels(short_us=9)["k"]["short"] == 2
+
+
+def test_of_a_replayed_graph_only_the_first_kernel_has_a_delay() -> None:
+    rows = Asked("""
+        main  <hipGraphLaunch #1>
+        gpu 0         {a #1}{b #1}
+    """).kernels()
+    assert _of(rows["a"], "max_delay_ns", "below_launch", "launch_ns") == (8, -1, None)
+    assert rows["b"]["max_delay_ns"] == -1
+
+
+def test_clocks_that_differ_make_no_negative_delay() -> None:
+    assert Asked("main     <L #1>\ngpu 0 {k #1}").kernels()["k"]["max_delay_ns"] == 0
+
+
+def test_the_histogram_counts_every_launch_of_a_kernel_once() -> None:
+    asked = Asked(STEPS, names=NAMES)
+    delays, durations = delay_counts(asked.trace, asked.launches)
+    at = {int(edge) // US: i for i, edge in enumerate(EDGES_NS)}
+    # 8, 10 and 3 µs; each launch takes 6.
+    assert {edge: int(delays[i]) for edge, i in at.items() if delays[i]} == {2: 1, 5: 1, 10: 1}
+    assert {edge: int(durations[i]) for edge, i in at.items() if durations[i]} == {5: 3}
+
+
+QUEUE = """
+    main  <a #1><b #2><c #3><d           #4>
+    gpu 0           {a   #1     }{b #2}{c #3}{d #4}
+"""
+
+
+def test_launches_wait_from_their_begin_until_their_work_begins() -> None:
+    # a 0-10, b 6-23, c 12-29, d 18-35
+    row = Asked(QUEUE).queues()["0 · stream 0"]
+    assert _of(row, "launches", "max_length", "waiting_ns", "full_ns", "blocked") == (
+        4,
+        3,
+        35,
+        0,
+        0,
+    )
+    assert row["mean_length"] == pytest.approx((10 + 17 + 17 + 17) / 41)
+
+
+def test_a_launch_is_blocked_that_begins_at_the_limit_and_returns_below_it() -> None:
+    row = Asked(QUEUE).queues(limit=2)["0 · stream 0"]
+    # Two or more wait from 6 to 10 and from 12 to 29; d begins while b and c wait and returns at 34, after both began.
+    assert _of(row, "full_ns", "blocked", "blocked_ns") == (21, 1, 16)
+    assert row["full_share"] == pytest.approx(21 / 41)
+
+
+def test_a_launch_that_returns_while_as_many_wait_was_not_held_up() -> None:
+    deep = """
+        main  <a #1><b #2><c #3><d #4>
+        gpu 0                         {a #1}{b #2}{c #3}{d #4}
+    """
+    row = Asked(deep).queues(limit=2)["0 · stream 0"]
+    assert (row["max_length"], row["blocked"]) == (4, 0)
+
+
+def test_a_replayed_graph_waits_once_and_streams_apart() -> None:
+    rows = Asked("""
+        main  <G #1><a #2>
+        gpu 0         {x #1}{y #1}
+        gpu 1:3                {a #2}
+    """).queues()
+    assert {name: row["launches"] for name, row in rows.items()} == {
+        "0 · stream 0": 1,
+        "1 · stream 3": 1,
+    }
+
+
+def test_a_queue_that_filled_before_a_step_is_full_within_it() -> None:
+    drawing = """
+        main   <a #1><b #2><c #3>[ProfilerStep#1            ]
+        gpu 0                       {a #1}{b #2}{c #3}
+    """
+    row = Asked(drawing, 0, 0).queues(limit=3)["0 · stream 0"]
+    assert _of(row, "launches", "max_length", "full_ns", "blocked") == (0, 3, 3, 0)
+
+
+REASONS = {
+    "hipStreamSynchronize": "synchronization",
+    "cudaMalloc": "allocation",
+    "hipModuleLoadData": "code_loading",
+    "cudaGraphInstantiate": "graph",
+    "cudaGraphLaunch": None,
+    "zeEventHostSynchronize": "synchronization",
+    "cudaGetDevice": None,
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_name_tells_why_a_call_took_long(name: str) -> None:
+    (row,) = Asked("main <x>", names={"x": name}).longest()
+    assert (row["name"], row["reason"]) == (name, REASONS[name])
+
+
+def test_a_copy_of_pageable_memory_says_so_and_what_it_copies() -> None:
+    asked = Asked(
+        """
+        main  [aten::copy_           ]
+        main    <cudaMemcpyAsync #1>
+        gpu 0               {c #1}
+        """,
+        names={"c": "Memcpy HtoD (Pageable -> Device)"},
+    )
+    (row,) = asked.longest()
+    assert (row["reason"], row["operator"], row["kernel"]) == (
+        "pageable_copy",
+        "aten::copy_",
+        "Memcpy HtoD (Pageable -> Device)",
+    )
+
+
+@pytest.mark.parametrize(("length", "reason"), [(61, "first_launch"), (60, None)])
+def test_the_first_launch_of_a_kernel_loads_it_if_it_takes_ten_times_the_usual(
+    length: int, reason: str | None
+) -> None:
+    first = "<L".ljust(length - 3) + "#1>"
+    asked = Asked(f"""
+        main  {first}<L #2><L #3><L #4>
+        gpu 0 {" " * length}{{k #1}}{{k #2}}{{k #3}}{{k #4}}
+    """)
+    assert [row["reason"] for row in asked.longest()] == [reason, None, None, None]
+
+
+def test_a_launch_that_the_queue_held_up_says_so() -> None:
+    assert Asked(QUEUE).longest(limit=2)[0]["reason"] == "full_queue"
+
+
+COPIES = """
+    main   <M #1><M #2><M #3><M #4><M #5>
+    gpu 0    {a #1   }{b #2}{c #3    }{d #4}{e #5  }
+"""
+COPY_NAMES = {
+    "a": "Memcpy HtoD (Pageable -> Device)",
+    "b": "Memcpy HtoD (Pageable -> Device)",
+    "c": "Memcpy PtoP (Device -> Device)",
+    "d": "Memcpy DtoH (Device -> Host)",
+    "e": "Memset (Device)",
+}
+
+
+def test_copies_are_summed_by_kind_memory_and_size() -> None:
+    sizes = {"a": 2000, "b": 3000, "c": 1 << 20, "e": 64}
+    asked = Asked(
+        COPIES, names=COPY_NAMES, args={key: {"bytes": size} for key, size in sizes.items()}
+    )
+    rows = {(r["kind"], r["memory"], r["size"]): r for r in asked.copies()}
+    assert set(rows) == {
+        ("HtoD", "pageable", "< 4 KiB"),
+        ("PtoP", None, "< 16 MiB"),
+        ("DtoH", None, None),
+        ("Memset", None, "< 4 KiB"),
+    }
+    pageable = rows["HtoD", "pageable", "< 4 KiB"]
+    assert _of(pageable, "calls", "total_ns", "max_ns", "bytes") == (2, 15, 9, 5000)
+    assert pageable["rate"] == pytest.approx(5000 / 15e-6)
+    unknown = rows["DtoH", None, None]
+    assert unknown["bytes"] == -1
+    assert unknown["rate"] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "memory"),
+    [
+        ("Memcpy DtoH (Device -> Pinned)", "DtoH", "pinned"),
+        ("Memcpy DtoD (Device -> Device)", "DtoD", None),
+        ("CopyHostToDevice", "HtoD", None),
+        ("hipMemcpyDeviceToDevice", "DtoD", None),
+        ("Memset (Device)", "Memset", None),
+        ("dma_request", "other", None),
+    ],
+)
+def test_a_name_says_what_is_copied(name: str, kind: str, memory: str | None) -> None:
+    assert (copy_kind(name), host_memory(name)) == (kind, memory)
+
+
+def test_medians_are_those_of_numpy_in_each_group() -> None:
+    random = np.random.default_rng(3)
+    group, values = random.integers(0, 40, 1000), random.integers(0, 1 << 40, 1000)
+    expected = [np.median(values[group == i]) if (group == i).any() else np.nan for i in range(41)]
+    assert medians(group, 41, values) == pytest.approx(expected, nan_ok=True)
+    assert medians(group, 1 << 20, values)[:40] == pytest.approx(expected[:40])
+
+
+def test_an_empty_trace_has_no_rows() -> None:
+    asked = Asked("main [a]")
+    assert [asked.by_name(), asked.longest(), asked.kernels(), asked.queues(), asked.copies()] == [
+        {},
+        [],
+        {},
+        {},
+        [],
+    ]

@@ -1,0 +1,239 @@
+"""What blocks are for by their lives: one rule after the other, and bands that add up to the curve."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analysis.memory.recorded import built, case, insight
+from tests.analysis.memory.simulated import RECORDS, as_events
+from tests.builders.drawn import trace_of
+from tests.builders.snapshots import pickled
+from tests.builders.splitting import (
+    BACKWARD,
+    DATA,
+    FORWARD,
+    MODULE,
+    OPTIMIZER,
+    Splitting,
+    train,
+)
+from tests.examples import examples
+from tests.importers.reading import Stream
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.memory import levels
+from torch_tb_profiler.analysis.memory.window import by_category, curve_in, levels_of_all
+from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.insight import Insight
+
+LOOP = """
+main [enumerate(DataLoader)#it] [aten::zeros] [autograd::engine::evaluate_function: Mm] [Optimizer.step#Adam] [Optimizer.zero_grad#Adam] [aten::ones]
+"""
+DATALOADER, LINEAR, EVALUATE, STEP, ZERO, NEXT = 6, 35, 60, 105, 135, 165
+"""Columns, and so microseconds, within these spans of the drawing."""
+
+
+def told(found: Insight) -> list[tuple[int, str, str]]:
+    """(bytes, category, rule) of each block by size; empty texts are unknown."""
+    table = found["allocations"]
+    sizes, categories, rules = (table[name].tolist() for name in ("bytes", "category", "rule"))
+    return sorted(
+        (
+            size,
+            BLOCK_CATEGORIES[category] if category >= 0 else "",
+            CATEGORY_RULES[rule][1] if rule >= 0 else "",
+        )
+        for size, category, rule in zip(sizes, categories, rules, strict=True)
+    )
+
+
+def life(begin: int, end: int | None) -> tuple[str, str]:
+    """The category and the rule of one block of the loop."""
+    release = f"\nmain {end} gpu0 a -64" if end else ""
+    ((_, category, rule),) = told(insight(f"main {begin} gpu0 a +64{release}", LOOP))
+    return category, rule
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "wanted"),
+    [
+        (DATALOADER, LINEAR, ("input", "loaded")),
+        (DATALOADER, DATALOADER + 2, ("temporary", "within a phase")),
+        (LINEAR, EVALUATE, ("activation", "released in backward")),
+        (LINEAR, LINEAR + 2, ("temporary", "within a phase")),
+        (LINEAR, STEP, ("", "")),
+        (LINEAR, None, ("", "")),
+        (EVALUATE, ZERO, ("gradient", "held for the optimizer")),
+        (EVALUATE, None, ("gradient", "held for the optimizer")),
+        (EVALUATE, EVALUATE + 3, ("temporary", "within a phase")),
+        (STEP, None, ("optimizer_state", "kept by the optimizer")),
+        (STEP, STEP + 2, ("temporary", "within a phase")),
+        (STEP, NEXT, ("", "")),
+        (NEXT, None, ("", "")),
+    ],
+)
+def test_a_block_is_told_by_its_life(begin: int, end: int | None, wanted: tuple[str, str]) -> None:
+    assert life(begin, end) == wanted
+
+
+def test_a_recording_without_phases_or_steps_tells_nothing() -> None:
+    assert told(insight("main 3 gpu0 a +64\nmain 9 gpu0 a -64", "main [aten::mm      ]")) == [
+        (64, "", "")
+    ]
+
+
+def test_a_state_is_none_while_its_optimizer_step_may_still_release_it() -> None:
+    drawing = "main [aten::zeros] [Optimizer.step#Adam      ]"
+    assert told(insight("main 25 gpu0 a +64", drawing)) == [(64, "", "")]
+
+
+MODULES = """
+main [aten::randn ] /nn.Module: Linear_0      /  [aten::add] [autograd::engine::evaluate_function: Mm] [aten::ones]
+main                    [aten::addmm]
+"""
+
+
+def test_modules_tell_inputs_from_activations() -> None:
+    first = MODULES.split("\n")[1]
+    randn, linear, add, backward, last = (
+        first.index(name) for name in ("aten::r", "Linear", "aten::a", "engine", "aten::o")
+    )
+    found = insight(
+        f"""
+        main {randn} gpu0 a +1
+        main {linear} gpu0 b +2
+        main {add} gpu0 c +4
+        main {backward} gpu0 a -1
+        main {backward + 1} gpu0 c -4
+        main {last} gpu0 b -2
+        """,
+        MODULES,
+    )
+    assert told(found) == [
+        (1, "input", "ahead of the modules"),
+        (2, "activation", "held through backward"),
+        (4, "activation", "released in backward"),
+    ]
+
+
+def of(device: Splitting) -> Insight:
+    trace = read_trace(Stream(pickled(device.snapshot())), Settings())
+    return built(trace, derive(trace))
+
+
+def test_stacks_of_a_snapshot_tell_what_the_program_did() -> None:
+    device, kept = train()
+    found = of(device)
+    table = found["allocations"]
+    alive = np.flatnonzero(table["release"] < 0)
+    for category, addresses in kept.items():
+        rows = alive[np.isin(table["address"][alive], list(addresses))]
+        assert len(rows) == len(addresses)
+        assert set(table["category"][rows].tolist()) == {BLOCK_CATEGORIES.index(category)}
+    gone = np.flatnonzero(table["release"] >= 0)
+    own = found.strings.many(table["frames"][gone])
+    wanted = {"dataloader": {"input"}, "Engine": {"temporary", "gradient"}}
+    for word, categories in wanted.items():
+        said = [row for row, text in zip(gone.tolist(), own, strict=True) if word in text]
+        assert said
+        assert {BLOCK_CATEGORIES[table["category"][row]] for row in said} <= categories
+    layers = [row for row, text in zip(gone.tolist(), own, strict=True) if "/w/layer" in text]
+    assert {BLOCK_CATEGORIES[table["category"][row]] for row in layers} == {
+        "activation",
+        "temporary",
+    }
+
+
+def test_what_was_there_before_the_buffer_is_told_by_its_stack() -> None:
+    device = Splitting()
+    for frames in (MODULE, OPTIMIZER, FORWARD):
+        device.alloc(1000, frames)
+    device.entries.clear()
+    for frames in (DATA, FORWARD, BACKWARD, OPTIMIZER):
+        device.free(device.alloc(50, frames), frames)
+    assert [row[1:] for row in told(of(device)) if row[0] == 1000] == [
+        ("", ""),
+        ("optimizer_state", "kept by the optimizer"),
+        ("parameter", "built by a module"),
+    ]
+
+
+def test_a_category_that_the_program_named_is_recorded() -> None:
+    device = Splitting()
+    device.alloc(1000, FORWARD)
+    device.entries[-1]["user_metadata"] = "Optimizer States"
+    assert told(of(device)) == [(1000, "optimizer_state", "")]
+
+
+NAMES = ("aten::mm", "autograd::engine::evaluate_function: Mm", "Optimizer.step#Adam")
+
+
+@examples(60)
+@given(RECORDS, st.lists(st.tuples(st.integers(0, 90), st.sampled_from(NAMES)), max_size=8))
+def test_bands_add_up_to_the_curve_and_are_what_one_counts(
+    listed: list[tuple[int, int, int, bool]], calls: list[tuple[int, str]]
+) -> None:
+    spans = [
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": name,
+            "pid": 100,
+            "tid": 1,
+            "ts": begin,
+            "dur": 2,
+            "args": {},
+        }
+        for begin, name in {begin - begin % 3: name for begin, name in calls}.items()
+    ]
+    trace = trace_of([*as_events([], listed), *spans])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(levels, "EVERY", 3)
+        found = built(trace, derive(trace))
+        if not found.about["memory_begin_categories"]:
+            return
+        curve, table = found["memory_curve"], found["allocations"]
+        bands = by_category(found, 0, np.arange(-1, curve.n))
+    assert np.array_equal(bands[:, 1:], levels_of_all(found, 0))
+    begin = int(found["memory_devices"]["begin"][0])
+    assert bands.sum(axis=0).tolist() == [begin, *curve["allocated"].tolist()]
+    for number in range(len(BLOCK_CATEGORIES)):
+        own = table["category"] == number
+        for record in range(-1, curve.n):
+            begun = own & (table["record"] <= record)
+            ended = own & (table["release"] >= 0) & (table["release"] <= record)
+            grown = curve["bytes"][table["record"][begun]].sum()
+            shrunk = curve["bytes"][table["release"][ended]].sum()
+            assert bands[number, record + 1] == grown + shrunk
+
+
+def test_the_outline_of_a_long_curve_keeps_its_extremes(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(3)
+    size = draw.integers(-1000, 1000, 4000)
+    written = "\n".join(
+        f"main {i} gpu0 - {change:+d} {10**7 + total}"
+        for i, (change, total) in enumerate(zip(size, np.cumsum(size), strict=True))
+    )
+    plain = insight(written)
+    monkeypatch.setattr(levels, "OUTLINE", 512)
+    long = insight(written)
+    assert len(long["memory_outline"]["record"]) > 100
+    assert not len(plain["memory_outline"]["record"])
+    everything = (0, 10**9)
+    few, all_ = (curve_in(found, 0, everything, 16) for found in (long, plain))
+    assert (few.peak, few.peak_time) == (all_.peak, all_.peak_time)
+    assert (few.allocated.max(), few.allocated.min()) == (
+        all_.allocated.max(),
+        all_.allocated.min(),
+    )
+    assert few.allocated[-1] == all_.allocated[-1]
+    assert few.thinned
+
+
+def test_categories_of_a_device_without_blocks_are_none() -> None:
+    _, _, found = case("main 1 gpu0 - +5 5\nmain 2 gpu0 - -5 0")
+    assert by_category(found, 0, np.array([0, 1])).shape == (0, 2)

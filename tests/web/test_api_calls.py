@@ -1,0 +1,75 @@
+"""The routes of the API Calls view: tables of the chosen steps, limits, sequences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from tests.builders.drawn import events, trace_of
+from tests.views import hand_made
+from tests.web.served import WHERE, WrittenCatalogue, body, client
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.runs.memo import Memo
+
+STEPS = """
+    main  [ProfilerStep#1              ][ProfilerStep#2              ]
+    main    <L #1><L #2><L #3>             <L #4><L #5><L #6>
+    gpu 0         {a #1}{b #2}{c #3}             {a #4}{b #5}{c #6}
+"""
+
+
+def _asked(path: str, query: str = "", drawing: str = STEPS, **settings: Any) -> dict[str, Any]:
+    trace = trace_of(events(drawing))
+    opened = replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
+    response = client(WrittenCatalogue(opened), **settings).get(f"/{path}?{WHERE}{query}")
+    assert response.status_code == 200, response.data[:500]
+    found: dict[str, Any] = json.loads(body(response))
+    return found
+
+
+def test_the_page_gets_every_table_and_what_they_say_in_short() -> None:
+    found = _asked("api_calls")
+    assert found["sentences"] == [
+        "6 calls take 36.0 µs; L takes 100 % of it",
+        "6 of 6 kernels are shorter than 10.0 µs and take 100 % of kernel time;"
+        " 0 are shorter than their launch.",
+        "At most 1 launch waits on a stream; no launch was held up by a queue of 1 024.".replace(
+            "1 024", "1\u202f024"
+        ),
+    ]
+    assert found["rows"]["calls"] == [6]
+    assert len(found["longest"]["name"]) == 6
+    assert found["launches"]["name"] == ["a", "b", "c"]
+    assert found["queues"]["launches"] == [6]
+    assert sum(found["histogram"]["delays"]) == 6
+    assert found["copies"]["kind"] == []
+
+
+def test_a_step_its_limits_and_its_curve() -> None:
+    found = _asked("api_calls", "&steps=0&short_ns=6000&queue_limit=2")
+    assert found["rows"]["calls"] == [3]
+    assert found["launches"]["short"] == [0, 0, 0]
+    # The second launch begins as the first kernel does; each waits 6 µs.
+    (curve,) = found["curves"]
+    assert curve["stream"] == "0 · stream 0"
+    assert (max(curve["length"]), curve["length"][-1]) == (1, 0)
+    assert all(time < 40_000 for time in curve["time_ns"])
+
+
+def test_a_last_row_pools_what_is_beyond_the_limit() -> None:
+    found = _asked("api_calls", max_table_rows=2)
+    assert found["launches"]["name"] == ["a", "b", "other"]
+    assert (found["launches_pooled"], found["launches"]["calls"]) == (1, [2, 2, 2])
+
+
+def test_sequences() -> None:
+    rows = _asked("api_calls/sequences")["rows"]
+    assert (rows["sequence"], rows["count"]) == (["a → b → c"], [2])
+    assert _asked("api_calls/sequences", "&operator=aten")["rows"]["sequence"] == []
+
+
+def test_without_a_device_what_is_missing_is_said() -> None:
+    found = _asked("api_calls", drawing="main [aten::mm]")
+    assert found["sentences"] == []
+    assert [gap["key"] for gap in found["missing"]] == ["device"]

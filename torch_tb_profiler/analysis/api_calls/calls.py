@@ -1,0 +1,175 @@
+"""Runtime and driver calls by name, and the longest ones with why they took long."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.api_calls.groups import medians, picked
+from torch_tb_profiler.analysis.api_calls.launches import Launches
+from torch_tb_profiler.analysis.api_calls.queues import Queues
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.facts.launches import WAITS
+from torch_tb_profiler.analysis.facts.names import named
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+LONGEST = 100
+"""Calls that are listed one by one."""
+_FIRST_LAUNCH = 10
+"""The first launch of a kernel loads it if it takes this many times the median of its call's name."""
+
+REASONS = (
+    ("synchronization", WAITS),
+    ("allocation", re.compile(r".*(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Mem(?:Alloc|Create|Map|Release)|MemPool)")),
+    ("code_loading", re.compile(r".*(?:ModuleLoad|LibraryLoad|ModuleGet|LibraryGet|GetFunction|LinkComplete|FuncGetAttributes|RegisterFatBinary)")),
+    ("graph", re.compile(r".*Graph(?!Launch)|.*StreamBeginCapture|.*StreamEndCapture")),
+)  # fmt: skip
+"""Reasons that follow from a call's name alone, the first that fits."""
+FULL_QUEUE, PAGEABLE, FIRST_LAUNCH = "full_queue", "pageable_copy", "first_launch"
+
+_C = DisplayColumn
+_SHARE = "Its time on the thread with the most launches, as a share of the time of the steps."
+_REASON = "Why it took long: synchronization, full_queue, pageable_copy, first_launch, allocation, code_loading, graph; missing where not known."
+API_CALLS = DisplaySpec(
+    "api_calls",
+    "One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times.",
+    (
+        _C("name", "code", "Call", "Name of the call.", "api_name", width=260, pool="other"),
+        _C("calls", "count", "Calls", "How many.", "api_calls", pool="sum", unit="calls"),
+        _C("total_ns", "time", "Total", "Sum of their durations.", "api_total", pool="sum", bar=True),
+        _C("thread_share", "share", "Of launch thread", _SHARE, "api_share", True),
+        _C("mean_ns", "mean time", "Mean", "Mean duration.", "api_mean", pool="mean"),
+        _C("median_ns", "mean time", "Median", "Median duration.", "api_median", True),
+        _C("max_ns", "time", "Max", "Longest duration.", "api_max", pool="max"),
+        _C("event", "row", "", "Its longest call."),
+    ),
+)  # fmt: skip
+LONG_CALLS = DisplaySpec(
+    "long_calls",
+    "The longest runtime and driver calls, one by one.",
+    (
+        _C("name", "code", "Call", "Name of the call.", "api_name", width=240),
+        _C("dur_ns", "time", "Duration", "How long it took.", "long_call", bar=True),
+        _C("reason", "category", "Why", _REASON, "api_reason", True, width=140),
+        _C("operator", "code", "Operator", "The operator around it.", "long_operator", True, width=220),
+        _C("kernel", "code", "Launched", "The first kernel, copy or memset that it launched.", "long_launched", True, width=220),
+        _C("start_ns", "time", "Begin", "Since the first event of the trace.", "long_begin"),
+        _C("event", "row", "", "The call."),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Runtime and driver calls of the selected steps, in time order; arrays of shape (calls,).
+
+    row: of spans. name: string. dur: ns. outer: not within a call of its name.
+    """
+
+    row: Ints
+    name: Ints
+    dur: Ints
+    track: Ints
+    outer: Mask
+
+
+def calls_of(trace: Trace, facts: Facts, selection: Selection) -> Calls:
+    """See ``Calls``."""
+    spans, links = trace["spans"], facts["span_links"]
+    row = np.flatnonzero(spans["role"] == Role.RUNTIME)
+    row = row[mask(selection, links["step"][row])]
+    name = spans["name"][row]
+    parent = links["parent"][row]
+    above = np.where(parent >= 0, spans["name"][parent], -1)
+    within = (parent >= 0) & (spans["role"][parent] == Role.RUNTIME) & (above == name)
+    return Calls(row, name.astype(np.int64), spans["dur"][row], spans["track"][row], ~within)
+
+
+def call_table(
+    trace: Trace, facts: Facts, selection: Selection, calls: Calls, launches: Launches
+) -> DisplayTable:
+    """See ``API_CALLS``."""
+    first, group = group_rows([calls.name])
+    n = len(first)
+    outer = np.flatnonzero(calls.outer)
+    own, dur = group[outer], calls.dur[outer]
+    total = sum_by(own, n, dur)
+    count, whole = np.bincount(own, minlength=n), np.bincount(group, minlength=n)
+    thread = outer[calls.track[outer] == launches.thread]
+    on_thread = sum_by(group[thread], n, calls.dur[thread])
+    time = selected_time(trace, facts, selection)
+    share = on_thread / time if time and launches.thread >= 0 else np.full(n, np.nan)
+    table = API_CALLS.build(
+        trace.strings,
+        name=calls.name[first],
+        calls=whole,
+        total_ns=total,
+        thread_share=share,
+        mean_ns=total / np.maximum(count, 1),
+        median_ns=medians(own, n, dur),
+        max_ns=np.maximum(extreme_by(np.maximum, own, n, dur), 0),
+        event=picked(calls.row[outer], largest_by(own, n, dur)),
+    )
+    return table.take(np.argsort(-total, kind="stable"))
+
+
+def selected_time(trace: Trace, facts: Facts, selection: Selection) -> int:
+    """Time of the selected steps, ns; of a recording that marks none, from its first event to its last."""
+    steps = facts["steps"]
+    if selection.whole:
+        spans = trace["spans"]
+        return int((spans["start"] + spans["dur"]).max(initial=0))
+    return int((steps["end"] - steps["start"])[selection.steps].sum())
+
+
+def long_calls(
+    trace: Trace, facts: Facts, calls: Calls, launches: Launches, queues: Queues
+) -> DisplayTable:
+    """See ``LONG_CALLS``."""
+    outer = np.flatnonzero(calls.outer)
+    most = min(LONGEST, len(outer))
+    kept = outer[np.argpartition(-calls.dur[outer], most - 1)[:most]] if most else outer
+    kept = kept[np.argsort(-calls.dur[kept], kind="stable")]
+    row = calls.row[kept]
+    operator = facts["span_links"]["operator"][row]
+    work = launches.first_work(row)
+    name = trace["spans"]["name"]
+    return LONG_CALLS.build(
+        trace.strings,
+        name=calls.name[kept],
+        dur_ns=calls.dur[kept],
+        reason=_reasons(trace, calls, kept, work, launches, queues),
+        operator=np.where(operator >= 0, name[operator], -1),
+        kernel=np.where(work >= 0, name[work], -1),
+        start_ns=trace["spans"]["start"][row],
+        event=row,
+    )
+
+
+def _reasons(
+    trace: Trace, calls: Calls, kept: Ints, work: Ints, launches: Launches, queues: Queues
+) -> list[str | None]:
+    """Of each of some calls."""
+    row = calls.row[kept]
+    reasons: Array = np.full(len(row), None, object)
+    first = launches.loads(work) & (calls.dur[kept] > _FIRST_LAUNCH * _usual(calls, kept))
+    reasons[first] = FIRST_LAUNCH
+    for word, pattern in reversed(REASONS):
+        reasons[named(trace, row, pattern.match)] = word
+    copied = np.flatnonzero(work >= 0)
+    pageable = copied[named(trace, work[copied], lambda text: "ageable" in text)]
+    reasons[pageable] = PAGEABLE
+    reasons[np.isin(row, queues.blocked)] = FULL_QUEUE
+    return list(reasons)
+
+
+def _usual(calls: Calls, kept: Ints) -> Array:
+    """Median duration of the calls with the name of each of some calls."""
+    _, group = group_rows([calls.name])
+    return medians(group, int(group.max(initial=-1)) + 1, calls.dur)[group[kept]]

@@ -1,0 +1,184 @@
+"""Launches with the device work that they began: delays, durations, short kernels.
+
+::
+
+    main    <launch >                 launch 9 µs
+    gpu              {kernel}         delay  17 µs: from the launch's begin to the kernel's
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.api_calls.groups import medians, picked
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    largest_by,
+    positions_of,
+    sum_by,
+)
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+SHORT_NS = 10_000
+"""A kernel below it is short where nobody chooses another limit, ns."""
+EDGES_NS = np.array([0, *(step * 10**power for power in range(3, 9) for step in (1, 2, 5))])
+"""Edges of the histograms, ns: 0, 1, 2, 5, 10 … µs; the last bucket has no end."""
+
+_C = DisplayColumn
+_DELAY = (
+    "from the begin of the launch to that of the kernel; of a graph only the first kernel counts"
+)
+LAUNCHES = DisplaySpec(
+    "launches",
+    "One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short.",
+    (
+        _C("name", "code", "Kernel", "Name of the kernel.", "launch_kernel", width=320, pool="other"),
+        _C("calls", "count", "Calls", "How often it ran.", "launch_calls", pool="sum", unit="calls"),
+        _C("total_ns", "time", "Total", "Sum of its durations.", "launch_total", pool="sum"),
+        _C("short", "count", "Short", "Calls shorter than the limit, by default 10 µs.", "launch_short", pool="sum", unit="calls"),
+        _C("short_ns", "time", "In short ones", "Time of these calls.", "launch_short_time", pool="sum", bar=True),
+        _C("below_launch", "count", "Below launch", "Calls shorter than the launch that began them alone.", "launch_below", True, unit="calls"),
+        _C("launch_ns", "mean time", "Mean launch", "Mean duration of these launches.", "launch_duration", True),
+        _C("median_delay_ns", "mean time", "Median delay", f"Median time {_DELAY}.", "launch_median_delay", True),
+        _C("max_delay_ns", "time", "Max delay", f"Longest time {_DELAY}.", "launch_max_delay", True),
+        _C("event", "row", "", "The call that waited longest, else the longest."),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Launches:
+    """Device work of a trace and its launches; arrays of shape (work,), in the order of the spans.
+
+    work: row of spans. launch: row of the call behind it, −1 unknown. first: it began before any
+    other work of its launch. alone: its launch began nothing else. thread: the track with the most
+    launches, −1 none. selected: lies in the selected steps.
+    """
+
+    work: Ints
+    launch: Ints
+    start: Ints
+    dur: Ints
+    called: Ints
+    name: Ints
+    kernel: Mask
+    first: Mask
+    alone: Mask
+    selected: Mask
+    thread: int
+
+    @property
+    def delay(self) -> Ints:
+        """From the launch's begin to the work's, ns; 0 where clocks differ so that it is negative."""
+        return np.asarray(np.maximum(self.start - self.called, 0))
+
+    def first_work(self, call: Ints) -> Ints:
+        """The row of the first work of each of some calls; −1 where it launched none."""
+        first = np.flatnonzero(self.first)
+        first = first[np.argsort(self.launch[first], kind="stable")]
+        place = positions_of(self.launch[first], call)
+        return picked(self.work[first], place)
+
+    def loads(self, work: Ints) -> Mask:
+        """Whether each of some device rows (−1 none) is the kernel that was launched first of its name."""
+        place = positions_of(self.work, work)
+        known = np.flatnonzero(self.kernel & (self.launch >= 0))
+        _, group = group_rows([self.name[known]])
+        earliest = largest_by(group, int(group.max(initial=-1)) + 1, -self.called[known])
+        begins = np.zeros(len(self.work) + 1, np.bool_)
+        begins[known[earliest]] = True
+        return np.asarray(begins[place])
+
+
+def within(launches: Launches, facts: Facts, selection: Selection) -> Launches:
+    """The same with the work of other steps selected."""
+    step = facts["span_links"]["step"][launches.work]
+    return replace(launches, selected=mask(selection, step))
+
+
+def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
+    """See ``Launches``."""
+    spans, links = trace["spans"], facts["span_links"]
+    work = device_rows(trace)
+    launch = links["launch"][work].astype(np.int64)
+    start = spans["start"][work]
+    known = np.flatnonzero(launch >= 0)
+    count = np.bincount(launch[known], minlength=1)
+    place = np.zeros(len(count), np.int64)
+    # Work is in the order of its begin: assigned from the last on, the first of each launch stays.
+    place[launch[known[::-1]]] = known[::-1]
+    first, alone = np.zeros(len(work), np.bool_), np.zeros(len(work), np.bool_)
+    first[place[count > 0]] = True
+    alone[place[count == 1]] = True
+    called = start.copy()
+    called[known] = np.minimum(spans["start"][launch[known]], start[known])
+    tracks = np.bincount(spans["track"][launch[known]])
+    return Launches(
+        work,
+        launch,
+        start,
+        spans["dur"][work],
+        called,
+        spans["name"][work].astype(np.int64),
+        spans["role"][work] == Role.KERNEL,
+        first,
+        alone,
+        mask(selection, links["step"][work]),
+        int(tracks.argmax()) if len(known) else -1,
+    )
+
+
+def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> DisplayTable:
+    """See ``LAUNCHES``; those with the most time in short calls first."""
+    it = launches
+    rows = np.flatnonzero(it.kernel & it.selected)
+    names, group = group_rows([it.name[rows]])
+    n = len(names)
+    dur, short = it.dur[rows], it.dur[rows] < short_ns
+    alone, first = it.alone[rows], it.first[rows]
+    length = trace["spans"]["dur"][it.launch[rows[alone]]]
+    lone = np.bincount(group[alone], minlength=n)
+    delay = it.delay[rows[first]]
+    waits = np.bincount(group[first], minlength=n) > 0
+    below = sum_by(group[alone], n, dur[alone] < length)
+    short_time = sum_by(group[short], n, dur[short])
+    score = np.where(first, it.delay[rows], -1)
+    total = sum_by(group, n, dur)
+    table = LAUNCHES.build(
+        trace.strings,
+        name=it.name[rows[names]],
+        calls=np.bincount(group, minlength=n),
+        total_ns=total,
+        short=sum_by(group, n, short),
+        short_ns=short_time,
+        below_launch=np.where(lone > 0, below, -1),
+        launch_ns=_means(sum_by(group[alone], n, length), lone),
+        median_delay_ns=medians(group[first], n, delay),
+        max_delay_ns=np.where(waits, extreme_by(np.maximum, group[first], n, delay), -1),
+        event=picked(it.work[rows], largest_by(group, n, score, dur)),
+    )
+    return table.take(np.lexsort((-total, -short_time)))
+
+
+def _means(total: Ints, count: Ints) -> Array:
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def delay_counts(trace: Trace, launches: Launches) -> tuple[Ints, Ints]:
+    """How many launches of kernels have a delay, and a duration, between two of ``EDGES_NS``; int64 of the shape of the edges."""
+    rows = np.flatnonzero(launches.kernel & launches.selected & launches.first)
+    length = trace["spans"]["dur"][launches.launch[rows]]
+    return _counted(launches.delay[rows]), _counted(length)
+
+
+def _counted(values: Ints) -> Ints:
+    bucket = np.searchsorted(EDGES_NS, values, side="right") - 1
+    return np.bincount(bucket, minlength=len(EDGES_NS))

@@ -1,0 +1,196 @@
+"""How much launched work waits on each stream.
+
+::
+
+    main     <a><b><c>
+    gpu           {a      }{b  }{c }
+    waiting  1  2    1     1    0        a launch waits from its begin until its work begins
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.api_calls.launches import Launches
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import NO_STRINGS
+
+FULL = 1024
+"""Launches that a stream of a CUDA device takes before a further launch blocks; as in HTA."""
+MOST_STREAMS = 64
+"""Streams with a row; those with the most launches."""
+
+_C = DisplayColumn
+QUEUES = DisplaySpec(
+    "queues",
+    "One row per device and stream: launches that wait for their work to begin, those with the most launches first. A replayed graph counts once.",
+    (
+        _C("stream", "text", "Stream", "Device and stream.", "queue_stream", width=160),
+        _C("launches", "count", "Launches", "Launches of the steps.", "queue_launches", unit="launches"),
+        _C("mean_length", "number", "Mean length", "Waiting launches, weighted by time.", "queue_mean", unit="launches"),
+        _C("max_length", "count", "Max length", "Most launches that waited at once.", "queue_max", unit="launches"),
+        _C("waiting_ns", "time", "Waiting", "Time with a launch waiting.", "queue_waiting", bar=True),
+        _C("full_ns", "time", "At the limit", "Time with as many launches waiting as the limit, by default 1,024, the depth of a CUDA stream.", "queue_full"),
+        _C("full_share", "share", "Share", "Of the time of the steps.", "queue_share", True),
+        _C("blocked", "count", "Blocked launches", "Launches that began at the limit and returned once fewer waited.", "queue_blocked", unit="launches"),
+        _C("blocked_ns", "time", "In blocked ones", "Their time.", "queue_blocked_time"),
+        _C("event", "row", "", "The longest of them, else the launch after which most waited."),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Of one stream. time: when the length changes, ns, ascending; length: from then on.
+
+    launch: rows of the launches, by ``begin``, when each begins to wait. blocked: whether it was held up.
+    """
+
+    device: int
+    stream: int
+    launch: Ints
+    begin: Ints
+    time: Ints
+    length: Ints
+    blocked: Mask
+
+
+@dataclass(frozen=True)
+class Queues:
+    """Of all streams; ``limit``: so many launches fill a queue."""
+
+    streams: tuple[Queue, ...]
+    limit: int
+
+    @property
+    def blocked(self) -> Ints:
+        """Rows of the launches that were held up."""
+        held_up = [queue.launch[queue.blocked] for queue in self.streams]
+        return np.concatenate([*held_up, np.zeros(0, np.int64)])
+
+
+def queues_of(trace: Trace, launches: Launches, limit: int = FULL) -> Queues:
+    """See ``Queue``; the streams with the most launches first."""
+    rows = np.flatnonzero(launches.first)
+    work = launches.work[rows]
+    device = device_of(trace, work)
+    stream = device_arguments(trace, work, ("stream",))["stream"]
+    first, group = group_rows([device, stream])
+    order = np.argsort(group, kind="stable")
+    edges = np.searchsorted(group[order], np.arange(len(first) + 1))
+    queues = []
+    for number in np.argsort(-np.diff(edges), kind="stable")[:MOST_STREAMS].tolist():
+        own = rows[order[edges[number] : edges[number + 1]]]
+        place = device[first[number]], stream[first[number]]
+        queues.append(_queue(trace, launches, own, (int(place[0]), int(place[1])), limit))
+    return Queues(tuple(queues), limit)
+
+
+def _queue(
+    trace: Trace, launches: Launches, own: Ints, place: tuple[int, int], limit: int
+) -> Queue:
+    """``own``: the first works of the launches of one stream, by their begin."""
+    end = launches.start[own]
+    own = own[np.argsort(launches.called[own], kind="stable")]
+    launch, begin = launches.launch[own], launches.called[own]
+    time = np.concatenate((begin, end))
+    order = np.argsort(time, kind="stable")
+    time = time[order]
+    length = np.cumsum(np.where(order < len(begin), 1, -1))
+    final = np.append(time[1:] != time[:-1], True)
+    blocked = _blocked(trace, launch, begin, end, length[order < len(begin)] - 1, limit)
+    return Queue(*place, launch, begin, time[final], length[final], blocked)
+
+
+def _blocked(trace: Trace, launch: Ints, begin: Ints, end: Ints, others: Ints, limit: int) -> Mask:
+    """Which launches began while ``limit`` others waited, and did not return before fewer did.
+
+    A launch that returns while as many still wait was not held up by them: that queue holds more.
+    """
+    blocked = others >= limit
+    late = np.flatnonzero(blocked)
+    returned = begin[late] + trace["spans"]["dur"][launch[late]]
+    blocked[late] = late - np.searchsorted(end, returned, side="right") < limit
+    return np.asarray(blocked)
+
+
+def queue_table(
+    trace: Trace, facts: Facts, selection: Selection, queues: Queues, time: int
+) -> DisplayTable:
+    """See ``QUEUES``. ``time``: of the selected steps, ns."""
+    rows = [_row(trace, facts, selection, queue, queues.limit, time) for queue in queues.streams]
+    names = [column.name for column in QUEUES.columns]
+    columns: dict[str, Array | list[str]] = {
+        name: np.array([row[name] for row in rows]) if rows else np.zeros(0, np.int64)
+        for name in names[1:]
+    }
+    stream = [stream_name(queue) for queue in queues.streams]
+    return QUEUES.build(NO_STRINGS, stream=stream, **columns)
+
+
+def stream_name(queue: Queue) -> str:
+    """``0 · stream 7``: device and stream."""
+    device = "?" if queue.device < 0 else str(queue.device)
+    return f"{device} · stream {queue.stream if queue.stream >= 0 else '?'}"
+
+
+def _row(
+    trace: Trace, facts: Facts, selection: Selection, queue: Queue, limit: int, time: int
+) -> dict[str, float]:
+    steps = facts["steps"]
+    begin, end = (steps[key][selection.steps] for key in ("start", "end"))
+    if selection.whole:
+        begin, end = queue.time[:1], queue.time[-1:] + 1
+    chosen = mask(selection, facts["span_links"]["step"][queue.launch])
+    blocked = chosen & queue.blocked
+    full, waiting = _at_least(queue, limit), _at_least(queue, 1)
+    full_ns = int(measure(full, begin, end).sum())
+    dur = trace["spans"]["dur"][queue.launch]
+    inside = np.flatnonzero(_within(queue.time, begin, end))
+    top = inside[queue.length[inside].argmax()] if len(inside) else -1
+    before = np.searchsorted(queue.time, begin, side="right") - 1
+    entering = np.where(before >= 0, queue.length[before], 0).max(initial=0)
+    if blocked.any():
+        event = queue.launch[np.where(blocked, dur, -1).argmax()]
+    else:
+        event = queue.launch[max(0, np.searchsorted(queue.begin, queue.time[top], "right") - 1)]
+    return {
+        "launches": int(chosen.sum()),
+        "mean_length": _integral(queue, begin, end) / time if time else np.nan,
+        "max_length": max(int(queue.length[top]) if top >= 0 else 0, int(entering)),
+        "waiting_ns": int(measure(waiting, begin, end).sum()),
+        "full_ns": full_ns,
+        "full_share": full_ns / time if time else np.nan,
+        "blocked": int(blocked.sum()),
+        "blocked_ns": int(dur[blocked].sum()),
+        "event": int(event),
+    }
+
+
+def _within(time: Ints, begin: Ints, end: Ints) -> Array:
+    """Which times lie in any of the windows [begin, end), ascending and apart."""
+    if not len(begin):
+        return np.zeros(len(time), np.bool_)
+    place = np.searchsorted(begin, time, side="right") - 1
+    return np.asarray((place >= 0) & (time < end[place]))
+
+
+def _at_least(queue: Queue, length: int) -> Intervals:
+    """When so many launches waited."""
+    held = queue.length[:-1] >= length
+    return union(queue.time[:-1][held], queue.time[1:][held])
+
+
+def _integral(queue: Queue, begin: Ints, end: Ints) -> float:
+    """Waiting launches × ns within the windows."""
+    area = np.concatenate(([0.0], np.cumsum(queue.length[:-1] * np.diff(queue.time))))
+    return float((np.interp(end, queue.time, area) - np.interp(begin, queue.time, area)).sum())

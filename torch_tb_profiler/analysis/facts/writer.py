@@ -1,0 +1,67 @@
+"""What kind of program a trace was recorded in, by what stands in the trace: who reads how to record
+something should read it for that program.
+
+The first rule that holds decides:
+
+============  =================================================================================
+sglang, vllm  a server (``workload_kind.py``) with names of it
+server        another server, or one that does not say which
+lightning     annotations or Python frames of Lightning's trainer
+transformers  Python frames of the trainer of Hugging Face
+loop          ``ProfilerStep``, a step of an optimizer, or a backward pass
+script        none of them: a script or a notebook
+============  =================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from torch_tb_profiler.analysis.facts.names import distinct_names
+from torch_tb_profiler.analysis.facts.workload_kind import Workload, WorkloadKind
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
+
+
+class Writer(str, Enum):
+    """Kinds of recorded programs; see above."""
+
+    VLLM = "vllm"
+    SGLANG = "sglang"
+    SERVER = "server"
+    LIGHTNING = "lightning"
+    TRANSFORMERS = "transformers"
+    LOOP = "loop"
+    SCRIPT = "script"
+
+
+SERVERS = (Writer.VLLM, Writer.SGLANG, Writer.SERVER)
+# SGLang uses parts of vLLM, not the other way round.
+_OF_SERVERS = (
+    (Writer.SGLANG, re.compile(r"sglang|sgl_kernel|step\[[A-Z_]+ ")),
+    (Writer.VLLM, re.compile(r"vllm")),
+)
+_OF_TRAINERS = (
+    (Writer.LIGHTNING, re.compile(r"\[pl\]|\[Strategy\]|(?:pytorch_lightning|lightning/pytorch)/")),
+    (Writer.TRANSFORMERS, re.compile(r"transformers/trainer\.py")),
+    (Writer.LOOP, re.compile(r"ProfilerStep|Optimizer\.step#")),
+)
+
+
+def writer_of(facts: Facts) -> Writer:
+    """The program of a trace, as it was found when the trace was imported."""
+    return Writer(facts.summary["writer"])
+
+
+def find_writer(trace: Trace, workload: Workload) -> Writer:
+    """The program that a trace was recorded in."""
+    serving = workload.kind == WorkloadKind.SERVING
+    roles = (Role.ANNOTATION, Role.OPERATOR, Role.PYTHON)
+    names = list(distinct_names(trace, *roles))
+    for writer, pattern in _OF_SERVERS if serving else _OF_TRAINERS:
+        if any(map(pattern.search, names)):
+            return writer
+    if serving:
+        return Writer.SERVER
+    return Writer.LOOP if workload.kind == WorkloadKind.TRAINING else Writer.SCRIPT

@@ -7,6 +7,7 @@ Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property

@@ -28,6 +28,7 @@ VIEWS = (
     "overview",
     "operator",
     "kernel",
+    "api_calls",
     "iterations",
     "critical_path",
     "memory",

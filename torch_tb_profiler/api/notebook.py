@@ -13,7 +13,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import replace
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import cast
 
 from torch_tb_profiler.api.trace_context import TraceContext, bounds
@@ -133,6 +133,7 @@ class _Catalogue(OpenedTraces):
     """Opened traces as all that there is: the others of their runs are left out."""
 
     keeper = SimpleNamespace(link=None)
+    logdirs = MappingProxyType[str, str]({})
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
         super().__init__(traces)

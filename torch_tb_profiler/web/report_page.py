@@ -111,8 +111,10 @@ def _escaped(text: str) -> str:
 
 
 def _without_folders(body: bytes) -> bytes:
-    """Logdirs without their folders: a report is sent to others."""
+    """Logdirs without their folders, and no jobs that run there: a report is sent to others."""
     payload = msgspec.json.decode(body)
+    if "live" in payload:
+        payload["live"] = []
     payload["logdirs"] = [base_name(logdir.rstrip("/\\")) for logdir in payload["logdirs"]]
     return msgspec.json.encode(payload)
 

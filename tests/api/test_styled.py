@@ -19,7 +19,7 @@ from torch_tb_profiler.api.styled import register, styled, unregister
 
 
 def frame(units: dict[str, str], **columns: Any) -> pandas.DataFrame:
-    made = pandas.DataFrame(columns)
+    made: pandas.DataFrame = pandas.DataFrame(columns)
     made.attrs = {"units": units, "docs": {name: f"What {name} is." for name in columns}}
     return made
 
@@ -163,7 +163,7 @@ def test_a_shell_shows_our_tables_with_units_and_others_as_before() -> None:
     show = shell.html[pandas.DataFrame]
     assert "5 ns" in show(frame({"a": "ns"}, a=[5]))
     other = pandas.DataFrame({"a": [5]})
-    assert show(other) == other._repr_html_()  # type: ignore[operator]
+    assert show(other) == other._repr_html_()
     unregister(shell)
     assert not shell.html
 

@@ -3,12 +3,16 @@
 import { setBase, setFetch } from "./api/client";
 import { keptFetch, readReport } from "./api/kept";
 import { show } from "./app/show";
+import { fromEntries, pageStore, readHash } from "./state/location";
+
+/** The routes are nowhere; a page in a notebook's frame has no address of its own that could stand for them. */
+const BASE = new URL("http://report.invalid/");
 
 async function open(): Promise<void> {
-  const base = new URL("./", document.baseURI);
   const report = await readReport((document.getElementById("report")?.textContent ?? "").trim());
-  setBase(base);
-  setFetch(keptFetch(report, base));
+  setBase(BASE);
+  setFetch(keptFetch(report, BASE));
+  pageStore.set(fromEntries(readHash(report.page ?? "", "")));
   await show();
 }
 

@@ -31,7 +31,7 @@ ALLOWED: dict[str, Set[str]] = {
     "runs": {*_ANALYSIS, "sources", "importers", "store"},
     "sql": {*_ANALYSIS, "hardware", "runs", "store"},
     "web": {"live", "runs", "sql", "views"},
-    "api": {*_ANALYSIS, "runs", "sql", "store", "views"},
+    "api": {*_ANALYSIS, "runs", "sql", "store", "views", "web"},
     "cli": {*_ANALYSIS, "runs", "sql", "store", "views", "web", "api", "live"},
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},

@@ -15,6 +15,8 @@ from typing import Any
 
 NOTEBOOK = Path(__file__).resolve().parents[2] / "samples" / "analysis.ipynb"
 Output = dict[str, Any]
+LARGEST = 20_000
+"""Characters of markup that a kept output may have: the page in a frame is not committed."""
 
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
@@ -47,8 +49,9 @@ def run(source: str, names: dict[str, Any], where: str) -> list[Output]:
         )
     if value is not None:
         data = {"text/plain": repr(value).splitlines(keepends=True)}
-        if hasattr(value, "_repr_html_"):
-            data["text/html"] = value._repr_html_().splitlines(keepends=True)
+        markup = value._repr_html_() if hasattr(value, "_repr_html_") else None
+        if markup and len(markup) <= LARGEST:
+            data["text/html"] = markup.splitlines(keepends=True)
         found.append(
             {"output_type": "execute_result", "execution_count": None, "metadata": {}, "data": data}
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
@@ -14,6 +15,7 @@ from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
@@ -22,8 +24,12 @@ from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
 from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 from torch_tb_profiler.views.wire import Vocabulary
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 WIDTH = 100
 SHOWN = 3
+WORKERS = 24
 LABEL = 11
 LONGEST = 60
 MOST_UNREADABLE = 8
@@ -75,6 +81,29 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
         ("tables", TABLES),
     ]
     return [(label, one_line(text)) for label, text in labelled if text]
+
+
+def run_lines(
+    traces: Sequence[Opened], workers: DataFrame, unreadable: Sequence[Unreadable]
+) -> list[Line]:
+    """Several traces in labelled lines. ``workers``: their table."""
+    runs = list(dict.fromkeys(opened.run.name for opened in traces))
+    labelled = [
+        ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
+        ("traces", format_count(len(traces))),
+    ]
+    for row in workers.head(WORKERS).itertuples():
+        mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
+        traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
+        steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
+        entries = format_count(row.events)
+        labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
+    labelled += [("", more)] if (more := and_more(len(traces) - WORKERS)) else []
+    labelled += not_read(unreadable)
+    listed = TABLES.replace("  .key_averages()", "")
+    hint = f'; a trace by [0] or ["{traces[0].worker.name}"]' if traces else ""
+    labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
+    return [(label, one_line(text)) for label, text in labelled]
 
 
 def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:

@@ -7,6 +7,7 @@ Times are integer nanoseconds, unknown is missing (``isna()``). ``attrs["units"]
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.memory_frames import Make, MemoryFrames, one_of
+from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import (
@@ -36,13 +38,9 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.escapes import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-SHOWN = 24
 
 
 class Frames(CallFrames, MemoryFrames):
@@ -167,6 +165,21 @@ class Frames(CallFrames, MemoryFrames):
         """
         return self._each(lambda context: answered(context, statement, seconds))
 
+    def show(
+        self, view: str = "overview", *, height: int = HEIGHT, most_bytes: int = MOST_BYTES
+    ) -> EmbeddedPage:
+        """The page in a notebook, with a view opened: as the last line of a cell, or given to ``display``. It needs no server
+        and no network, and stays in the notebook when that is saved. ``height`` in pixels.
+
+        Raises:
+            BadRequest: there is no such view, it needs a server, or the page is larger than ``most_bytes``.
+        """
+        return embedded(self._contexts(), view, height, most_bytes)
+
+    @abstractmethod
+    def _contexts(self) -> list[TraceContext]:
+        """Every trace."""
+
     @property
     def events(self) -> DataFrame:
         """Every event. Made anew at each use; most columns share memory with the trace and are read-only: use ``.copy()`` to change them."""
@@ -183,6 +196,9 @@ class TraceFrames(Frames):
 
     def _each(self, make: Make) -> DataFrame:
         return make(self._context)
+
+    def _contexts(self) -> list[TraceContext]:
+        return [self._context]
 
     def __repr__(self) -> str:
         return described.text("TraceFrames", described.lines(self._context, self.unreadable))
@@ -307,6 +323,9 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def _each(self, make: Make) -> DataFrame:
         return joined([(trace.context.opened, make(trace.context)) for trace in self._traces])
 
+    def _contexts(self) -> list[TraceContext]:
+        return [trace.context for trace in self._traces]
+
     @property
     def collectives(self) -> DataFrame:
         """Collectives of all workers, matched, with waiting separated from transfer."""
@@ -413,23 +432,8 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return described.markup("RunFrames", self._lines())
 
     def _lines(self) -> list[described.Line]:
-        runs = list(dict.fromkeys(trace.run for trace in self._traces))
-        labelled = [
-            ("runs" if len(runs) > 1 else "run", ", ".join(runs)),
-            ("traces", format_count(len(self._traces))),
-        ]
-        for row in self.workers.head(SHOWN).itertuples():
-            mean = f" of {format_ns(row.mean_step_ns)}" if row.steps else ""
-            traced = f"{row.run} · {row.worker}" if len(runs) > 1 else row.worker
-            steps = f"{row.steps} step{'' if row.steps == 1 else 's'}{mean}"
-            entries = format_count(row.events)
-            labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
-        labelled += [("", more)] if (more := and_more(len(self._traces) - SHOWN)) else []
-        labelled += described.not_read(self.unreadable)
-        listed = described.TABLES.replace("  .key_averages()", "")
-        hint = f'; a trace by [0] or ["{self._traces[0].worker}"]' if self._traces else ""
-        labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
-        return [(label, one_line(text)) for label, text in labelled]
+        traces = [trace.context.opened for trace in self._traces]
+        return described.run_lines(traces, self.workers, self.unreadable)
 
     @property
     def workers(self) -> DataFrame:

@@ -23,7 +23,7 @@ FleetPlace = tuple[Fleet, int]
 """A fleet and a trace's place among its ranks; −1: not among them."""
 
 
-class _Traces:
+class OpenedTraces:
     """Opened traces instead of a catalogue, for ``Fleets``."""
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
@@ -57,7 +57,7 @@ class _Traces:
 
 def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
     """For every trace its fleet: one span per worker, recorded at the same time."""
-    fleets = Fleets(_Traces(traces), most_spans=None)
+    fleets = Fleets(OpenedTraces(traces), most_spans=None)
     # The run as known when its last trace was read has all workers.
     runs = {context.opened.run.name: context.opened.run for context in traces}
     memberships: dict[tuple[str, str, str], FleetPlace] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import replace
 from typing import BinaryIO
 
 from torch_tb_profiler.api.export import STDOUT, saving
@@ -21,8 +20,6 @@ from torch_tb_profiler.runs.model import Snapshot, State
 from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
 
-ROWS = 2000
-"""Rows kept per table; the rest is pooled in one row."""
 ABOUT = (
     "A report holds tables and charts, but neither the timeline nor every selection. For those, open"
     " the trace: torch-tb-profiler serve LOGDIR."
@@ -48,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
     """What the report holds, in words, and its size in bytes."""
-    settings = replace(settings_of(options), max_table_rows=ROWS)
+    settings = settings_of(options)
     catalogue = catalogue_of(options.path, None, settings)
     try:
         catalogue.start()

@@ -19,7 +19,9 @@ import json
 import time
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import msgspec
 from werkzeug.test import EnvironBuilder
@@ -35,6 +37,8 @@ from torch_tb_profiler.web.routes import ROUTES, handlers
 from torch_tb_profiler.web.static_files import StaticFiles
 
 BUNDLE = "report.js"
+ROWS = 2000
+"""Rows kept per table; the rest is pooled in one row."""
 MOST_STEPS = 12
 """Most steps of a trace for which a report keeps each step."""
 MOST_STACKS = 30
@@ -53,26 +57,30 @@ def keep(
     settings: Settings,
     traces: list[Query],
     report: Callable[[int, int], None],
+    steps: Query | None = None,
 ) -> Answers:
-    """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each)."""
-    keeper = _Keeper(handlers(catalogue, settings))
+    """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each). ``steps``: kept besides all
+    and single ones.
+    """
+    keeper = _Keeper(handlers(catalogue, replace(settings, max_table_rows=ROWS)))
     keeper.all("logdir", {})
     for done, trace in enumerate(traces):
         keeper.trace(trace)
+        if steps:
+            keeper.all("steps", {**trace, **steps}, whole=False)
         report(done + 1, len(traces))
     return keeper.answers
 
 
-def page(answers: Answers, title: str, about: str) -> str:
-    """The document.
+def page(answers: Answers, title: str, about: str, shown: Query | None = None) -> str:
+    """The document. ``shown``: what it opens with, as in the page's address: ``{"view": "kernel"}``.
 
     Raises:
         FrontendMissing: the page was not built.
     """
     script = StaticFiles().text(BUNDLE).replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    packed = base64.b64encode(
-        gzip.compress(msgspec.json.encode({"about": about, "answers": answers}), 9, mtime=0)
-    ).decode()
+    held = {"about": about, "page": urlencode(shown or {}, quote_via=quote), "answers": answers}
+    packed = base64.b64encode(gzip.compress(msgspec.json.encode(held), 9, mtime=0)).decode()
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src"
@@ -103,8 +111,10 @@ def _escaped(text: str) -> str:
 
 
 def _without_folders(body: bytes) -> bytes:
-    """Logdirs without their folders: a report is sent to others."""
+    """Logdirs without their folders, and no jobs that run there: a report is sent to others."""
     payload = msgspec.json.decode(body)
+    if "live" in payload:
+        payload["live"] = []
     payload["logdirs"] = [base_name(logdir.rstrip("/\\")) for logdir in payload["logdirs"]]
     return msgspec.json.encode(payload)
 

@@ -36,7 +36,7 @@ export function asApiError(thrown: unknown): ApiError {
   return new ApiError({ code: "page", message: messageOf(thrown), hint, progress: null });
 }
 
-let base = new URL("./", document.baseURI);
+let base = new URL("http://localhost/");
 
 /** Where the routes are, as an absolute URL that ends in a slash. Called once, by the entry module. */
 export function setBase(url: URL): void {

@@ -7,6 +7,8 @@
 
 export interface Report {
   about: string;
+  /** What is shown first where the address does not say: `view=kernel&steps=2`. */
+  page?: string;
   answers: Readonly<Record<string, unknown>>;
 }
 

@@ -75,13 +75,13 @@ def test_an_operator_leads_to_its_kernels_and_to_its_calls(
 ) -> None:
     tab = open_tab(sample_server).load("operator", run="synthetic_ddp8", worker="rank0")
     row = tab.grid("Operators").locator(".body-row").filter(has_text="aten::mm").first
-    row.get_by_role("link", name="its kernels").click()
+    row.get_by_role("link", name="kernels").click()
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
     kernels = tab.grid("Kernels").locator(".body-row")
     expect(kernels.first).to_contain_text("aten::mm")
     expect(kernels.filter(has_not_text="aten::mm")).to_have_count(0)
     tab.page.go_back()
-    row.get_by_role("link", name="its calls").click()
+    row.get_by_role("link", name="calls").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     calls = sample_server.answer("operator", "synthetic_ddp8", worker="rank0")["rows"]
     count = calls["calls"][calls["name"].index("aten::mm")]

@@ -290,6 +290,8 @@ describe("TraceView", () => {
     answers["trace/event"] = event(7);
     answers["trace/search"] = {
       total: 3,
+      kind: "device",
+      kinds: [{ kind: "device", count: 3 }],
       names: { name: ["gemm"], look: [3], count: [3], total_ns: [30] },
       names_total: 1,
       hits: { event: [], lane: [], name: [], start_ns: [], dur_ns: [] },

@@ -106,17 +106,20 @@ function HiddenColumns({
   const { all = false } = saved;
   const hidden = chosen.filter((column) => !visible.includes(column));
   if (!hidden.length && !all) return null;
+  const text = all
+    ? "Fit columns"
+    : `${hidden.length} column${hidden.length === 1 ? "" : "s"} hidden`;
   return (
     <Button
       kind="quiet"
       label={
         all
-          ? "Hide the columns for which there is no room"
-          : `Show also: ${hidden.map((column) => column.label).join(", ")}`
+          ? `${text}: hide those for which there is no room`
+          : `Show also: ${hidden.map((column) => column.label).join(", ")} (${text})`
       }
       onClick={() => onSaved({ ...saved, all: !all })}
     >
-      {all ? "Fit columns" : `${hidden.length} column${hidden.length === 1 ? "" : "s"} hidden`}
+      {text}
     </Button>
   );
 }

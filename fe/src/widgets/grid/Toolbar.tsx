@@ -115,7 +115,7 @@ function HiddenColumns({
       label={
         all
           ? `${text}: hide those for which there is no room`
-          : `Show also: ${hidden.map((column) => column.label).join(", ")} (${text})`
+          : `Show also: ${hidden.map((column) => column.label).join(", ")} – ${text}`
       }
       onClick={() => onSaved({ ...saved, all: !all })}
     >

@@ -30,7 +30,7 @@ ALLOWED: dict[str, Set[str]] = {
     "views": {*_ANALYSIS, "store"},
     "runs": {*_ANALYSIS, "sources", "importers", "store"},
     "sql": {*_ANALYSIS, "hardware", "runs", "store"},
-    "web": {"runs", "sql", "views"},
+    "web": {"live", "runs", "sql", "views"},
     "api": {*_ANALYSIS, "runs", "sql", "store", "views"},
     "cli": {*_ANALYSIS, "runs", "sql", "store", "views", "web", "api", "live"},
     "plugin": {"web", "runs"},

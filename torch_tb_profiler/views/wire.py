@@ -135,15 +135,26 @@ class ClusterItem(Wire, frozen=True, kw_only=True):
     failed: int
 
 
+class LiveJob(Wire, frozen=True, kw_only=True):
+    """A running job that records when it is asked to: the folder of its traces, the ranks that listen, and the
+    command that asks them.
+    """
+
+    folder: str
+    ranks: list[int]
+    command: str
+
+
 class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diagnosis``: the places that were scanned, the files found there, and what became of each;
-    ``cluster`` is null where processes of the server's machine do the work.
+    ``cluster`` is null where processes of the server's machine do the work. ``live``: jobs that listen.
     """
 
     version: str
     logdirs: list[str]
     notes: list[str]
     cluster: ClusterItem | None
+    live: list[LiveJob]
     files: FilesTable
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import msgspec
 
+from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.views import wire
@@ -50,6 +52,14 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
         logdirs=list(snapshot.logdirs),
         notes=list(snapshot.notes),
         cluster=_cluster(catalogue),
+        live=[
+            wire.LiveJob(
+                folder=str(folder),
+                ranks=ranks,
+                command=f"torch-tb-profiler record {quote(str(folder))} --steps 5",
+            )
+            for folder, ranks in jobs_below(catalogue.logdirs.values())
+        ],
         files=files,
     )
 

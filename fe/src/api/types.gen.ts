@@ -1240,12 +1240,20 @@ export interface ClusterItem {
   failed: number;
 }
 
-/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. */
+/** A running job that records when it is asked to: the folder of its traces, the ranks that listen, and the command that asks them. */
+export interface LiveJob {
+  folder: string;
+  ranks: number[];
+  command: string;
+}
+
+/** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. `live`: jobs that listen. */
 export interface DiagnosisPayload {
   version: string;
   logdirs: string[];
   notes: string[];
   cluster: ClusterItem | null;
+  live: LiveJob[];
   files: FilesTable;
 }
 

@@ -72,6 +72,7 @@ beforeEach(() => {
     logdirs: ["/logs"],
     notes: [],
     cluster: null,
+    live: [],
     files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
   vi.stubGlobal("fetch", (address: string) => {
@@ -413,6 +414,7 @@ describe("DiagnosisView", () => {
       logdirs: ["/logs"],
       notes: [],
       cluster: null,
+      live: [],
       files: filesOf([]),
     };
     show(DiagnosisView);

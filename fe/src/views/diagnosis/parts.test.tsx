@@ -15,6 +15,7 @@ it("Places lists directories and notes as text", () => {
         logdirs: ["/logs", HOSTILE],
         notes: [HOSTILE],
         cluster: null,
+        live: [],
         files: filesOf([]),
       }}
     />,
@@ -26,7 +27,14 @@ it("Places lists directories and notes as text", () => {
 it("Places says so when there is no log directory", () => {
   render(
     <Places
-      payload={{ version: "1", logdirs: [], notes: [], cluster: null, files: filesOf([]) }}
+      payload={{
+        version: "1",
+        logdirs: [],
+        notes: [],
+        cluster: null,
+        live: [],
+        files: filesOf([]),
+      }}
     />,
   );
   expect(text()).toContain("No log directory");

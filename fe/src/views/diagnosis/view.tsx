@@ -5,7 +5,7 @@ import type { DiagnosisPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Grid, Panel } from "../../widgets";
+import { CodeBlock, Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
@@ -51,6 +51,16 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
       {payload.cluster ? (
         <Panel title="Cluster">
           <Cluster cluster={payload.cluster} />
+        </Panel>
+      ) : null}
+      {payload.live.length ? (
+        <Panel title="Jobs that can be recorded now">
+          {payload.live.map((job) => (
+            <div key={job.folder}>
+              <p>{`${job.folder}, ranks ${job.ranks.join(", ")}`}</p>
+              <CodeBlock code={job.command} label="Copy the command" />
+            </div>
+          ))}
         </Panel>
       ) : null}
       {payload.files.path.length ? (

@@ -1,0 +1,43 @@
+"""The jobs below some folders that can be recorded now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from torch_tb_profiler.live.listener import FOLDER, members_of
+
+DEEPEST = 4
+MOST_FOLDERS = 5000
+MOST_JOBS = 50
+
+
+def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
+    """Folders for which ranks listen, with these ranks; only folders of this machine, few levels deep.
+
+    Links to folders are not followed.
+    """
+    found: list[tuple[Path, list[int]]] = []
+    level = [Path(root) for root in roots if "://" not in root]
+    seen = 0
+    for _ in range(DEEPEST):
+        below: list[Path] = []
+        for folder in level:
+            seen += 1
+            if seen > MOST_FOLDERS or len(found) >= MOST_JOBS:
+                return found
+            names = _folders(folder)
+            if FOLDER in names and (members := members_of(folder)):
+                found.append((folder, [member["rank"] for member in members]))
+            below += [folder / name for name in names if not name.startswith(".")]
+        level = below
+    return found
+
+
+def _folders(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
+    except OSError:
+        return []

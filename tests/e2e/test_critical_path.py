@@ -166,7 +166,7 @@ def test_rows_are_grouped_by_choice(open_tab: OpenTab, server: Server) -> None:
     assert tab.settled_state()["by"] == "track"
 
 
-def test_overview_shows_the_strip_of_few_steps_and_bars_of_many(
+def test_overview_shows_the_strip_of_one_step_also_of_many(
     open_tab: OpenTab, server: Server
 ) -> None:
     tab = open_tab(server).load("overview", run="one")
@@ -175,7 +175,8 @@ def test_overview_shows_the_strip_of_few_steps_and_bars_of_many(
     expect(tab.tab("critical_path")).to_have_attribute("aria-current", "page")
     tab.load("overview", run="many")
     expect(tab.frame.get_by_role("heading", name="Step-time breakdown")).to_be_visible()
-    expect(strip(tab)).to_have_count(0)
+    expect(strip(tab)).to_have_count(1)
+    expect(tab.frame.locator(".path-brief")).to_contain_text(", the median")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -127,7 +127,20 @@ def test_an_area_is_divided_by_kind(page: TracePage) -> None:
     assert frames["lib.py(1): f1"] == 2 * US
     assert page.tab.state()["akind"] == "python"
     page.frame.get_by_role("button", name="Flame graph").click()
-    expect(page.frame.get_by_role("application", name="Flame graph of the area")).to_be_visible()
+    graph = page.frame.get_by_role("application", name="Flame graph of the area")
+    expect(graph).to_be_visible()
+    graph.focus()
+    page.tab.page.keyboard.press("ArrowDown")
+    page.frame.get_by_role("button", name="Callers and callees").click()
+    callees = page.frame.get_by_role("application", name="Callees of ")
+    expect(callees).to_be_visible()
+    functions = page.tab.grid("Functions")
+    functions.get_by_role("link", name="lib.py(1): f1", exact=True).click()
+    assert page.tab.settled_state()["focus"] == "lib.py(1): f1"
+    assert page.tab.state()["view"] == "trace"
+    expect(page.frame.get_by_role("application", name="Callers of lib.py(1): f1")).to_be_visible()
+    page.frame.get_by_role("button", name="All frames").click()
+    expect(graph).to_be_visible()
 
 
 def test_a_pinned_track_stays_by_the_link(page: TracePage) -> None:

@@ -176,7 +176,7 @@ function Histogram({ payload: { histogram } }: Pick<PageProps, "payload">) {
       bars={labels.slice(first, last + 1).map((bucket, i) => ({
         key: first + i,
         label: bucket,
-        title: bucket,
+        title: `time ${bucket}`,
         values: [counts[first + i] ?? 0],
       }))}
       unit="count"

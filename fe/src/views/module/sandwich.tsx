@@ -9,8 +9,11 @@ import { functionsOf, plainName, sandwichOf } from "./flame_model";
 import { kindsOf, type Metric, valuesOf } from "./model";
 import { frameLines } from "./parts";
 
-type SandwichProps = ViewProps & {
-  payload: FlamePayload;
+type SandwichProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
+  payload: Pick<FlamePayload, "rows" | "has_device">;
+  /** Where the links of its functions lead. */
+  view?: "module" | "trace";
+  height?: number;
   device: string;
   metric: Metric;
   layers: boolean;
@@ -18,8 +21,9 @@ type SandwichProps = ViewProps & {
 
 const column = columnsOf("flame");
 
-export function SandwichOf({ payload, metric, layers, device, ...props }: SandwichProps) {
-  const { params, setParam, hrefOf } = props;
+export function SandwichOf(props: SandwichProps) {
+  const { payload, metric, layers, device, params, setParam, hrefOf } = props;
+  const { view = "module", height = 460 } = props;
   const [sort, setSort] = useState<Sort | null>({ key: "own", descending: true });
   const functions = useMemo(
     () => functionsOf(payload.rows, metric, layers),
@@ -30,14 +34,14 @@ export function SandwichOf({ payload, metric, layers, device, ...props }: Sandwi
   const columns = useMemo(
     () => [
       column("frame", "Function", "code", 270, functions.name, {
-        href: (row) => hrefOf("module", { ...params, focus: functions.name[row] ?? "" }),
+        href: (row) => hrefOf(view, { ...params, focus: functions.name[row] ?? "" }),
         onFollow: (row) => setParam("focus", functions.name[row] ?? null),
       }),
       column("own", "Self", "time", 110, functions.own, { bar: true }),
       column("function_total", "Total", "time", 110, functions.total),
       column("calls", "Calls", "count", 80, functions.calls),
     ],
-    [functions, params, setParam, hrefOf],
+    [functions, params, setParam, hrefOf, view],
   );
   const parts = useMemo(
     () => sandwichOf(payload.rows, metric, layers, focus ?? ""),
@@ -55,7 +59,7 @@ export function SandwichOf({ payload, metric, layers, device, ...props }: Sandwi
         label="Functions"
         columns={columns}
         rowCount={functions.name.length}
-        height={460}
+        height={height}
         sort={sort}
         onSort={setSort}
         search={{ text: params.find ?? "", regex: params.find_re === "1" }}

@@ -5,16 +5,21 @@ import type { AreaFlamePayload, Kind } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { Button, ErrorState, Flame, layOutFlame, Skeleton } from "../../widgets";
+import type { ViewProps } from "../../state/view";
+import { plainName } from "../module/flame_model";
 import { kindsOf, valuesOf } from "../module/model";
+import { SandwichOf } from "../module/sandwich";
 import type { Recording } from "./recordings";
 
-interface AreaFlameProps {
+type AreaFlameProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
   query: Recording["query"] & { t0: string; t1: string; lanes?: string };
   kind: Kind;
+  height: number;
   onEvent: (event: number) => void;
-}
+};
 
-export function AreaFlame({ query, kind, onEvent }: AreaFlameProps) {
+export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
+  const { params, setParam } = props;
   const { data, error, reload } = useResource("trace/area/flame", { ...query, kind });
   if (error)
     return <ErrorState error={error} retry={reload} title="The frames could not be loaded" />;
@@ -25,15 +30,32 @@ export function AreaFlame({ query, kind, onEvent }: AreaFlameProps) {
         More than {formatCount(data.most_events)} events: choose a shorter range.
       </p>
     );
-  return <Graph rows={data.rows} pooled={data.pooled} {...{ kind, onEvent }} />;
+  if (params.focus === undefined)
+    return <Graph rows={data.rows} pooled={data.pooled} kind={kind} {...props} />;
+  const metric = kind === "device" ? "device" : "host";
+  return (
+    <>
+      <Button kind="quiet" onClick={() => setParam("focus", null)}>
+        All frames
+      </Button>
+      <SandwichOf
+        {...props}
+        payload={{ rows: data.rows, has_device: metric === "device" }}
+        view="trace"
+        device="device"
+        layers={false}
+        metric={metric}
+      />
+    </>
+  );
 }
 
-type GraphProps = Pick<AreaFlameProps, "kind" | "onEvent"> & {
+type GraphProps = Pick<AreaFlameProps, "kind" | "onEvent" | "setParam"> & {
   rows: NonNullable<AreaFlamePayload["rows"]>;
   pooled: number;
 };
 
-function Graph({ rows, pooled, kind, onEvent }: GraphProps) {
+function Graph({ rows, pooled, kind, onEvent, setParam }: GraphProps) {
   const [zoom, setZoom] = useState({ rows, at: -1 });
   const metric = kind === "device" ? "device" : "host";
   const layout = useMemo(
@@ -74,6 +96,11 @@ function Graph({ rows, pooled, kind, onEvent }: GraphProps) {
                   Longest call
                 </Button>
               ) : null}
+              {rows.kind[row] === "rest" ? null : (
+                <Button kind="quiet" onClick={() => setParam("focus", plainName(rows, row))}>
+                  Callers and callees
+                </Button>
+              )}
             </p>
           );
         }}

@@ -188,7 +188,17 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
         look={view.params.alook === "flame" ? "flame" : "table"}
         onLook={(look) => setParam("alook", look === "flame" ? look : null)}
         onKind={(next) => setParam("akind", next)}
-        flame={(of) => <AreaFlame query={asked} kind={of} onEvent={table.onEvent} />}
+        flame={(of) => (
+          <AreaFlame
+            query={asked}
+            kind={of}
+            params={view.params}
+            setParam={setParam}
+            hrefOf={view.hrefOf}
+            height={table.height}
+            onEvent={table.onEvent}
+          />
+        )}
         {...table}
       />
     </div>

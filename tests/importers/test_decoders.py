@@ -27,6 +27,16 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
 
 MANY = [span(i, f'"args": {{"External id": {i}, "Input Dims": [[{i % 7}]]}}') for i in range(400)]
+NODES = [
+    span(i, f'"args": {{"graph node id": {i % 3}, {named}}}', cat="kernel")
+    for i in range(200)
+    for named in (
+        f'"module_fqn": "layers.{i % 5}"',
+        f'"name": "n{i % 4}"',
+        '"annotation": ["a", "b"]',
+    )
+]
+"""Kernels of graph nodes, with an annotation or, where the node is 0, without."""
 
 
 class DecodedHere(decoders.Decoders):
@@ -107,8 +117,9 @@ def test_every_chunk_size_of_a_trace_with_damage(tmp_path: Path) -> None:
             *MANY[:30], '{"ph": "X", "name": "' + "x" * 3000 + '", "ts": 4, "dur": 1}', *MANY[30:]
         ),
         '{"traceEvents": [' + ",".join(MANY) + '], "traceEvents": [' + ",".join(MANY[:40]) + "]}",
+        lines([*NODES, *MANY, *NODES]),
     ],
-    ids=["kineto", "cut", "array", "odd types", "gaps", "two", "long", "twice"],
+    ids=["kineto", "cut", "array", "odd types", "gaps", "two", "long", "twice", "nodes"],
 )
 @pytest.mark.parametrize(("chunk", "piece"), [(300, 1 << 30), (1500, 700), (5000, 64)])
 def test_odd_texts(text: str, chunk: int, piece: int, tmp_path: Path) -> None:

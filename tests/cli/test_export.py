@@ -43,7 +43,9 @@ def test_without_options_the_operators_as_csv(
 ) -> None:
     assert export(run) == 0
     assert (
-        Path("operators.csv").read_text(encoding="utf-8").startswith("name,calls,device_self_ns,")
+        Path("operators.csv")
+        .read_text(encoding="utf-8")
+        .startswith("name,time_share,calls,device_self_ns,")
     )
     printed = capsys.readouterr()
     assert (printed.out, printed.err.startswith("operators.csv: ")) == ("", True)

@@ -51,6 +51,11 @@ def test_without_options_the_operators_as_csv(
     assert (printed.out, printed.err.startswith("operators.csv: ")) == ("", True)
 
 
+def test_ranges_as_csv(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main.main(["ranges", str(run), "--csv", "--no-cache"]) == 0
+    assert capfdbinary.readouterr().out.startswith(b"name,kind,calls,")
+
+
 def test_the_steps_on_standard_output(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     assert export(run, "--what", "steps", "-o", "-") == 0
     printed = capfdbinary.readouterr()

@@ -35,6 +35,7 @@ def test_every_table_is_declared_and_exported(page: str) -> None:
     assert exported <= declared
     assert declared - exported == {
         "diff",
+        "experiments",
         "workers",
         "place",
         "ranks_path",

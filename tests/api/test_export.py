@@ -38,12 +38,15 @@ def test_every_table_as_csv(one: TraceFrames, name: str) -> None:
 
 def test_what_stands_in_a_csv(one: TraceFrames) -> None:
     lines = text(export.table(one, "operators", "shape")).split("\r\n")
-    assert lines[0].startswith("name,input_shapes,input_dtypes,calls,device_self_ns")
+    assert lines[0].startswith("name,input_shapes,input_dtypes,time_share,calls,device_self_ns")
     assert (
-        """aten::mm,"[[8,4],[4,2]]","[""float"",""float""]",1,12000,12000,23000,23000,true,,,128,224,launch"""
+        """aten::mm,"[[8,4],[4,2]]","[""float"",""float""]",0.35294117647058826,1,12000,12000,23000,23000,23000.0,23000.0,,23000,23000,true,,,128,224,launch"""
         in lines
     )
-    assert "aten::add,,,1,10000,10000,16000,16000,false,0.0,0.0,,,launch" in lines
+    assert (
+        "aten::add,,,0.29411764705882354,1,10000,10000,16000,16000,16000.0,16000.0,,16000,16000,false,0.0,0.0,,,launch"
+        in lines
+    )
 
 
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:

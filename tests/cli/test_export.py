@@ -43,10 +43,17 @@ def test_without_options_the_operators_as_csv(
 ) -> None:
     assert export(run) == 0
     assert (
-        Path("operators.csv").read_text(encoding="utf-8").startswith("name,calls,device_self_ns,")
+        Path("operators.csv")
+        .read_text(encoding="utf-8")
+        .startswith("name,time_share,calls,device_self_ns,")
     )
     printed = capsys.readouterr()
     assert (printed.out, printed.err.startswith("operators.csv: ")) == ("", True)
+
+
+def test_ranges_as_csv(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    assert main.main(["ranges", str(run), "--csv", "--no-cache"]) == 0
+    assert capfdbinary.readouterr().out.startswith(b"name,kind,calls,")
 
 
 def test_the_steps_on_standard_output(run: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -132,21 +132,31 @@ def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         command.name
         for command in COMMANDS
-        if command.name not in ("serve", "import", "mcp", "skill", "sql")
+        if command.name not in ("serve", "import", "mcp", "skill", "sql", "record")
     ],
 )
 def test_a_bad_file_is_one_line_and_exit_code_2(
-    command: str, file: str, bad_files: Path, capsys: pytest.CaptureFixture[str]
+    command: str,
+    file: str,
+    bad_files: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     path = str(bad_files / file)
+    budgets = tmp_path / "budgets.toml"
+    budgets.write_text("step_ms = 1\n")
+    before = {"baseline": ["save", "now"]}
     more = {
+        "baseline": ["--dir", str(bad_files)],
+        "budgets": ["--budgets", str(budgets)],
         "diff": [path],
         "compare": [path],
         "event": ["1"],
         "report": ["-o", str(bad_files / "report.html")],
         "export": ["-o", str(bad_files / "rows.csv")],
     }
-    assert main.main([command, path, *more.get(command, []), "--no-cache"]) == 2
+    arguments = [command, *before.get(command, []), path, *more.get(command, []), "--no-cache"]
+    assert main.main(arguments) == 2
     printed = capsys.readouterr()
     assert printed.err.count("\n") == 1
     assert "Traceback" not in printed.err

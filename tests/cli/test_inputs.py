@@ -48,8 +48,10 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
         command.name: ((), ("--json",))
         for command in COMMANDS
         # What import makes is in the cache, which this test goes without (test_import.py).
-        if command.name not in ("compare", "serve", "report", "import", "mcp", "skill")
+        if command.name
+        not in ("compare", "serve", "report", "import", "mcp", "skill", "baseline", "record")
     },
+    "baseline save now": ((),),
     "summary": ((), ("--json",), ("--tokens", "300")),
     "operators": (("--by", "stack"), ("--json", "--by", "shape")),
     "findings": (("--markdown", "--tokens", "200"), ("--json",)),
@@ -116,9 +118,19 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def call(command: str, path: str, form: tuple[str, ...]) -> int:
-    return main.main([command, path, *([path] if command == "diff" else []), *form, "--no-cache"])
+    paths = [path, path] if command == "diff" else [path]
+    return main.main([*command.split(), *paths, *form, "--no-cache"])
 
 
+@pytest.fixture
+def inside(inputs: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ``budgets`` finds its file and ``baseline`` leaves its own."""
+    folder = Path(inputs["logdir"]).parent
+    (folder / "profiler-budgets.toml").write_text("step_ms = 1000000\n")
+    monkeypatch.chdir(folder)
+
+
+@pytest.mark.usefixtures("inside")
 @pytest.mark.parametrize("kind", READ)
 def test_what_can_be_read_is_told_in_every_form(
     kind: str, inputs: dict[str, str], capfdbinary: pytest.CaptureFixture[bytes]
@@ -136,7 +148,8 @@ def test_what_can_be_read_is_told_in_every_form(
             continue
         assert code == 0, said
         # A failed file beside others is said, and that there is nothing of what was asked for.
-        assert printed.err.count(b"\n") <= (2 if command in ("diff", "ranges") else 1), said
+        two = command in ("diff", "ranges", "baseline save now")
+        assert printed.err.count(b"\n") <= (2 if two else 1), said
         assert b"\x1b" not in printed.err, said
         assert command == "export" or b"\x1b" not in printed.out, said
         if "--json" in form:
@@ -145,6 +158,7 @@ def test_what_can_be_read_is_told_in_every_form(
             ), said
 
 
+@pytest.mark.usefixtures("inside")
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_cannot_be_read_is_one_line(
     kind: str, inputs: dict[str, str], tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]

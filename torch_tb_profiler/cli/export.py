@@ -42,7 +42,7 @@ ENDINGS = {
 }
 _ALSO = {".feather": "arrow", ".txt": "folded", ".json.gz": TRACE}
 _TREES: dict[str, FlameTree] = {"modules": "module", "lines": "line"}
-_ONLY = {
+ONLY = {
     "by": export.TABLE_FORMS,
     "metric": export.FLAME_FORMS,
     "start": (TRACE,),
@@ -92,7 +92,7 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
     form = options.to or _form_of(options.output or "", options.what)
     if form not in ENDINGS:
         raise BadRequest(f"--to {form} is unknown.", f"Use one of: {', '.join(ENDINGS)}.")
-    for name, forms in _ONLY.items():
+    for name, forms in ONLY.items():
         if getattr(options, name) is not None and form not in forms:
             raise BadRequest(
                 f"--{name.replace('_', '-')} cannot be used with {form}.",

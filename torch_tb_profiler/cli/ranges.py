@@ -16,8 +16,9 @@ def run(options: argparse.Namespace) -> int:
     """
     if not options.csv:
         return print_traces(options, "tables:ranges")
+    from torch_tb_profiler.cli.export import ONLY
     from torch_tb_profiler.cli.export import run as export
 
     fixed = {"what": "ranges", "to": "csv", "output": "-", "force": False}
-    others = dict.fromkeys(("by", "metric", "start", "end", "kinds"))
+    others = dict.fromkeys(ONLY)
     return export(argparse.Namespace(**vars(options) | fixed | others))

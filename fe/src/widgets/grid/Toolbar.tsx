@@ -116,11 +116,7 @@ function HiddenColumns({
       label={
         all
           ? `${text}: hide those for which there is no room`
-<<<<<<< HEAD
           : `${text}. Show also: ${hidden.map((column) => column.label).join(", ")}`
-=======
-          : `Show also: ${hidden.map((column) => column.label).join(", ")} – ${text}`
->>>>>>> page2
       }
       onClick={() => onSaved({ ...saved, all: !all })}
     >

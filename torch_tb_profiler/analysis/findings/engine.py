@@ -83,7 +83,7 @@ def _can_judge(case: Case) -> bool:
 def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
-    shortened = np.zeros(len(unchanged.work), np.bool_)
+    shortened = np.zeros(len(unchanged.work))
     idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim else None
@@ -98,13 +98,14 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
         own = changed.work < unchanged.work
         if idles and not own.any() and not rule.artefact:
             continue
-        if own.any() and 2 * unchanged.work[own & shortened].sum() >= unchanged.work[own].sum():
+        gone = unchanged.work - changed.work
+        if own.any() and 2 * np.minimum(shortened, gone)[own].sum() >= gone[own].sum():
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
         saved = _saved(case, simulation, changed, change)
         if saved is not None:
-            shortened |= own
+            shortened[own] = np.maximum(shortened, gone)[own]
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
 

@@ -168,6 +168,6 @@ def test_a_trace_of_nothing() -> None:
     facts = derive(trace_of([]))
     assert facts["steps"].n == 0
     assert average(facts, select(facts)) is None
-    assert absent(facts) == ("device", "shapes", "stack", "steps", "memory", "host")
+    assert absent(facts) == ("device", "shapes", "stack", "steps", "memory", "host", "script")
     with pytest.raises(IndexError, match="does not exist"):
         select(facts, 0)

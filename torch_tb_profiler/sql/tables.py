@@ -71,14 +71,14 @@ _PAGE: tuple[tuple[DisplaySpec, Callable[[Data], DisplayTable], bool], ...] = (
     (STEPS, lambda d: step_table(d.facts, _whole(d)), False),
     (
         _without(OPERATORS, "input_shapes", "input_dtypes", "stack", "flops", "bytes"),
-        lambda d: operator_rows(d.facts, _whole(d), "name"),
+        lambda d: operator_rows(d.facts, _whole(d), "name", of_calls=True),
         False,
     ),
     (
         _without(
             KERNELS, "operator", "no_operator", "grid", "block", "registers", "shared_memory_bytes"
         ),
-        lambda d: kernel_rows(d.facts, _whole(d), "name"),
+        lambda d: kernel_rows(d.facts, _whole(d), "name", of_calls=True),
         False,
     ),
     (ITERATIONS, lambda d: iteration_table(d.facts, _whole(d)), False),

@@ -148,8 +148,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, tree, caused, windows, flags)
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    linked = tables["span_links"]
-    ranges = match_ranges(trace, linked["parent"], linked["launch"])
+    ranges = match_ranges(trace, *(tables["span_links"][key] for key in ("parent", "launch")))
     defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
     summary["profiled_ranges"] = len(ranges.row)

@@ -151,7 +151,7 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
 def _calls(durations: list[list[int]]) -> dict[str, Any]:
     """Columns of calls: of each row its durations in µs, ascending."""
     return {
-        "row": np.repeat(np.arange(len(durations)), [len(each) for each in durations]),
+        "cell": np.repeat(np.arange(len(durations)), [len(each) for each in durations]),
         "duration": np.concatenate(durations) * US,
     }
 

@@ -90,7 +90,7 @@ begin).
 OPERATOR_CALLS = declared("""
 operator_calls: Every call on the host, those of a row of operator_steps together, in the order of
 its rows.
-    row       i4  row of operator_steps  The operator and the step.
+    cell      i4  row of operator_steps  The operator and the step.
     duration  i8  ns                     Host time from begin to end, ascending per row.
 """)
 
@@ -147,7 +147,7 @@ kernel_steps: Calls and times per kernel and step (the step that launched it).
 
 KERNEL_CALLS = declared("""
 kernel_calls: Every launch, those of a row of kernel_steps together, in the order of its rows.
-    row       i4  row of kernel_steps  The kernel and the step.
+    cell      i4  row of kernel_steps  The kernel and the step.
     duration  i8  ns                   Its time, ascending per row.
     stack     i4  row of stacks        Of the operator that launched it; -1 unknown.
 """)

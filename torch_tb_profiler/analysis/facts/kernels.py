@@ -111,7 +111,7 @@ def kernel_facts(
         **weighted,
     )
     order = np.lexsort((dur, cell))
-    calls = {"row": cell, "duration": dur, "stack": operators.stack[is_kernel]}
+    calls = {"cell": cell, "duration": dur, "stack": operators.stack[is_kernel]}
     calls = {key: values[order] for key, values in calls.items()}
     tables = (kernels, steps, fact_schema.KERNEL_CALLS.build(**calls))
     return {table.spec.name: table for table in tables}

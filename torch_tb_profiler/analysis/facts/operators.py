@@ -131,7 +131,7 @@ def _operator_steps(
         summed[f"{key}_self"] = sum_by(cell, n, launched[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
     row, duration = sorted_within(host, dur)
-    calls = fact_schema.OPERATOR_CALLS.build(row=row, duration=duration)
+    calls = fact_schema.OPERATOR_CALLS.build(cell=row, duration=duration)
     return fact_schema.OPERATOR_STEPS.build(**where, **summed), calls
 
 

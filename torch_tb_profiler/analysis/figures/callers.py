@@ -72,10 +72,10 @@ def kernel_callers(
     """The operators that launch a kernel, and their callers; likewise."""
     kernels, steps, calls = facts["kernels"], facts["kernel_steps"], facts["kernel_calls"]
     wanted = (kernels["name"][steps["kernel"]] == name) & mask(selection, steps["step"])
-    taken = np.flatnonzero(wanted[calls["row"]])
+    taken = np.flatnonzero(wanted[calls["cell"]])
     if not len(taken):
         return None
-    operator = kernels["operator"][steps["kernel"][calls["row"][taken]]]
+    operator = kernels["operator"][steps["kernel"][calls["cell"][taken]]]
     stack = calls["stack"][taken]
     first, group = group_rows((operator, stack))
     total = sum_by(group, len(first), calls["duration"][taken])

@@ -12,13 +12,13 @@ def spread(calls: Table, group_of_row: Ints, groups: int) -> dict[str, Array]:
     """Of each group: ``mean``, ``median``, ``deviation`` in ns (float64, NaN without a call),
     ``min``, ``max`` (int64, −1 without); shape (groups,).
 
-    ``calls``: columns ``row`` and ``duration``; ``group_of_row``: group of each value of ``row``,
+    ``calls``: columns ``cell`` and ``duration``; ``group_of_row``: group of each value of ``cell``,
     −1 none. All are exact over the calls. The median of an even number is the mean of the two in
     the middle; the deviation is that of a sample (n − 1), NaN of a single call::
 
         durations 2, 4, 4, 10   mean 5, median 4, deviation √((9 + 1 + 1 + 25) / 3) = 3.46
     """
-    group, duration = group_of_row[calls["row"]], calls["duration"]
+    group, duration = group_of_row[calls["cell"]], calls["duration"]
     if len(group_of_row) and int(group_of_row.min()) < 0:
         taken = group >= 0
         group, duration = group[taken], duration[taken]

@@ -105,18 +105,24 @@ _Row = list[tuple[str, Worker, Span]]
 
 def _rows(runs: Sequence[Run], asked: Opened, every_worker: bool) -> Iterator[_Row]:
     """A row per run, of the worker that goes with the asked one or of all; of a single run one per recording."""
-    usable = [run for run in runs if any(not w.extra and w.spans for w in run.workers)]
+    usable = [run for run in runs if _comparable(run, asked)]
     if len(usable) <= 1 and not every_worker:
         for run in usable:
-            workers = [w for w in run.workers if not w.extra]
+            workers = _comparable(run, asked)
             for worker in nearest(workers, asked.worker, MOST_ROWS):
                 yield from ([(run.name, worker, span)] for span in worker.spans)
         return
     for run in usable:
-        workers = [w for w in run.workers if not w.extra and w.spans]
+        workers = _comparable(run, asked)
         own = asked.worker if run.name == asked.run.name else _like(workers, asked.worker)
         near = nearest(workers, own, MOST_WORKERS) if every_worker else [own]
         yield [(run.name, worker, _span(run, worker, asked)) for worker in near]
+
+
+def _comparable(run: Run, asked: Opened) -> list[Worker]:
+    """Workers with traces, and the asked one even if it has only a snapshot or stacks."""
+    own = asked.worker.name if run.name == asked.run.name else None
+    return [w for w in run.workers if w.spans and (not w.extra or w.name == own)]
 
 
 def _like(workers: Sequence[Worker], own: Worker) -> Worker:

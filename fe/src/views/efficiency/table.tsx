@@ -84,12 +84,21 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
   const texts = rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row)));
+  // Beside the charts there is room for few: what the view is about comes first.
+  const first = columns.filter(({ key }) => FIRST.includes(key));
+  const lead = columns.findIndex(({ key }) => key === "family");
+  const others = columns.filter(({ key }) => !FIRST.includes(key));
   return [
-    ...columns,
+    ...others.slice(0, lead),
+    ...first,
+    ...others.slice(lead),
     ...timelineColumns("efficiency", 92, "longest", rows.event, hrefOf),
     columnsOf("efficiency")("call", "Call", "code", 300, texts, { hidden: true }),
   ];
 }
+
+/** Beside what names a row. */
+const FIRST = ["time_ns", "flops_share", "bytes_share", "bound"];
 
 /** Figures of work, unknown where no model gives them. */
 const FIGURES = [

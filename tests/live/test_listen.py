@@ -22,7 +22,7 @@ from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.live.client import record_live
-from torch_tb_profiler.live.listener import FOLDER, HEADER, TOKEN, Listener, listen
+from torch_tb_profiler.live.listener import FOLDER, HEADER, LEAST_SECONDS, TOKEN, Listener, listen
 
 __all__ = ["torch"]
 JOB = """
@@ -102,6 +102,7 @@ def test_two_ranks_record_the_same_steps(torch: Any, tmp_path: Path) -> None:
     with job(tmp_path):
         report = record_live(str(tmp_path), steps=3)
         assert [rank.problem for rank in report.ranks] == ["", ""]
+        time.sleep(LEAST_SECONDS)
         again = record_live(report.ranks[1].address, steps=2, ranks=[1], token=_token(tmp_path))
     steps = open_path(tmp_path, use_cache=False).steps
     first = [f"ProfilerStep#{report.at_step + i}" for i in range(3)]

@@ -70,7 +70,7 @@ def budgets(options: argparse.Namespace) -> int:
     else:
         words = {True: "held", False: "**missed**", None: "unknown"}
         lines = ["| worker | budget | | |", "| --- | --- | --- | --- |"]
-        lines += [_row(c.worker, c.name, words[c.ok], c.said) for c in checks]
+        lines += [_row(_cell(c.worker), c.name, words[c.ok], _cell(c.said)) for c in checks]
         write("\n".join(lines) + "\n")
     return _told(checks)
 

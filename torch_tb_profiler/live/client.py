@@ -139,7 +139,7 @@ def _ask_all(
     pace = max((s.get("seconds_per_step") or 0.0) for s in states.values())
     now = max(int(s.get("step", 0)) for s in states.values())
     at = now + max(ahead, math.ceil(AHEAD_SECONDS / pace) if pace else 0)
-    late = False
+    late, refusal = False, None
     for place in states:
         member = members[place]
         try:
@@ -152,11 +152,13 @@ def _ask_all(
             )
         except _Late as error:
             problems[place], late = error.message, True
-        except SourceError as error:
-            problems[place] = error.message
+        except (BadRequest, SourceError) as error:
+            problems[place], refusal = error.message, error
     planned = [place for place in states if place not in problems]
     if late and not planned:
         return None
+    if refusal is not None and not planned:
+        raise refusal
     progress(
         f"steps {at} to {at + steps - 1} are recorded on {len(planned)} of {len(members)} ranks"
     )

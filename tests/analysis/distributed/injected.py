@@ -47,7 +47,7 @@ def truth(ranks: int = 8, steps: int = 7, layers: int = 4, seed: int = 0) -> Tru
         sys.path.pop(0)
     starts: list[list[int]] = [[] for _ in range(ranks)]
     stalls: list[list[int]] = [[] for _ in range(ranks)]
-    run, load = Process.run_collective, training._load
+    run, load = Process.run_collective, training.load
 
     def kept(process: Any, pending: Any, kernel: Any, start: int, dur: int, args: str) -> None:
         starts[process.rank].append(start)
@@ -58,7 +58,7 @@ def truth(ranks: int = 8, steps: int = 7, layers: int = 4, seed: int = 0) -> Tru
         load(process, wait)
         stalls[process.rank].append(process.main.now - begin)
 
-    Process.run_collective, training._load = kept, loaded
+    Process.run_collective, training.load = kept, loaded
     try:
         job = training.Job(
             [io.BytesIO() for _ in range(ranks)],
@@ -70,5 +70,5 @@ def truth(ranks: int = 8, steps: int = 7, layers: int = 4, seed: int = 0) -> Tru
         for _ in range(steps):
             job.step()
     finally:
-        Process.run_collective, training._load = run, load
+        Process.run_collective, training.load = run, load
     return Truth(np.array(starts), np.array(stalls), tuple(job.skews), len(starts[0]) // steps)

@@ -26,6 +26,8 @@ GEMM, NCCL, ADAM = (
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
     "multi_tensor_apply_kernel",
 )
+WAITS = "train.py(31): keep_valid;train.py(12): main"
+"""Who makes the host wait where ``syncs`` are injected, innermost first."""
 COPY = "Memcpy HtoD (Pageable -> Device)"
 NO_CHANGE = "again"
 
@@ -182,7 +184,7 @@ class _Job:
                     with self._modules(f"GELU_{block}"), self.span("aten::gelu"):
                         self.launch(GELU, change.gelu)
                 if change.syncs:
-                    with self.span("aten::nonzero"):
+                    with self.span("aten::nonzero", **{"Call stack": WAITS}):
                         self.call("cudaStreamSynchronize", MAIN, 3, self.free[COMPUTE])
                         self.now[MAIN] += self.varied(150)
 

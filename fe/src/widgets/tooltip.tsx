@@ -48,6 +48,8 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
       onPointerLeave={hide}
       onFocusIn={() => show(0)}
       onFocusOut={hide}
+      // A control that was used has said enough: what it leads to is read now.
+      onClick={focusable ? undefined : hide}
     >
       {children}
       {open ? (

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,7 +35,13 @@ CALLERS = DisplaySpec(
         _C("name", "code", "", "The operator, the class of the module, or `file(line): function`."),
         _C("parent", "row", "", "Row that it calls.", unit="row"),
         _C("kind", "category", "", _KIND),
-        _C("layers", "text", "", "Modules between the two, alike ones counted.", optional=True),
+        _C(
+            "layers",
+            "text",
+            "",
+            "Modules between the two, of the outermost line those around it too; alike ones counted.",
+            optional=True,
+        ),
         _C("calls", "count", "", "Calls that come through it.", unit="calls"),
         _C("device_self_ns", "time", "", "Their device self time.", optional=True),
         _C("device_total_ns", "time", "", "Their device total time.", optional=True),
@@ -170,6 +176,9 @@ def _path(frames: Sequence[tuple[str, int]], library: bool) -> list[_Caller]:
             modules_of_line = []
         elif library:
             path.append(_Caller("frame", text))
+    if path and modules_of_line:
+        # Nothing of the program is around them: a recording may begin inside the model.
+        path[-1] = replace(path[-1], modules=(*path[-1].modules, *modules_of_line))
     return path
 
 

@@ -83,6 +83,13 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
+  // Where there is little room, the shares of the peaks are worth more.
+  columns.push(
+    ...columns.splice(
+      columns.findIndex(({ key }) => key === "family"),
+      1,
+    ),
+  );
   const texts = rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row)));
   // Beside the charts there is room for few: what the view is about comes first.
   const first = columns.filter(({ key }) => FIRST.includes(key));

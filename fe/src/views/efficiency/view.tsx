@@ -9,6 +9,7 @@ import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented, Term } from "../../widgets";
+import { Callers } from "../callers";
 import { useColumns } from "../columns";
 import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
@@ -189,13 +190,8 @@ function RooflineFigure({
   );
 }
 
-function TablePanel({
-  payload,
-  hrefOf,
-  params,
-  setParam,
-  children,
-}: PanelProps & { children: ComponentChildren }) {
+function TablePanel({ children, ...props }: PanelProps & { children: ComponentChildren }) {
+  const { payload, hrefOf, params, setParam } = props;
   const { rows, group, pooled } = payload;
   const columns = useColumns(() => efficiencyColumns(payload, hrefOf), [payload]);
   const count = rows.calls.length;
@@ -206,6 +202,7 @@ function TablePanel({
       flush="fill"
     >
       <Grid
+        aligned
         order={{ key: "time_ns", descending: true }}
         aside={() => children}
         asideWidth={CHARTS}
@@ -214,7 +211,27 @@ function TablePanel({
         rowCount={count}
         rowKey={(row) => rowKey(rows, row)}
         pinned={pooled ? [count - 1] : []}
-        detail={(row) => <RowDetail payload={payload} row={row} hrefOf={hrefOf} />}
+        detail={(row, visible) => (
+          <>
+            {rows.name[row] ? (
+              <Callers
+                {...props}
+                of="operator"
+                name={rows.name[row]}
+                shapes={rows.input_shapes[row] ?? null}
+                visible={visible.map((column, i) =>
+                  i && column.key === "name" ? { ...column, key: "operator" } : column,
+                )}
+                shareOf="total_ns"
+                whole={0}
+                share={null}
+              />
+            ) : null}
+            <div class="row-figures">
+              <RowDetail payload={payload} row={row} hrefOf={hrefOf} />
+            </div>
+          </>
+        )}
         storage={`efficiency-${group}`}
         tools={
           payload.has_device ? (

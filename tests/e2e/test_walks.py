@@ -1,0 +1,180 @@
+"""Six questions of the first minutes, each answered in three actions from the opened page: a click,
+a key or a choice is one. What is read at the end is what the Python interface says, in the first
+window without scrolling.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pandas import DataFrame
+from playwright.sync_api import Locator
+
+import torch_tb_profiler
+from tests.builders.drawn import text_of
+from tests.builders.pairs import CHANGES, NO_CHANGE, recording
+from tests.e2e.conftest import OpenTab
+from tests.e2e.pages import Tab
+from tests.e2e.server import Server
+from torch_tb_profiler.units import format_bytes, format_ns, format_share
+
+JOB = "synthetic_ddp8"
+PAIR = {"yesterday": CHANGES[NO_CHANGE], "today": CHANGES["slower_kernel"]}
+WAITS = "waits"
+WIDTH, HEIGHT = 1440, 900
+MOST_ACTIONS = 3
+UNCOVERED = """
+(place, [width, height]) => {
+  const { left, top, right, bottom } = place.getBoundingClientRect();
+  if (right <= left || left < 0 || top < 0 || right > width || bottom > height) return false;
+  const tips = [...document.querySelectorAll(".tooltip")].map((tip) => tip.getBoundingClientRect());
+  const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+  return (
+    hit !== null &&
+    (place.contains(hit) || hit.contains(place)) &&
+    !tips.some((t) => t.left < right && left < t.right && t.top < bottom && top < t.bottom)
+  );
+}
+"""
+"""A text's box lies in the window, and nothing lies on it."""
+
+
+@pytest.fixture(scope="module")
+def logdir(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
+    folder = tmp_path_factory.mktemp("walks")
+    (folder / JOB).symlink_to(samples / JOB)
+    for seed, (name, change) in enumerate({**PAIR, WAITS: CHANGES["new_sync"]}.items()):
+        path = folder / name / "worker0.pt.trace.json"
+        path.parent.mkdir()
+        path.write_text(text_of(recording(change, seed, 8)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(logdir: Path, cache: Path) -> Iterator[Server]:
+    with Server(logdir, cache) as started:
+        started.settled()
+        yield started
+
+
+class Walk:
+    """Actions from the opened page, counted."""
+
+    def __init__(self, tab: Tab, run: str) -> None:
+        self.tab = tab.load("overview", run=run)
+        self.actions = 0
+
+    def click(self, place: Locator) -> None:
+        self.actions += 1
+        place.click()
+        self.tab.idle()
+
+    def reads(self, *words: str) -> None:
+        """All of these stand in the first window, in as many actions as are allowed."""
+        assert self.actions <= MOST_ACTIONS
+        for word in words:
+            self.tab.becomes(lambda word=word: self._stands(word), True)
+        assert self.tab.frame.evaluate("scrollY") == 0
+
+    def _stands(self, word: str) -> bool:
+        found = self.tab.frame.locator("main").get_by_text(word)
+        return any(one.evaluate(UNCOVERED, [WIDTH, HEIGHT]) for one in found.all())
+
+
+Walker = Callable[[str], Walk]
+
+
+@pytest.fixture
+def walk(open_tab: OpenTab, server: Server) -> Walker:
+    return lambda run: Walk(open_tab(server, width=WIDTH, height=HEIGHT), run)
+
+
+@pytest.fixture(scope="module")
+def job(samples: Path) -> torch_tb_profiler.RunFrames:
+    return torch_tb_profiler.open(samples / JOB)
+
+
+def of_rank(findings: DataFrame, worker: str, rule: str) -> DataFrame:
+    return findings[(findings["worker"] == worker) & (findings["rule"] == rule)]
+
+
+def test_which_line_makes_the_gpu_wait(walk: Walker, logdir: Path) -> None:
+    findings = torch_tb_profiler.open(logdir / WAITS).findings
+    waits = findings[findings["rule"] == "host_synchronisation"].iloc[0]
+    walked = walk(WAITS)
+    finding = walked.tab.frame.locator(".finding", has_text=waits["title"])
+    walked.click(finding.get_by_text("what to try"))
+    walked.reads(waits["title"], waits["line"], format_ns(waits["recoverable_ns"]))
+
+
+def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
+    walk: Walker, server: Server, job: torch_tb_profiler.RunFrames
+) -> None:
+    rows = job["rank0"].efficiency(by="kernel")
+    costliest = rows[rows["flops_share"].notna()].sort_values("time_ns").iloc[-1]
+    callers = server.answer(
+        "callers", JOB, of="operator", name=costliest["name"], shapes=costliest["input_shapes"]
+    )
+    module = callers["rows"]["layers"][0].split(",")[0]
+    walked = walk(JOB)
+    walked.click(walked.tab.tab("efficiency"))
+    walked.click(walked.tab.frame.get_by_role("radio", name="kernel", exact=True))
+    rows_shown = walked.tab.grid("Efficiency of kernels").locator(".body-row")
+    row = rows_shown.filter(has_text=format_ns(costliest["time_ns"]).split()[0]).first
+    walked.click(row.locator(".toggle").first)
+    walked.reads(
+        costliest["kernel"],
+        f"{format_share(costliest['flops_share'])} of ",
+        format_ns(costliest["time_ns"]),
+        module,
+    )
+
+
+def test_why_is_step_7_slow(walk: Walker, job: torch_tb_profiler.RunFrames) -> None:
+    steps = job["rank0"].steps
+    index = int(steps.index[steps["name"] == "ProfilerStep#7"][0])
+    waits = of_rank(job.in_steps(index).findings, "rank0", "straggler").iloc[0]
+    walked = walk(JOB)
+    walked.click(walked.tab.frame.get_by_text("Why", exact=True))
+    blamed = re.search(r"Of it, (.+? takes .+?) longer", waits["sentence"])
+    assert blamed is not None
+    walked.reads(waits["title"], blamed[1])
+    assert walked.tab.state()["steps"] == str(index)
+
+
+def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -> None:
+    waits = of_rank(job.findings, "rank0", "straggler")
+    walked = walk(JOB)
+    walked.reads(*waits["title"])
+    walked.click(walked.tab.tab("distributed"))
+    ranks = [title.removeprefix("This rank waits for r") for title in waits["title"]]
+    walked.reads(*(f"R{rank} holds the others back" for rank in ranks))
+
+
+def test_what_grew_since_yesterdays_run(walk: Walker, logdir: Path) -> None:
+    diff = torch_tb_profiler.open(logdir / "yesterday").diff(
+        torch_tb_profiler.open(logdir / "today")
+    )
+    walked = walk("today")
+    walked.click(walked.tab.tab("diff"))
+    runs = walked.tab.grid("Experiments").locator(".body-row", has_text="yesterday")
+    walked.click(runs.get_by_role("link", name="with A"))
+    walked.click(walked.tab.frame.get_by_role("button", name="Swap A and B"))
+    assert diff.attrs["beyond"]
+    walked.reads(diff.attrs["verdict"], diff.attrs["because"])
+
+
+def test_what_holds_the_memory_at_the_peak(
+    walk: Walker, job: torch_tb_profiler.RunFrames
+) -> None:
+    trace = job["rank0"]
+    held = trace.memory_alive().groupby("operator")["bytes"].sum().sort_values()
+    peak = trace.memory["allocated_bytes"].max()
+    walked = walk(JOB)
+    walked.click(walked.tab.tab("memory"))
+    walked.reads(
+        format_bytes(peak), "Alive at the peak", held.index[-1], format_bytes(held.iloc[-1])
+    )

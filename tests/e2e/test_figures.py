@@ -91,6 +91,7 @@ def test_a_row_opens_to_its_callers_in_the_columns_of_the_table(
     callers = tab.frame.get_by_role("group", name="Callers of")
     while (closed := callers.locator('[aria-expanded="false"]')).count():
         closed.first.click()
+        tab.idle()
     for frame in ("train.py:12", "model.py:30", "main.py:3"):
         expect(callers).to_contain_text(frame)
     calls = tab.frame.get_by_role("columnheader", name="Calls").bounding_box()

@@ -142,7 +142,7 @@ def test_classes_are_summed(open_tab: OpenTab, sample_server: Server) -> None:
 def test_the_flame_graph_is_walked_by_pointer_and_keyboard(
     open_tab: OpenTab, sample_server: Server
 ) -> None:
-    tab = open_tab(sample_server).load("module", run="transformer")
+    tab = open_tab(sample_server).load("module", run="transformer", by="flame")
     press_frame(tab, 0, 0.1)
     expect(way(tab)).to_contain_text("All › ")
     chosen = str(way(tab).locator("strong").text_content())
@@ -163,7 +163,7 @@ def test_the_flame_graph_is_walked_by_pointer_and_keyboard(
 
 
 def test_a_search_says_how_much_time_it_found(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("module", run="transformer")
+    tab = open_tab(sample_server).load("module", run="transformer", by="flame")
     rows = sample_server.answer("module/flame", "transformer", tree="module")["rows"]
     tab.frame.get_by_role("textbox", name="Search in the flame graph").fill("addmm")
     found = found_share(rows, "addmm")
@@ -222,6 +222,7 @@ def test_real_traces_with_a_device(open_tab: OpenTab, real_server: Server) -> No
         tab.load("module", run=run)
         assert len(names(tab)) > 10
         expect(tab.frame.locator("dl.totals")).to_contain_text("GPU")
+        tab.frame.get_by_role("radio", name="Flame graph", exact=True).check(force=True)
         expect(canvas(tab)).to_have_attribute("aria-label", re.compile("GPU time"))
         tab.frame.get_by_label("In time", exact=True).check(force=True)
         tab.frame.get_by_label("Host", exact=True).check(force=True)

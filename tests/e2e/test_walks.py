@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ class Walk:
         """All of these stand in the first window, in as many actions as are allowed."""
         assert self.actions <= MOST_ACTIONS
         for word in words:
-            self.tab.becomes(lambda word=word: self._stands(word), True)
+            self.tab.becomes(partial(self._stands, word), True)
         assert self.tab.frame.evaluate("scrollY") == 0
 
     def _stands(self, word: str) -> bool:
@@ -94,11 +95,14 @@ def walk(open_tab: OpenTab, server: Server) -> Walker:
 
 @pytest.fixture(scope="module")
 def job(samples: Path) -> torch_tb_profiler.RunFrames:
-    return torch_tb_profiler.open(samples / JOB)
+    opened = torch_tb_profiler.open(samples / JOB)
+    assert isinstance(opened, torch_tb_profiler.RunFrames)
+    return opened
 
 
 def of_rank(findings: DataFrame, worker: str, rule: str) -> DataFrame:
-    return findings[(findings["worker"] == worker) & (findings["rule"] == rule)]
+    found: DataFrame = findings[(findings["worker"] == worker) & (findings["rule"] == rule)]
+    return found
 
 
 def test_which_line_makes_the_gpu_wait(walk: Walker, logdir: Path) -> None:
@@ -155,9 +159,10 @@ def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -
 
 
 def test_what_grew_since_yesterdays_run(walk: Walker, logdir: Path) -> None:
-    diff = torch_tb_profiler.open(logdir / "yesterday").diff(
-        torch_tb_profiler.open(logdir / "today")
-    )
+    before, after = (torch_tb_profiler.open(logdir / run) for run in ("yesterday", "today"))
+    assert isinstance(before, torch_tb_profiler.TraceFrames)
+    assert isinstance(after, torch_tb_profiler.TraceFrames)
+    diff = before.diff(after)
     walked = walk("today")
     walked.click(walked.tab.tab("diff"))
     runs = walked.tab.grid("Experiments").locator(".body-row", has_text="yesterday")
@@ -167,9 +172,7 @@ def test_what_grew_since_yesterdays_run(walk: Walker, logdir: Path) -> None:
     walked.reads(diff.attrs["verdict"], diff.attrs["because"])
 
 
-def test_what_holds_the_memory_at_the_peak(
-    walk: Walker, job: torch_tb_profiler.RunFrames
-) -> None:
+def test_what_holds_the_memory_at_the_peak(walk: Walker, job: torch_tb_profiler.RunFrames) -> None:
     trace = job["rank0"]
     held = trace.memory_alive().groupby("operator")["bytes"].sum().sort_values()
     peak = trace.memory["allocated_bytes"].max()

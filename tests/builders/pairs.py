@@ -184,7 +184,8 @@ class _Job:
                     with self._modules(f"GELU_{block}"), self.span("aten::gelu"):
                         self.launch(GELU, change.gelu)
                 if change.syncs:
-                    with self.span("aten::nonzero", **{"Call stack": WAITS}):
+                    stack: dict[str, Any] = {"Call stack": WAITS}
+                    with self.span("aten::nonzero", **stack):
                         self.call("cudaStreamSynchronize", MAIN, 3, self.free[COMPUTE])
                         self.now[MAIN] += self.varied(150)
 

@@ -150,6 +150,7 @@ def test_stacks_of_a_snapshot_tell_what_the_program_did() -> None:
 
 def test_what_was_there_before_the_buffer_is_told_by_its_stack() -> None:
     device = Splitting()
+    frames: tuple[str, ...]
     for frames in (MODULE, OPTIMIZER, FORWARD):
         device.alloc(1000, frames)
     device.entries.clear()

@@ -60,6 +60,13 @@ def test_the_own_line_comes_first_and_layers_that_are_alike_are_one_row() -> Non
     ]
 
 
+def test_modules_around_the_outermost_own_line_stand_with_it() -> None:
+    begun_inside = [(-1, "nn.Module: Net_0"), (0, "nn.Module: Block_1"), (1, FORWARD)]
+    assert rows(with_stacks(begun_inside, [2, 2, -1]), "aten::mm") == [
+        (FORWARD, -1, "Block, Net", 6)
+    ]
+
+
 def test_frames_of_libraries_on_request() -> None:
     assert rows(with_stacks(STACKS, [4, 6, -1]), "aten::mm", library=True) == [
         (LIBRARY, -1, None, 6),

@@ -23,6 +23,17 @@ describe("Term", () => {
     fireEvent.pointerLeave(term);
     await vi.waitFor(() => expect(screen.queryByRole("tooltip")).toBeNull());
   });
+  it("goes away when the control that it is about is used", async () => {
+    render(
+      <Term id={key} focusable={false}>
+        <button>Go</button>
+      </Term>,
+    );
+    fireEvent.focusIn(screen.getByText("Go"));
+    await screen.findByRole("tooltip");
+    fireEvent.click(screen.getByText("Go"));
+    await vi.waitFor(() => expect(screen.queryByRole("tooltip")).toBeNull());
+  });
   it("is plain text where the docs define nothing", () => {
     render(<Term id="no_such_key">Label</Term>);
     expect(screen.getByText("Label").getAttribute("tabindex")).toBeNull();

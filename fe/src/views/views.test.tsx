@@ -83,6 +83,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
+  localStorage.clear();
   cleanup();
   vi.unstubAllGlobals();
 });

@@ -37,7 +37,7 @@ def test_iterations_of_a_server(open_tab: OpenTab, start: Start, tmp_path: Path)
     assert accessibility(tab.frame) == []
     tab.frame.get_by_role("link", name="Critical Path", exact=True).last.click()
     expect(tab.tab("critical_path")).to_have_attribute("aria-current", "page")
-    assert tab.settled_state()["steps"] == "4"
+    tab.becomes(lambda: tab.settled_state().get("steps"), "4")
 
 
 @pytest.mark.parametrize("dark", [False, True])

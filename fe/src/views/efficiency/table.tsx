@@ -83,22 +83,17 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
     vocabulary,
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
-  // Where there is little room, the shares of the peaks are worth more.
-  columns.push(
-    ...columns.splice(
-      columns.findIndex(({ key }) => key === "family"),
-      1,
-    ),
-  );
   const texts = rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row)));
   // Beside the charts there is room for few: what the view is about comes first.
   const first = columns.filter(({ key }) => FIRST.includes(key));
+  const family = columns.filter(({ key }) => key === "family");
   const lead = columns.findIndex(({ key }) => key === "family");
-  const others = columns.filter(({ key }) => !FIRST.includes(key));
+  const others = columns.filter(({ key }) => key !== "family" && !FIRST.includes(key));
   return [
     ...others.slice(0, lead),
     ...first,
     ...others.slice(lead),
+    ...family,
     ...timelineColumns("efficiency", 92, "longest", rows.event, hrefOf),
     columnsOf("efficiency")("call", "Call", "code", 300, texts, { hidden: true }),
   ];

@@ -114,7 +114,6 @@ def test_which_line_makes_the_gpu_wait(walk: Walker, logdir: Path) -> None:
     walked.reads(waits["title"], waits["line"], format_ns(waits["recoverable_ns"]))
 
 
-@pytest.mark.xfail(reason="the order of the columns of Efficiency is being settled", strict=False)
 def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
     walk: Walker, server: Server, job: torch_tb_profiler.RunFrames
 ) -> None:

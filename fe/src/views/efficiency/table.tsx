@@ -85,15 +85,13 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
   if (group === "kernel") columns.splice(0, 2, ...columns.slice(0, 2).reverse());
   const texts = rows.calls.map((_, row) => (rest(row) ? "" : callText(rows, row)));
   // Beside the charts there is room for few: what the view is about comes first.
+  const named = columns.findIndex(({ key }) => key === "family");
   const first = columns.filter(({ key }) => FIRST.includes(key));
-  const family = columns.filter(({ key }) => key === "family");
-  const lead = columns.findIndex(({ key }) => key === "family");
-  const others = columns.filter(({ key }) => key !== "family" && !FIRST.includes(key));
+  const others = columns.slice(named).filter(({ key }) => !FIRST.includes(key));
   return [
-    ...others.slice(0, lead),
+    ...columns.slice(0, named),
     ...first,
-    ...others.slice(lead),
-    ...family,
+    ...others,
     ...timelineColumns("efficiency", 92, "longest", rows.event, hrefOf),
     columnsOf("efficiency")("call", "Call", "code", 300, texts, { hidden: true }),
   ];

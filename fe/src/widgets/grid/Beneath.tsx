@@ -43,17 +43,27 @@ export function Beneath({ label, visible, columns, tree }: BeneathProps) {
   }
   const [name] = columns;
   if (!name) return null;
+  const ownOf = (column: Column): Column | undefined =>
+    columns.find(({ key }) => key === column.key);
+  // The name takes the columns behind the first that hold nothing of it.
+  const next = visible.findIndex((column, place) => place > 0 && ownOf(column));
+  const lead = next < 0 ? visible.length : next;
+  const shown = visible.filter((_, place) => !place || place >= lead);
   return (
     <div role="group" aria-label={label}>
       {rows.slice(0, MOST).map(({ row, level }) => (
         <div key={row} class="grid-row beneath-row">
-          {visible.map((column, place) => {
-            const own = place ? columns.find(({ key }) => key === column.key) : name;
+          {shown.map((column, place) => {
+            const own = place ? ownOf(column) : name;
             return (
               <div
                 key={column.key}
                 class={`grid-cell ${own && isText(own.kind) ? own.kind : "number"}`}
-                style={place ? undefined : { paddingLeft: `${14 + level * 16}px` }}
+                style={
+                  place
+                    ? undefined
+                    : { paddingLeft: `${14 + level * 16}px`, gridColumn: `span ${lead}` }
+                }
               >
                 {place ? null : children[row] ? (
                   <button

@@ -36,7 +36,7 @@ ALLOWED: dict[str, Set[str]] = {
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),
-    "integrations": {"recording"},
+    "integrations": {"recording", "store"},
     "live": {"integrations", "recording"},
     "__init__": {"api", "recording", "live"},
     "__main__": {"cli"},

@@ -186,7 +186,7 @@ def test_a_link_shows_the_same_again(open_tab: OpenTab, server: Server) -> None:
         page.selection_on_canvas(),
         page.labels(),
         page.view,
-        page.tab.state(),
+        page.tab.settled_state(),
     )
     assert {"t", "sel"} <= set(state)
     page.tab.page.reload()
@@ -201,7 +201,7 @@ def test_a_link_shows_the_same_again(open_tab: OpenTab, server: Server) -> None:
     )
     assert page.view == pytest.approx(view, abs=2)
     assert page.labels() == rows
-    assert page.tab.state() == state
+    assert page.tab.settled_state() == state
     # In another tab as well.
     other = open_tab(server)
     other.page.goto(page.tab.page.url)

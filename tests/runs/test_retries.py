@@ -313,7 +313,7 @@ def test_kills_are_counted_in_the_own_group_where_they_are(
             raise FileNotFoundError(path)
         return files[path]
 
-    monkeypatch.setattr(executor, "_text", text)
+    monkeypatch.setattr(executor, "system_text", text)
     assert executor._memory_kills() == kills
 
 

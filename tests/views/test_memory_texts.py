@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.analysis.memory.recorded import case
+from tests.analysis.memory.recorded import case, out_of_memory
 from tests.builders.drawn import Event
 from torch_tb_profiler.views.memory import memory_payload
 from torch_tb_profiler.views.memory_devices import device_name
@@ -99,16 +99,7 @@ def test_records_of_old_versions() -> None:
 
 
 def test_a_failed_allocation_is_told_with_what_held_the_memory() -> None:
-    entry = {
-        "ph": "i",
-        "s": "t",
-        "cat": "cpu_instant_event",
-        "name": "[OutOfMemory]",
-        "pid": 100,
-        "tid": 1,
-        "ts": 5,
-        "args": {"Bytes": 2 << 30},
-    }
+    entry = out_of_memory(Bytes=2 << 30)
     trace, facts, found = case("main 1 gpu0 a +64 64 100", "", [entry, {**entry, "ts": 6}])
     payload = memory_payload(trace, facts, found)
     assert (payload.failed, payload.failures[0].sentence) == (

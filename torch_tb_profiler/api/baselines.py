@@ -25,6 +25,8 @@ import numpy as np
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.diff.significance import compare_steps, is_significant
 from torch_tb_profiler.analysis.figures.operators import operator_rows
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
@@ -33,7 +35,6 @@ from torch_tb_profiler.units import format_names, format_number
 from torch_tb_profiler.views.diff_verdict import judged
 from torch_tb_profiler.views.diff_wire import Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.scalars import scalar_table
 
 FORMAT = 1
 MOST_BYTES = 16 << 20
@@ -192,21 +193,19 @@ def check_budgets(budgets: Mapping[str, Any], traces: Sequence[TraceContext]) ->
 
 def scalars_of(trace: TraceContext) -> DisplayTable:
     """The steps that count: all but cold and cut ones, if there are others."""
-    from torch_tb_profiler.analysis.figures.selection import select
-
     chosen = trace.selection()
     warm = select(trace.facts, skip_cold=True)
     if chosen.whole and len(warm.steps):
         chosen = warm
-    return scalar_table(trace.trace, trace.facts, trace.insight, chosen, trace.settings.peaks)
+    return scalar_rows(trace, chosen)
 
 
 def _within(table: DisplayTable, worker: str, key: str, limit: float) -> Check:
     column, words, factor, most = BUDGETS[key]
-    values = known(table, column)
-    if not len(values):
+    figure = _figure(table, column)
+    if figure is None:
         return Check(worker, key, None, f"{words}: not recorded")
-    value = float(values.max() if column == "memory_bytes" else values.mean()) * factor
+    value = figure * factor
     ok = value <= limit if most else value >= limit
     sign = "at most" if most else "at least"
     return Check(worker, key, ok, f"{words}: {format_number(value)}, {sign} {format_number(limit)}")
@@ -219,10 +218,13 @@ def _no_findings(trace: TraceContext, worker: str, keys: Sequence[str]) -> list[
     ]
 
 
-def known(table: DisplayTable, column: str) -> Any:
-    """The values of a column that are known, float64."""
+def _figure(table: DisplayTable, column: str) -> float | None:
+    """What a column comes to over the steps that know it: the mean, of memory the most; None unknown."""
     values = np.asarray(table[column], np.float64)
-    return values[~np.isnan(values) & (values >= 0)]
+    values = values[~np.isnan(values) & (values >= 0)]
+    if not len(values):
+        return None
+    return float(values.max() if column == "memory_bytes" else values.mean())
 
 
 def _worker(trace: TraceContext) -> dict[str, Any]:
@@ -236,19 +238,13 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     return {
         "worker": trace.opened.worker.name,
         "step_ns": [int(value) for value in table["wall_ns"]],
-        **{key: _mean(known(table, key), key) for key in FIGURES},
+        **{key: _figure(table, key) for key in FIGURES},
         "operators": {
             str(names[row]): round(float(time[row]) / selected)
             for row in largest.tolist()
             if time[row] > 0
         },
     }
-
-
-def _mean(values: Any, key: str) -> float | None:
-    if not len(values):
-        return None
-    return float(values.max() if key == "memory_bytes" else values.mean())
 
 
 def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:

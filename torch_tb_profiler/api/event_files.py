@@ -22,12 +22,12 @@ from urllib.parse import quote
 
 import numpy as np
 
+from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.views.escapes import one_line
-from torch_tb_profiler.views.scalars import scalar_table
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
@@ -150,9 +150,7 @@ def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:
     from tensorboard.plugins.scalar.summary_v2 import scalar_pb
     from tensorboard.plugins.text.summary_v2 import text_pb
 
-    table = scalar_table(
-        trace.trace, trace.facts, trace.insight, trace.selection(), trace.settings.peaks
-    )
+    table = scalar_rows(trace, trace.selection())
     begin = np.where(np.isnan(table["begin_s"]), time.time(), table["begin_s"])
     number = table["number"].tolist()
     for column, (tag, factor, words) in TAGS.items():

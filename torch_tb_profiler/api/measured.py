@@ -12,15 +12,17 @@ from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
 from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
-from torch_tb_profiler.analysis.figures.selection import mask
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.views.counter_tables import matching_text
 from torch_tb_profiler.views.efficiency import efficiency_of
 from torch_tb_profiler.views.pyprof import PYPROF, KernelCells
 from torch_tb_profiler.views.pyprof_columns import COLUMNS
+from torch_tb_profiler.views.scalars import scalar_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,6 +45,13 @@ def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> Dat
         "notes": payload.notes,
     }
     return made
+
+
+def scalar_rows(context: TraceContext, selection: Selection) -> DisplayTable:
+    """See ``views.scalars.SCALARS``: the figures of the selected steps."""
+    return scalar_table(
+        context.trace, context.facts, context.insight, selection, context.settings.peaks
+    )
 
 
 def counters(context: TraceContext) -> DataFrame:

@@ -42,6 +42,7 @@ from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what_if_table
 from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.api.waiting import FleetPlace, one_fleet, path_insight
 from torch_tb_profiler.errors import BadRequest, NotReady
@@ -53,7 +54,6 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.distributed import node_of
 from torch_tb_profiler.views.findings_table import findings_table
 from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.scalars import scalar_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -70,15 +70,7 @@ def steps(context: TraceContext) -> DataFrame:
 
 def scalars(context: TraceContext) -> DataFrame:
     """See ``views.scalars.SCALARS``."""
-    return table_frame(
-        scalar_table(
-            context.trace,
-            context.facts,
-            context.insight,
-            context.selection(),
-            context.settings.peaks,
-        )
-    )
+    return table_frame(scalar_rows(context, context.selection()))
 
 
 def iterations(context: TraceContext) -> DataFrame:

@@ -43,7 +43,10 @@ def run(options: argparse.Namespace) -> int:
         return _save(path, options)
     baseline = read_baseline(path)
     compared = compare_with(baseline, _traces(options))
-    checks = [check_of(w.worker, "step time", w.verdict, options.fail_on) for w in compared]
+    checks = [
+        check_of(w.worker, "step time", w.verdict, w.verdict.beyond, options.fail_on)
+        for w in compared
+    ]
     if options.junit:
         write_junit(options.junit, "torch-tb-profiler baseline", checks)
     if options.json:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+from torch_tb_profiler.api.baselines import Check
 from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.junit import check_of, write_junit
@@ -19,7 +20,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_run import ALL_ROWS, DiffWorker, Pair, run_markdown, run_payload
+from torch_tb_profiler.views.diff_run import ALL_ROWS, Pair, run_markdown, run_payload
 from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
 from torch_tb_profiler.views.steps import step_objects
 from torch_tb_profiler.views.wire import to_json
@@ -58,14 +59,15 @@ def print_comparison(
             pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS
         )
         write(_text(payload, options, lambda most: diff_markdown(payload, most)))
-        _junit(options, [("step time", payload.verdict)])
-        return _judged(payload.verdict, options.fail_on)
+        return _told(options, _whole("step time", payload.verdict, options))
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)))
-    _junit(options, [("run", together.verdict), *((w.name, w.verdict) for w in together.workers)])
-    return max(
-        _judged(together.verdict, options.fail_on), _any_judged(together.workers, options.fail_on)
-    )
+    workers = [check_of("", w.name, w.verdict, w.sure, options.fail_on) for w in together.workers]
+    return _told(options, _whole("run", together.verdict, options), workers)
+
+
+def _whole(name: str, verdict: Verdict, options: argparse.Namespace) -> Check:
+    return check_of("", name, verdict, verdict.beyond, options.fail_on)
 
 
 def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
@@ -105,35 +107,20 @@ def _json(payload: DiffPayload) -> str:
     return to_json(told).decode() + "\n"
 
 
-def _junit(options: argparse.Namespace, verdicts: Sequence[tuple[str, Verdict]]) -> None:
+def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = ()) -> int:
+    """The exit code, and why it is not 0; one worker that became slower need not delay the run."""
     if options.junit:
-        checks = [check_of("", name, verdict, options.fail_on) for name, verdict in verdicts]
-        write_junit(options.junit, "torch-tb-profiler diff", checks)
-
-
-def _judged(verdict: Verdict, fail_on: float | None) -> int:
-    if fail_on is None:
-        return 0
-    slower = verdict.share is not None and verdict.share * 100 > fail_on
-    if slower and verdict.beyond is None:
+        write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
+    if whole.ok is None:
         print(
             "torch-tb-profiler: slower than allowed, but one step cannot be told from noise; record"
             " more steps.",
             file=sys.stderr,
         )
-    return SLOWER if slower and verdict.beyond else 0
-
-
-def _any_judged(workers: Sequence[DiffWorker], fail_on: float | None) -> int:
-    """The same of single workers: one that became slower need not delay the run."""
-    slower = [
-        w.name
-        for w in workers
-        if fail_on is not None and w.sure and (w.verdict.share or 0.0) * 100 > fail_on
-    ]
+    slower = [check.name for check in workers if check.ok is False]
     if slower:
         print(
             printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."),
             file=sys.stderr,
         )
-    return SLOWER if slower else 0
+    return SLOWER if slower or whole.ok is False else 0

@@ -12,11 +12,15 @@ from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.views.diff_wire import Verdict
 
 
-def check_of(worker: str, name: str, verdict: Verdict, fail_on: float | None) -> Check:
-    """Whether a step is slower by more than this many per cents; None where one step cannot be told from noise."""
-    ok: bool | None = True
-    if fail_on is not None and verdict.share is not None and verdict.share * 100 > fail_on:
-        ok = None if verdict.beyond is None else not verdict.beyond
+def check_of(
+    worker: str, name: str, verdict: Verdict, beyond: bool | None, fail_on: float | None
+) -> Check:
+    """Whether a step is slower by at most this many per cents, or by no more than noise (``beyond``); None where that
+    cannot be told.
+    """
+    share = verdict.share
+    slower = fail_on is not None and share is not None and share * 100 > fail_on
+    ok = True if not slower else None if beyond is None else not beyond
     return Check(worker, name, ok, verdict.sentence)
 
 

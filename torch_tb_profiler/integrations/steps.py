@@ -23,6 +23,7 @@ from typing import Any, Literal
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.recording import Recording
+from torch_tb_profiler.store.memory import free_memory
 
 Ranks = Literal["all"] | int | Iterable[int]
 WAIT_SECONDS = 120.0
@@ -187,7 +188,7 @@ class StepRecorder:
             options={"schedule": _plan(first, last), **self._options},
             first_step=first,
         )
-        grown = self._most_host if self._most_host is not None else _available() // 4
+        grown = self._most_host if self._most_host is not None else free_memory() // 4
         self._allowed = _resident() + grown
         self._end = last + 1
         recording.start()
@@ -285,12 +286,3 @@ def _resident() -> int:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
     return 0
-
-
-def _available() -> int:
-    """Bytes of memory that are free; very many where the system does not tell."""
-    with contextlib.suppress(OSError, ValueError):
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    return 1 << 60

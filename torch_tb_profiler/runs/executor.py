@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.store.memory import free_memory, system_text
 from torch_tb_profiler.units import format_bytes
 
 _START = (
@@ -92,18 +93,8 @@ class LocalProcesses:
         """There is nothing to let go of."""
 
     def free_memory(self) -> float:
-        """What Linux has available, within the limit of the control group."""
-        try:
-            available = re.search(r"^MemAvailable: +(\d+) kB", _text("/proc/meminfo"), re.M)
-        except OSError:
-            return sys.maxsize
-        free = int(available[1]) * 1024 if available else sys.maxsize
-        with contextlib.suppress(OSError, ValueError):
-            group = "/sys/fs/cgroup/memory."
-            cached = re.search(r"^inactive_file (\d+)", _text(f"{group}stat"), re.M)
-            used = int(_text(f"{group}current")) - (int(cached[1]) if cached else 0)
-            free = min(free, int(_text(f"{group}max")) - used)
-        return free
+        """See ``store.memory.free_memory``."""
+        return free_memory()
 
 
 class WorkerProcess:
@@ -205,20 +196,15 @@ def _memory_kills() -> int | None:
     the system; None if unknown.
     """
     with contextlib.suppress(OSError):
-        own = re.search(r"^0::/(.*)$", _text("/proc/self/cgroup"), re.M)
+        own = re.search(r"^0::/(.*)$", system_text("/proc/self/cgroup"), re.M)
         for group in (own[1], "") if own else ():
             with contextlib.suppress(OSError):
-                if count := _KILLS.search(_text(f"/sys/fs/cgroup/{group}/memory.events")):
+                if count := _KILLS.search(system_text(f"/sys/fs/cgroup/{group}/memory.events")):
                     return int(count[1])
     with contextlib.suppress(OSError):
-        if count := _KILLS.search(_text("/proc/vmstat")):
+        if count := _KILLS.search(system_text("/proc/vmstat")):
             return int(count[1])
     return None
-
-
-def _text(path: str) -> str:
-    with open(path, encoding="ascii", errors="replace") as file:
-        return file.read()
 
 
 def _apart() -> dict[str, Any]:

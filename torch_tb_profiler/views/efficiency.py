@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -113,6 +114,13 @@ def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "")
     )[1]
 
 
+def mfu_of_steps(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> Array:
+    """The same of every selected step, float64 of shape (steps,), NaN unknown."""
+    rows = workload_rows(insight, selection)
+    use = matrix_use(insight, selection, rows, shares(insight, rows, device_peaks(facts, file)))
+    return _utilization(use.flops, use.ideal, _times(facts, selection)[1])
+
+
 def peaks_version(file: str) -> int:
     """Another number after the user's file of peaks changed; 0 without one.
 
@@ -150,15 +158,13 @@ def _steps(
     """Every selected step, and the MFU of all that are complete."""
     table = facts["steps"]
     use = matrix_use(insight, selection, rows, rates)
-    wall = table["end"][selection.steps] - table["start"][selection.steps]
-    # Several devices of a process could have worked in parallel.
-    could = wall * working_devices(facts)
+    wall, could = _times(facts, selection)
     first = first_steps(len(wall))
     flops, ideal_of, could_of, length_of = (
         np.add.reduceat(values, first) if len(first) else values
         for values in (use.flops, use.ideal, could, wall)
     )
-    share = np.where((flops > 0) & (could_of > 0), ideal_of / np.maximum(could_of, 1), np.nan)
+    share = _utilization(flops, ideal_of, could_of)
     names = row_names(facts.strings.many(table["name"][selection.steps]), first)
     listed = [
         StepMfu(
@@ -183,3 +189,16 @@ def _steps(
     length, ideal = int(could[whole].sum()), float(use.ideal[whole].sum())
     known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
     return listed, ideal / length if known else None
+
+
+def _times(facts: Facts, selection: Selection) -> tuple[Ints, Ints]:
+    """Of every selected step its time, and for how long its devices could have computed, ns."""
+    steps = facts["steps"]
+    wall = steps["end"][selection.steps] - steps["start"][selection.steps]
+    # Several devices of a process could have worked in parallel.
+    return wall, wall * working_devices(facts)
+
+
+def _utilization(flops: Array, ideal: Array, could: Array) -> Array:
+    """MFU: the time that the products would take at the peak, of the time that there was."""
+    return np.where((flops > 0) & (could > 0), ideal / np.maximum(could, 1), np.nan)

@@ -6,13 +6,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.distributed.alignment import unix_begin
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
-from torch_tb_profiler.analysis.efficiency.device import device_peaks, working_devices
-from torch_tb_profiler.analysis.efficiency.rates import matrix_use, shares, workload_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
-from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.efficiency import mfu_of_steps
 
 _C = DisplayColumn
 _NUMBER = "N of `ProfilerStep#N`, which counts the steps of the program; of other steps the number in the trace, from 0."
@@ -60,16 +58,6 @@ def scalar_table(
         wall_ns=wall,
         device_share=np.where(known, busy / np.maximum(wall, 1), np.nan),
         exposed_ns=np.where(known, insight["communication_steps"]["communication"][chosen], -1),
-        mfu=_mfu(facts, insight, selection, peaks)[np.isin(selection.steps, chosen)],
+        mfu=mfu_of_steps(facts, insight, selection, peaks)[np.isin(selection.steps, chosen)],
         memory_bytes=peak_memory(insight, start, steps["end"]),
     )
-
-
-def _mfu(facts: Facts, insight: Insight, selection: Selection, peaks: str) -> Array:
-    """Of every selected step the time that its products would take at the device's peak, of its time."""
-    steps = facts["steps"]
-    wall = steps["end"][selection.steps] - steps["start"][selection.steps]
-    rows = workload_rows(insight, selection)
-    use = matrix_use(insight, selection, rows, shares(insight, rows, device_peaks(facts, peaks)))
-    could = wall * working_devices(facts)
-    return np.where((use.flops > 0) & (could > 0), use.ideal / np.maximum(could, 1), np.nan)

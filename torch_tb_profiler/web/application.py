@@ -11,7 +11,9 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.parameters import shown
-from torch_tb_profiler.web.replies import guarded
+from torch_tb_profiler.web.record_route import PATH as RECORD
+from torch_tb_profiler.web.record_route import record_handler
+from torch_tb_profiler.web.replies import READING, guarded
 from torch_tb_profiler.web.routes import handlers
 from torch_tb_profiler.web.static_files import ENTRY, StaticFiles, page
 
@@ -30,13 +32,17 @@ class Application:
     ) -> None:
         self._routes = handlers(catalogue, settings)
         self._static = static or StaticFiles()
+        self._record = _wsgi(record_handler(catalogue), ("POST",))
+        self._read = _wsgi(self._dispatch)
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
-        return _wsgi(self._dispatch)(environ, start_response)
+        app = self._record if environ.get("PATH_INFO") == RECORD else self._read
+        return app(environ, start_response)
 
     def plugin_apps(self) -> dict[str, Wsgi]:
         """Route → app, as ``TBPlugin.get_plugin_apps`` wants it; the last one answers 404."""
         apps: dict[str, Wsgi] = {path: _wsgi(handler) for path, handler in self._routes.items()}
+        apps[RECORD] = self._record
         apps[ENTRY_ROUTE] = _wsgi(self._static_file)
         apps[STATIC + "*"] = _wsgi(self._static_file)
         apps["/*"] = _wsgi(_unknown)
@@ -61,8 +67,8 @@ def _unknown(request: Request) -> Response:
     )
 
 
-def _wsgi(handle: Callable[[Request], Response]) -> Wsgi:
-    answer = guarded(handle)
+def _wsgi(handle: Callable[[Request], Response], methods: tuple[str, ...] = READING) -> Wsgi:
+    answer = guarded(handle, methods)
 
     def app(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         return answer(Request(environ))(environ, start_response)

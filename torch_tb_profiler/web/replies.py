@@ -129,23 +129,26 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
 
 
 class MethodNotAllowed(ProfilerError):
-    """The routes are read-only."""
+    """No route but one changes anything."""
 
     code = "method_not_allowed"
     status = 405
 
 
-def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
+READING = ("GET", "HEAD")
+
+
+def guarded(
+    handle: Callable[[Request], Response], methods: tuple[str, ...] = READING
+) -> Callable[[Request], Response]:
     """A handler whose failures become error replies; unexpected ones are logged only."""
 
     def answer(request: Request) -> Response:
-        if request.method not in ("GET", "HEAD"):
+        if request.method not in methods:
             method = request.method[:20]
             return error(
-                MethodNotAllowed(
-                    f"The method is {method!r}, expected GET or HEAD.", "The routes are read-only."
-                ),
-                {"Allow": "GET, HEAD"},
+                MethodNotAllowed(f"The method is {method!r}, expected {' or '.join(methods)}."),
+                {"Allow": ", ".join(methods)},
             )
         try:
             return handle(request)

@@ -2,7 +2,7 @@
 
 import { messageOf } from "../base/errors";
 import type { Parameters, Routes } from "./routes.gen";
-import type { ErrorBody } from "./types.gen";
+import type { ErrorBody, RecordPayload, RecordRequest } from "./types.gen";
 
 export type { Parameters, Routes };
 export type Route = keyof Routes;
@@ -49,7 +49,7 @@ let ask: (url: string, how: RequestInit) => Promise<Response> = (url, how) => fe
 export let served = true;
 
 /** Answers from elsewhere than a server: those that a report has kept. */
-export function setFetch(kept: (url: string) => Promise<Response>): void {
+export function setFetch(kept: typeof ask): void {
   ask = kept;
   served = false;
 }
@@ -72,10 +72,23 @@ export async function fetchJson<R extends Route>(
   query: Parameters[R],
   signal?: AbortSignal,
 ): Promise<Routes[R]> {
-  const response = await request(urlOf(route, query), "application/json", signal);
+  return payload(await request(urlOf(route, query), "application/json", signal), signal);
+}
+
+/** Has a job record. Throws as `fetchJson` does. */
+export async function askToRecord(asked: RecordRequest): Promise<RecordPayload> {
+  return payload(
+    await request(new URL("record", base).href, "application/json", undefined, {
+      method: "POST",
+      body: JSON.stringify(asked),
+    }),
+  );
+}
+
+async function payload<P>(response: Response, signal?: AbortSignal): Promise<P> {
   const text = await reached(response.text(), signal);
   const value = parse(text);
-  if (response.status === 200 && value !== null && !hasError(value)) return value as Routes[R];
+  if (response.status === 200 && value !== null && !hasError(value)) return value as P;
   throw refusal(response, text, value, "JSON");
 }
 
@@ -94,8 +107,14 @@ export async function fetchColumns<R extends Exclude<keyof Parameters, Route>>(
   throw refusal(response, text, parse(text), "columns");
 }
 
-function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
-  const how = { headers: { Accept: accept }, credentials: "same-origin" } as const;
+function request(
+  url: string,
+  accept: string,
+  signal: AbortSignal | undefined,
+  sent?: { method: "POST"; body: string },
+): Promise<Response> {
+  const headers = { Accept: accept, ...(sent ? { "Content-Type": "application/json" } : {}) };
+  const how = { headers, credentials: "same-origin", ...sent } as const;
   return reached(ask(url, { ...how, ...(signal ? { signal } : {}) }), signal);
 }
 

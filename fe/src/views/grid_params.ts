@@ -17,15 +17,27 @@ export function gridParams(
   params: Readonly<Record<string, string>>,
   setParam: SetParam,
 ): GridParams {
-  const search = params.search ?? "";
-  const regex = params.regex === "1";
   return {
     sort: readSort(params.sort),
     onSort: (sort) => setParam("sort", sort && writeSort(sort)),
-    search: { text: search, regex },
+    ...searchParams(params, setParam, "search", "regex"),
+  };
+}
+
+/** A search alone, under names of its own. */
+export function searchParams(
+  params: Readonly<Record<string, string>>,
+  setParam: SetParam,
+  textKey: string,
+  regexKey: string,
+): Pick<GridParams, "search" | "onSearch"> {
+  const text = params[textKey] ?? "";
+  const regex = params[regexKey] === "1";
+  return {
+    search: { text, regex },
     onSearch: (next) => {
-      if (next.text !== search) setParam("search", next.text);
-      if (next.regex !== regex) setParam("regex", next.regex ? "1" : null);
+      if (next.text !== text) setParam(textKey, next.text);
+      if (next.regex !== regex) setParam(regexKey, next.regex ? "1" : null);
     },
   };
 }

@@ -28,6 +28,19 @@ _BEGIN: Event = {
 Case = tuple[Trace, Facts, Insight]
 
 
+def out_of_memory(**args: Any) -> Event:
+    """What PyTorch writes where an allocation fails, on the thread of the drawings."""
+    place = {"pid": 100, "tid": 1, "ts": 5}
+    return {
+        "ph": "i",
+        "s": "t",
+        "cat": "cpu_instant_event",
+        "name": "[OutOfMemory]",
+        **place,
+        "args": args,
+    }
+
+
 def case(written: str, drawing: str = "", more: list[Event] | None = None, **drawn: Any) -> Case:
     """The trace of a drawing and of records, its facts and its insight. A column of the drawing is
     a microsecond, the first one is the trace's first.

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.analysis.memory.recorded import blocks, built, case, devices
+from tests.analysis.memory.recorded import blocks, built, case, devices, out_of_memory
 from tests.builders.drawn import trace_of
 from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stack
 from tests.builders.splitting import FORWARD, Splitting
@@ -143,16 +143,7 @@ def test_a_failed_allocation_of_a_snapshot_has_its_stack() -> None:
 
 
 def test_a_failed_allocation_of_a_trace_has_the_calls_around_it() -> None:
-    entry = {
-        "ph": "i",
-        "s": "t",
-        "cat": "cpu_instant_event",
-        "name": "[OutOfMemory]",
-        "pid": 100,
-        "tid": 1,
-        "ts": 5,
-        "args": {"Bytes": 7, "Device Type": 1, "Device Id": 0},
-    }
+    entry = out_of_memory(**{"Bytes": 7, "Device Type": 1, "Device Id": 0})
     trace, facts, found = case("main 3 gpu0 a +64", "main [aten::linear]", [entry])
     ((failure,), _) = failed_allocations(trace, facts, found, 9)
     assert (failure.stack, failure.device) == (("aten::linear",), 0)
@@ -160,17 +151,7 @@ def test_a_failed_allocation_of_a_trace_has_the_calls_around_it() -> None:
 
 @pytest.mark.parametrize("args", [{"Bytes": "many"}, {}, {"Bytes": 1.5}, {"Bytes": 1 << 70}])
 def test_failures_that_do_not_say_their_size(args: dict[str, object]) -> None:
-    entry = {
-        "ph": "i",
-        "s": "t",
-        "cat": "cpu_instant_event",
-        "name": "[OutOfMemory]",
-        "pid": 1,
-        "tid": 1,
-        "ts": 5,
-        "args": args,
-    }
-    trace = trace_of([entry])
+    trace = trace_of([out_of_memory(**args)])
     facts = derive(trace)
     (failures, count) = failed_allocations(trace, facts, built(trace, facts), 9)
     assert ([failure.bytes for failure in failures], count) == ([-1], 1)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES, REST, Frames, drawn
@@ -118,9 +118,7 @@ def _with_around(around: Array, event: Ints) -> Ints:
 def _positions(rows: Ints, event: Ints) -> Ints:
     """The place of each event among ``rows``, −1 of those that are not there."""
     order = np.argsort(rows, kind="stable")
-    place = np.searchsorted(rows, event, sorter=order)
-    found = order[np.minimum(place, len(rows) - 1)] if len(rows) else place
-    return np.where((event >= 0) & (rows[found] == event), found, -1) if len(rows) else event
+    return np.asarray(np.append(order, -1)[positions_of(rows[order], event)])
 
 
 def _table(trace: Trace, timeline: Timeline, frames: Frames, *, on_device: bool) -> DisplayTable:

@@ -5,11 +5,12 @@ import type { DiagnosisPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { CodeBlock, Grid, Panel } from "../../widgets";
+import { Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { Cluster } from "./cluster";
+import { Job } from "./job";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 import css from "./diagnosis.css?inline";
@@ -56,10 +57,7 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
       {payload.live.length ? (
         <Panel title="Jobs that can be recorded now">
           {payload.live.map((job) => (
-            <div key={job.folder}>
-              <p>{`${job.folder}, ranks ${job.ranks.join(", ")}`}</p>
-              <CodeBlock code={job.command} label="Copy the command" />
-            </div>
+            <Job key={job.folder} job={job} />
           ))}
         </Panel>
       ) : null}

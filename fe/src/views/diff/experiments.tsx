@@ -14,6 +14,7 @@ import { Loaded, Notes } from "../loaded";
 import { countOfSteps, rowsOf } from "../rows";
 import { TraceSelects } from "../trace_selects";
 import { counterpart, halves, type Side } from "./model";
+import { Baseline } from "./parts";
 
 const NOTHING: Selection = { run: "", worker: "", span: "" };
 const HEIGHT = 460;
@@ -54,13 +55,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
   const { suggestion, progress } = payload;
   return (
     <Panel title="What is compared" term="diff">
-      <div class="diff-side">
-        <span class="diff-mark diff-a">A</span>
-        <span>
-          Baseline: <strong>{selection.run}</strong> · {selection.worker}{" "}
-          <span class="muted">as chosen at the top</span>
-        </span>
-      </div>
+      <Baseline selection={selection} />
       <div class="diff-side">
         <span class="diff-mark diff-b">B</span>
         <TraceSelects

@@ -1,9 +1,23 @@
 import type { DiffPayload, DiffSide } from "../../api/types.gen";
 import { categoryColor, CATEGORIES } from "../../base/theme";
 import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
+import type { Selection } from "../../state/view";
 import { Figure, Strip, Term } from "../../widgets";
 import { basisText, meanText, stripRow } from "./model";
 import { rowsOf } from "../rows";
+
+/** Side A, which the header chooses. */
+export function Baseline({ selection }: { selection: Selection }) {
+  return (
+    <div class="diff-side">
+      <span class="diff-mark diff-a">A</span>
+      <span>
+        Baseline: <strong>{selection.run}</strong> · {selection.worker}{" "}
+        <span class="muted">as chosen at the top</span>
+      </span>
+    </div>
+  );
+}
 
 /** Each step of both sides on one axis: the spread beside the difference. */
 export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload }) {

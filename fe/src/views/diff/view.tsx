@@ -23,7 +23,7 @@ import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
 import { certaintyText, otherSide, type Side, sideParams, testText } from "./model";
-import { Categories, SideCard, StepTimes } from "./parts";
+import { Baseline, Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import css from "./diff.css?inline";
 import tables from "../tables.css?inline";
@@ -109,13 +109,7 @@ function Sides({ selection, steps, setParam, hrefOf, b }: ViewProps & { b: Side 
         </>
       }
     >
-      <div class="diff-side">
-        <span class="diff-mark diff-a">A</span>
-        <span>
-          Baseline: <strong>{selection.run}</strong> · {selection.worker}{" "}
-          <span class="muted">as chosen at the top</span>
-        </span>
-      </div>
+      <Baseline selection={selection} />
       <div class="diff-side">
         <span class="diff-mark diff-b">B</span>
         <TraceSelects

@@ -23,7 +23,7 @@ import {
   type FlameLayout,
   type Sort,
 } from "../../widgets";
-import { exactly } from "../grid_params";
+import { exactly, searchParams } from "../grid_params";
 import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
 import { coloursOf, mergedRows, plainName, readColouring, type Colours } from "./flame_model";
 import {
@@ -221,8 +221,10 @@ type GraphProps = ViewProps & {
 function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
   const { params, setParam } = props;
   const { rows } = payload;
-  const find = params.find ?? "";
-  const regex = params.find_re === "1";
+  const {
+    search: { text: find, regex },
+    onSearch,
+  } = searchParams(params, setParam, "find", "find_re");
   const kinds = useMemo(() => kindsOf(rows), [rows]);
   const line = payload.tree === "line";
   const by = readColouring(params.colour, line);
@@ -245,10 +247,7 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
           regex={regex}
           error={search.error}
           result={result}
-          onChange={(next) => {
-            if (next.text !== find) setParam("find", next.text);
-            if (next.regex !== regex) setParam("find_re", next.regex ? "1" : null);
-          }}
+          onChange={onSearch}
         />
         <Select
           label="Colour"
@@ -389,11 +388,7 @@ function FrameTable({
       height={460}
       sort={sort}
       onSort={setSort}
-      search={{ text: params.find ?? "", regex: params.find_re === "1" }}
-      onSearch={(next) => {
-        setParam("find", next.text);
-        setParam("find_re", next.regex ? "1" : null);
-      }}
+      {...searchParams(params, setParam, "find", "find_re")}
     />
   );
 }

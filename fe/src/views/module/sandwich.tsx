@@ -5,6 +5,7 @@ import type { FlamePayload, FlameTable } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { Flame, Grid, layOutFlame, type Sort } from "../../widgets";
 import { columnsOf } from "../columns";
+import { searchParams } from "../grid_params";
 import { functionsOf, plainName, sandwichOf } from "./flame_model";
 import { kindsOf, type Metric, valuesOf } from "./model";
 import { frameLines } from "./parts";
@@ -62,11 +63,7 @@ export function SandwichOf(props: SandwichProps) {
         height={height}
         sort={sort}
         onSort={setSort}
-        search={{ text: params.find ?? "", regex: params.find_re === "1" }}
-        onSearch={(next) => {
-          setParam("find", next.text);
-          setParam("find_re", next.regex ? "1" : null);
-        }}
+        {...searchParams(params, setParam, "find", "find_re")}
       />
       <div>
         <h3>Callers</h3>

@@ -162,7 +162,7 @@ def test_a_disk_without_room_ends_no_run(
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 4096}))
     recorder = StepRecorder(tmp_path, **ROUND)
-    with pytest.warns(UserWarning, match="the disk has 4,096 bytes left"):
+    with pytest.warns(UserWarning, match="the disk has 4.00 KiB left"):
         assert train(torch, recorder, 8) == 8
     assert list(tmp_path.iterdir()) == []
 

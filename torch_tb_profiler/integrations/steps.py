@@ -24,6 +24,7 @@ from typing import Any, Literal
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.recording import Recording
 from torch_tb_profiler.store.memory import free_memory
+from torch_tb_profiler.units import format_bytes
 
 Ranks = Literal["all"] | int | Iterable[int]
 WAIT_SECONDS = 120.0
@@ -170,12 +171,12 @@ class StepRecorder:
     def _start(self) -> None:
         written = sum(path.stat().st_size for path in self.paths if path.exists())
         if written > self._most:
-            self._give_up(f"Nothing more is recorded: the traces have {written:,} bytes.")
+            self._give_up(f"Nothing more is recorded: the traces have {format_bytes(written)}.")
             return
         self.directory.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(self.directory).free
         if free < _LEAST_FREE_BYTES:
-            self._give_up(f"Nothing is recorded: the disk has {free:,} bytes left.")
+            self._give_up(f"Nothing is recorded: the disk has {format_bytes(free)} left.")
             return
         first, last = self._step, self._step + self._active
         recording = Recording(

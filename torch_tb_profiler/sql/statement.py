@@ -13,7 +13,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.tables import SCHEMAS, SqlTable, find, tables
-from torch_tb_profiler.units import format_names
+from torch_tb_profiler.units import format_count, format_names
 
 LONGEST = 20_000
 """Characters of a statement."""
@@ -83,7 +83,8 @@ def _parsed(connection: Any, text: str) -> Any:
         raise BadRequest("The statement is empty.", _ALLOWED)
     if len(text) > LONGEST:
         raise BadRequest(
-            f"The statement has {len(text):,} characters.", f"At most {LONGEST:,} are allowed."
+            f"The statement has {format_count(len(text))} characters.",
+            f"At most {format_count(LONGEST)} are allowed.",
         )
     try:
         text.encode()

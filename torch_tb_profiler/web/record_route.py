@@ -15,6 +15,7 @@ from torch_tb_profiler.errors import BadRequest, Busy, NotFound
 from torch_tb_profiler.live.client import record_live
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.record_wire import RecordedRank, RecordPayload, RecordRequest
 from torch_tb_profiler.web import replies
 
@@ -50,7 +51,7 @@ def _read(request: Request) -> RecordRequest:
     if request.mimetype != "application/json":
         raise BadRequest("The body is not JSON.", "Send it with Content-Type: application/json.")
     if (request.content_length or 0) > MOST_BYTES:
-        raise BadRequest(f"The body is larger than {MOST_BYTES:,} bytes.")
+        raise BadRequest(f"The body is larger than {format_bytes(MOST_BYTES)}.")
     try:
         return msgspec.json.decode(request.stream.read(MOST_BYTES), type=RecordRequest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -177,6 +177,7 @@ function Profiled(props: PageProps) {
         label="Profiled kernels"
         columns={columns}
         rowCount={profiled.kernel.length}
+        rowKey={(row) => String(profiled.event[row])}
         detail={(row) => (
           <div class="kernel-detail facts-wide">
             <p>{pathText(profiled.op_stack[row] ?? []) || "No operator is around the launch."}</p>

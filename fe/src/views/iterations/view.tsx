@@ -178,6 +178,7 @@ function Table(props: PageProps) {
         label="Iterations"
         columns={columns}
         rowCount={step.length}
+        rowKey={(row) => String(step[row])}
         detail={(row) => {
           const one = { ...steps, first: step[row] ?? 0, last: step[row] ?? 0 };
           return (

@@ -124,7 +124,7 @@ def test_a_new_span_appears_and_the_choice_stays(
     expect(tab.frame.get_by_role("search").get_by_role("textbox")).to_have_value("relu")
 
 
-@pytest.mark.parametrize("width", [800, 2560])
+@pytest.mark.parametrize("width", [640, 2560])
 def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: int) -> None:
     tab = open_tab(sample_server, width=width, inside=True).load()
     for view in VIEWS:

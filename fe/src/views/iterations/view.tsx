@@ -48,7 +48,7 @@ function IterationsPage(props: PageProps) {
     <>
       <InShort sentences={[payload.headline]} />
       <Phases payload={payload} />
-      <Charts {...props} payload={whole} />
+      {whole.iterations.step.length > 1 ? <Charts {...props} payload={whole} /> : null}
       <Table {...props} payload={whole} />
     </>
   );

@@ -170,6 +170,9 @@ class Bar extends Pure<BarProps> {
     const { selected, tabStop, activate, onSelect } = props;
     const left = INSET + index * slots.slot;
     const x = left + (slots.slot - slots.bar) / 2;
+    const middle = left + slots.slot / 2;
+    const end = slots.width + INSET;
+    const wide = middle + (bar.label.length * LETTER) / 2 > end;
     const total = sumOf(bar);
     const top = TOP + plot - (total / axis.max) * plot;
     const spoken = series
@@ -206,9 +209,9 @@ class Bar extends Pure<BarProps> {
         {index % slots.every === 0 ? (
           <text
             class="axis-label"
-            x={left + slots.slot / 2}
+            x={wide ? end : middle}
             y={TOP + plot + 16}
-            text-anchor="middle"
+            text-anchor={wide ? "end" : "middle"}
           >
             {index === 0 && slots.slot > 60 ? `${axisLabel} ${bar.label}` : bar.label}
           </text>

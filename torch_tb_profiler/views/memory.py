@@ -201,31 +201,27 @@ def _notes(trace: Trace, insight: Insight, words: Vocabulary) -> list[str]:
         )
     counted = (
         (
-            "memory_lost_releases",
-            (
-                "releases were not recorded: the block counts as released when its address was"
-                " given out again."
-            ),
+            "Releases that were not recorded",
+            about["memory_lost_releases"],
+            "Such a block counts as released when its address was given out again.",
         ),
         (
-            "memory_lost_allocations",
-            (
-                "allocations were not recorded: the block counts as allocated when its address was"
-                " last released."
-            ),
+            "Allocations that were not recorded",
+            about["memory_lost_allocations"],
+            "Such a block counts as allocated when its address was last released.",
         ),
         (
-            "memory_left_out",
-            "records were left out: of an impossible size, or of too many devices.",
+            "Records left out",
+            about["memory_left_out"],
+            "They are of an impossible size, or of too many devices.",
+        ),
+        (
+            "Records whose total is not the one before plus their own bytes",
+            int(devices["mismatched"].sum()),
+            "The curve shows what they state.",
         ),
     )
-    notes += [f"{format_count(about[key])} {text}" for key, text in counted if about[key]]
-    if mismatched := int(devices["mismatched"].sum()):
-        notes.append(
-            f"{format_count(mismatched)} records state a total that is not the one before plus their own bytes;"
-            " the curve shows what they state."
-        )
-    return notes
+    return notes + [f"{what}: {format_count(n)}. {then}" for what, n, then in counted if n]
 
 
 def memory_curve_payload(

@@ -112,3 +112,21 @@ def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> N
     assert "</script><script>" in tab.locator("main").inner_text()
     assert tab.title() != "1"
     tab.close()
+
+
+def test_it_is_printed_on_white_with_nothing_to_press(
+    page: tuple[Page, Watch], report: Path
+) -> None:
+    tab, _ = page
+    tab.emulate_media(color_scheme="dark")
+    show(tab, report, "operator")
+    ground = "() => getComputedStyle(document.querySelector('.panel')).backgroundColor"
+    assert tab.evaluate(ground) != "rgb(255, 255, 255)"
+    expect(tab.locator("nav")).to_be_visible()
+    tab.emulate_media(media="print", color_scheme="dark")
+    assert tab.evaluate(ground) == "rgb(255, 255, 255)"
+    expect(tab.locator("nav")).to_be_hidden()
+    expect(tab.locator("main button:visible").filter(has_text="CSV")).to_have_count(0)
+    # The table, and of which trace it is.
+    expect(tab.get_by_role("grid").first).to_be_visible()
+    expect(tab.get_by_label("Run")).to_be_visible()

@@ -71,9 +71,7 @@ def test_an_import_beyond_the_memory_that_a_setting_allows(
     write(logdir / "run" / "b.json", content())
     catalogue = start(logdir, Settings(**{**vars(settings), **limit}))
     message = failed(catalogue, "run/a.json")
-    assert message.startswith(
-        "It needs more than 268,435,456 bytes of memory, the limit of an import."
-    )
+    assert message.startswith("It needs more than 256 MiB of memory, the limit of an import.")
     assert "TORCH_TB_PROFILER_MAX_IMPORT_MEMORY_BYTES" in message
     assert "tried again" not in message
     until(lambda: states(catalogue)["run/b.json"] == "ready")

@@ -28,7 +28,7 @@ from typing import IO, Any
 from torch_tb_profiler.errors import OverLimit, ProfilerError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import is_url, words
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_bytes
 
 MEMORY_SETTING = "MAX_IMPORT_MEMORY_BYTES"
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -108,7 +108,7 @@ def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int
             answer(error="The import ran out of memory.", code="memory")
             return
         over = OverLimit(
-            f"It needs more than {format_count(memory_limit)} bytes of memory", MEMORY_SETTING
+            f"It needs more than {format_bytes(memory_limit)} of memory", MEMORY_SETTING
         )
         answer(error=str(over), code=over.code)
     except Exception as error:

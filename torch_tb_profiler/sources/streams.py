@@ -33,7 +33,7 @@ from torch_tb_profiler.sources.places import (
     shown,
     words,
 )
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_bytes
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -220,7 +220,7 @@ class TextStream:
     def _expect_within(self, limits: Settings) -> None:
         what = ""
         if self._inflated > limits.max_inflated_bytes:
-            size = f"{format_count(limits.max_inflated_bytes)} bytes"
+            size = format_bytes(limits.max_inflated_bytes)
             what, name = f"The file inflates to more than {size}", "MAX_INFLATED_BYTES"
         elif time.monotonic() - self._begun > limits.max_import_seconds:
             seconds = f"{limits.max_import_seconds:g} s"

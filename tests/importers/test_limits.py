@@ -65,7 +65,7 @@ def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:
     body = b'{"traceEvents": [' + EVENTS + b'], "x": "' + b" " * (32 << 20)
     path.write_bytes(gzip.compress(body, 9))
     begin = time.process_time()
-    with pytest.raises(OverLimit, match="more than 1.00 MiB") as error:
+    with pytest.raises(OverLimit, match=r"more than 1\.00 MiB") as error:
         read(str(path), Settings(use_cache=False, max_inflated_bytes=1 << 20))
     assert "TORCH_TB_PROFILER_MAX_INFLATED_BYTES" in error.value.hint
     assert time.process_time() - begin < 10

@@ -85,6 +85,7 @@ def test_a_job_is_recorded_by_its_token(job: tuple[Client, Path, Listener]) -> N
         ({"token": "guessed"}, 400, "The token is wrong"),
         ({"folder": "/etc"}, 404, "No job listens for this folder"),
         ({"ranks": [3]}, 400, "No such rank listens"),
+        ({"ranks": []}, 400, "length >= 1 - at `$.ranks`"),
         ({"steps": 100_000}, 400, "steps (1 to 1000)"),
         ({"steps": "all"}, 400, "Expected `int`"),
     ],

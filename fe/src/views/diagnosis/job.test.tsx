@@ -32,3 +32,16 @@ it("asks with the token and the chosen ranks, and says why a job refuses", async
   expect((await screen.findByRole("alert")).textContent).toContain("The token is wrong.");
   expect(sent).toEqual([{ folder: "/logs/run", steps: 5, ranks: [1], token: "secret" }]);
 });
+
+it("never takes ranks that it cannot read for all of them", async () => {
+  const sent: { ranks: unknown }[] = [];
+  setFetch((_, how) => {
+    sent.push(JSON.parse(how.body as string) as { ranks: unknown });
+    return Promise.reject(new Error("enough"));
+  });
+  render(<Job job={JOB} />);
+  fireEvent.input(screen.getByLabelText("Ranks"), { target: { value: "7-0" } });
+  fireEvent.submit(screen.getByLabelText("Token").closest("form")!);
+  await screen.findByRole("alert");
+  expect(sent.map(({ ranks }) => ranks)).toEqual([[]]);
+});

@@ -20,10 +20,15 @@ export function Job({ job }: { job: LiveJob }) {
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setNews({ kind: "asked" });
-    const chosen = parseRanges(ranks, MOST_RANKS);
-    const request = { folder: job.folder, steps: Number(steps), token };
+    // Without a readable rank the list is empty, which is refused: it must not become all of them.
+    const chosen = ranks.trim() ? parseRanges(ranks, MOST_RANKS) : null;
     try {
-      const planned = await askToRecord({ ...request, ranks: chosen.length ? chosen : null });
+      const planned = await askToRecord({
+        folder: job.folder,
+        steps: Number(steps),
+        ranks: chosen,
+        token,
+      });
       setNews({ kind: "planned", text: plannedText(planned) });
     } catch (thrown) {
       const { message, hint } = asApiError(thrown);
@@ -37,6 +42,7 @@ export function Job({ job }: { job: LiveJob }) {
         <label>
           Steps
           <input
+            class="text-input"
             type="number"
             min={1}
             max={1000}
@@ -48,6 +54,7 @@ export function Job({ job }: { job: LiveJob }) {
         <label>
           Ranks
           <input
+            class="text-input"
             type="text"
             value={ranks}
             placeholder="all"
@@ -59,6 +66,7 @@ export function Job({ job }: { job: LiveJob }) {
         <label>
           Token
           <input
+            class="text-input"
             type="password"
             autocomplete="off"
             required

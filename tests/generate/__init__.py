@@ -32,10 +32,10 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/guide/sql.md": sql.page,
     "docs/performance_models.md": lambda _: models.text(),
     "fe/src/api/types.gen.ts": lambda _: typescript.typescript(),
-    "fe/src/api/tables.gen.ts": lambda _: typescript.tables(),
     "docs/http_api.md": routes.page,
     "fe/src/api/routes.gen.ts": lambda _: routes.types(),
     "fe/src/base/limits.gen.ts": lambda _: routes.limits(),
+    "torch_tb_profiler/views/tables.json": lambda _: typescript.tables(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),

@@ -1,5 +1,5 @@
 """``fe/src/api/types.gen.ts``: the wire types of ``views/wire.py`` and the ``*_wire.py`` beside it
-as TypeScript; ``fe/src/api/tables.gen.ts``: what the page has to know of the declared tables.
+as TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
 """
 
 from __future__ import annotations
@@ -26,10 +26,6 @@ HEADER = """\
 // Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
-TABLES_HEADER = """\
-// Generated from the declared tables (torch_tb_profiler/store/display.py) by `python -m tests.generate --write`. Do not edit.
-import type { DeclaredColumn } from "../base/columns";
-"""
 
 
 def typescript() -> str:
@@ -42,14 +38,20 @@ def typescript() -> str:
     ]
     classes = _wire_types()
     parts += [_interface(cls, aliases) for cls in classes]
-    parts += [_table_interface(spec) for spec in _declared(classes)]
-    return "\n".join(parts)
+    declared = _declared(classes)
+    parts += [_table_interface(spec) for spec in declared]
+    names = " | ".join(_literal(spec.name) for spec in declared)
+    return "\n".join([*parts, f"/** The declared tables. */\nexport type TableName = {names};\n"])
 
 
 def tables() -> str:
-    """The text of ``tables.gen.ts``: the columns of every declared table that the page shows."""
-    shown = filter(None, map(_page_columns, _declared(_wire_types())))
-    return "\n".join([TABLES_HEADER, *shown])
+    """The text of ``tables.json``: the columns of every declared table that the page shows, a line per column."""
+    shown = [
+        f'{{"name": "{spec.name}", "columns": [\n' + ",\n".join(map(json.dumps, columns)) + "\n]}"
+        for spec in _declared(_wire_types())
+        if (columns := _page_columns(spec))
+    ]
+    return "[\n" + ",\n".join(shown) + "\n]\n"
 
 
 def _declared(classes: list[type[Wire]]) -> list[DisplaySpec]:
@@ -154,25 +156,21 @@ def _column_type(spec: DisplaySpec, column: DisplayColumn) -> str:
     return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
 
 
-def _page_columns(spec: DisplaySpec) -> str:
-    """The declaration of the columns that the page shows, as a TypeScript constant; empty where it shows none."""
-    columns = [
+def _page_columns(spec: DisplaySpec) -> list[dict[str, Any]]:
+    """The columns that the page shows, as ``DeclaredColumn``."""
+    return [
         {
             "key": column.name,
             "label": column.label,
             "kind": _KINDS.get(column.kind, column.kind),
-            **({"term": column.term} if column.term else {}),
-            **({"width": column.width} if column.width else {}),
-            **({"bar": True} if column.bar else {}),
-            **({"hidden": True} if column.hidden else {}),
+            "term": column.term,
+            "width": column.width,
+            "bar": column.bar,
+            "hidden": column.hidden,
         }
         for column in spec.columns
         if column.label and column.page
     ]
-    if not columns:
-        return ""
-    listed = "".join(f"  {json.dumps(column, ensure_ascii=False)},\n" for column in columns)
-    return f"export const {spec.name.upper()}: readonly DeclaredColumn[] = [\n{listed}];\n"
 
 
 _KINDS = {

@@ -1,5 +1,5 @@
-"""The definitions of all figures, for the page; ``python -m tests.generate`` makes the file
-from ``docs/definitions.md``.
+"""The words of the page: definitions of all figures and columns of all tables; ``python -m tests.generate`` makes the
+files from ``docs/definitions.md`` and the declared tables.
 """
 
 from __future__ import annotations
@@ -9,11 +9,17 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.views.wire import Definition, DefinitionsPayload
+from torch_tb_profiler.views.wire import DeclaredTable, Definition, DefinitionsPayload
 
 
 @lru_cache(maxsize=1)
 def definitions_payload() -> DefinitionsPayload:
-    """All definitions in the order of the document."""
-    text = Path(__file__).with_name("definitions.json").read_bytes()
-    return DefinitionsPayload(definitions=msgspec.json.decode(text, type=list[Definition]))
+    """All definitions in the order of the document, and all declared tables."""
+    return DefinitionsPayload(
+        definitions=msgspec.json.decode(_text("definitions"), type=list[Definition]),
+        tables=msgspec.json.decode(_text("tables"), type=list[DeclaredTable]),
+    )
+
+
+def _text(name: str) -> bytes:
+    return Path(__file__).with_name(f"{name}.json").read_bytes()

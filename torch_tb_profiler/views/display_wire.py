@@ -1,4 +1,4 @@
-"""Declared tables → JSON columns, and what the page has to know about them (``tables.gen.ts``)."""
+"""Declared tables → JSON columns, and what the page has to know about them (``tables.json``)."""
 
 from __future__ import annotations
 

@@ -166,10 +166,48 @@ class Definition(Wire, frozen=True, kw_only=True):
     text: str
 
 
+CellKind = Literal[
+    "text",
+    "code",
+    "time",
+    "delta",
+    "bytes",
+    "share",
+    "count",
+    "number",
+    "knowledge",
+    "FLOP",
+    "FLOP/s",
+    "B/s",
+]
+
+
+class DeclaredColumn(Wire, frozen=True, kw_only=True):
+    """A column of a table as the page shows it. ``label`` may hold the vendor's words: ``{device}``. ``term``: key of its definition, or empty;
+    ``width``: CSS pixels, 0 for the usual one; ``bar``: its part of the largest value is drawn.
+    """
+
+    key: str
+    label: str
+    kind: CellKind
+    term: str
+    width: int
+    bar: bool
+    hidden: bool
+
+
+class DeclaredTable(Wire, frozen=True, kw_only=True):
+    """The columns of a table that the page shows."""
+
+    name: str
+    columns: list[DeclaredColumn]
+
+
 class DefinitionsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/definitions``: what the page shows when the pointer hovers over a label."""
+    """Route ``/definitions``: what the page shows when the pointer hovers over a label, and the columns of its tables."""
 
     definitions: list[Definition]
+    tables: list[DeclaredTable]
 
 
 class Vocabulary(Wire, frozen=True, kw_only=True):

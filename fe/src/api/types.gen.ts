@@ -57,6 +57,8 @@ export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting"
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
+export type CellKind = "B/s" | "FLOP" | "FLOP/s" | "bytes" | "code" | "count" | "delta" | "knowledge" | "number" | "share" | "text" | "time";
+
 /** How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own duration. The last bucket has no end. */
 export interface LaunchHistogram {
   edges_ns: number[];
@@ -1285,9 +1287,27 @@ export interface Definition {
   text: string;
 }
 
-/** Route `/definitions`: what the page shows when the pointer hovers over a label. */
+/** A column of a table as the page shows it. `label` may hold the vendor's words: `{device}`. `term`: key of its definition, or empty; `width`: CSS pixels, 0 for the usual one; `bar`: its part of the largest value is drawn. */
+export interface DeclaredColumn {
+  key: string;
+  label: string;
+  kind: CellKind;
+  term: string;
+  width: number;
+  bar: boolean;
+  hidden: boolean;
+}
+
+/** The columns of a table that the page shows. */
+export interface DeclaredTable {
+  name: string;
+  columns: DeclaredColumn[];
+}
+
+/** Route `/definitions`: what the page shows when the pointer hovers over a label, and the columns of its tables. */
 export interface DefinitionsPayload {
   definitions: Definition[];
+  tables: DeclaredTable[];
 }
 
 /** The vendor's words, e.g. `GPU`/`SM`/`Tensor Cores` or `accelerator`/`compute unit`/`matrix cores`. */
@@ -2131,3 +2151,6 @@ export interface KernelsTable {
   matrix_eligible: number[];
   communication: boolean[];
 }
+
+/** The declared tables. */
+export type TableName = "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "path_strip" | "path_kinds" | "path_steps" | "path_events" | "steps" | "diff" | "diff_tree" | "operations" | "families" | "efficiency" | "experiments" | "iterations" | "phases" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "modules" | "flame" | "process_groups" | "ranges" | "ranks_strip" | "path_ranks" | "matches" | "hits" | "area" | "what_if_kinds" | "predicted_steps" | "what_if" | "files" | "operators" | "callers" | "kernels";

@@ -21,16 +21,30 @@ export async function show(): Promise<void> {
   const root = document.createElement("div");
   root.id = "root";
   document.body.replaceChildren(root);
-  await Promise.race([learnWords(), new Promise((done) => setTimeout(done, PATIENCE))]);
-  render(createElement(App, {}), root);
+  let learnt = false;
+  // What was drawn without the words, whose tables have no columns, is drawn anew.
+  const draw = () => render(createElement(App, { key: String(learnt) }), root);
+  const words = learnWords().then(() => (learnt = true));
+  await Promise.race([words, pause(PATIENCE)]);
+  draw();
+  void words.then(draw);
   setTimeout(() => void fetchViews(), UNHURRIED);
 }
 
-/** What the labels mean. The page is drawn without it, too. */
+/** What the labels mean and which columns the tables have, as soon as the server says so. */
 async function learnWords(): Promise<void> {
-  try {
-    define((await fetchJson("definitions", {})).definitions);
-  } catch {
-    // The routes of the views say what is wrong.
+  for (;;) {
+    try {
+      const { definitions, tables } = await fetchJson("definitions", {});
+      define(definitions, tables);
+      return;
+    } catch {
+      // The routes of the views say what is wrong.
+      await pause(PATIENCE);
+    }
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }

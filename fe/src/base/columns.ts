@@ -28,8 +28,10 @@ export interface DeclaredColumn {
   /** May hold the vendor's words: `{device}`, `{Matrix_cores}`. */
   label: string;
   kind: CellKind;
-  term?: string;
-  width?: number;
-  bar?: boolean;
-  hidden?: boolean;
+  /** Key of its definition, or empty. */
+  term: string;
+  /** CSS pixels; 0: the usual width of its kind. */
+  width: number;
+  bar: boolean;
+  hidden: boolean;
 }

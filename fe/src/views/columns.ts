@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
-import type { Vocabulary } from "../api/types.gen";
-import { NOT_KNOWN, type DeclaredColumn } from "../base/columns";
+import type { TableName, Vocabulary } from "../api/types.gen";
+import { NOT_KNOWN } from "../base/columns";
+import { columnsOfTable } from "../base/definitions";
 import { capitalised } from "../base/words";
 import type { CellKind, CellValue, Column } from "../widgets";
 
@@ -8,14 +9,14 @@ import type { CellKind, CellValue, Column } from "../widgets";
  * The columns that Python declares for a table, with what a view adds to some of them. A column of which no row knows anything is left out.
  */
 export function declaredColumns(
-  declared: readonly DeclaredColumn[],
+  table: TableName,
   rows: object,
   additions: Readonly<Record<string, Partial<Column>>> = {},
   words?: Vocabulary,
 ): Column[] {
   const values = rows as Readonly<Record<string, ArrayLike<CellValue> | undefined>>;
   return knownColumns(
-    declared.flatMap((column) => {
+    columnsOfTable(table).flatMap((column) => {
       const cells = additions[column.key]?.values ?? values[column.key];
       if (!cells) return [];
       const label = words ? inWords(column.label, words) : column.label;

@@ -1,6 +1,5 @@
 /** Payloads for tests: small, and true to the wire types. */
 
-import { KERNELS, OPERATORS } from "../api/tables.gen";
 import type {
   DeviceSummary,
   FilesTable,
@@ -12,10 +11,11 @@ import type {
   OperatorPayload,
   OverviewPayload,
   StepsTable,
+  TableName,
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
-import type { DeclaredColumn } from "../base/columns";
+import { columnsOfTable } from "../base/definitions";
 import type { RowOf, Step } from "./rows";
 import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 
@@ -235,17 +235,17 @@ export function hostOnly(): OverviewPayload {
 
 /** Rows of a declared table; what is not given is unknown, so that a new column needs nothing here. */
 export function declaredTable<T extends object>(
-  declared: readonly DeclaredColumn[],
+  table: TableName,
   count: number,
   known: Partial<T>,
 ): T {
-  const unknown = declared.map(({ key }) => [key, Array<null>(count).fill(null)]);
+  const unknown = columnsOfTable(table).map(({ key }) => [key, Array<null>(count).fill(null)]);
   return { ...Object.fromEntries(unknown), ...known } as T;
 }
 
 export function operatorRows(names: string[], over: Partial<OperatorsTable> = {}): OperatorsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return declaredTable(OPERATORS, names.length, {
+  return declaredTable("operators", names.length, {
     name: names,
     input_shapes: all(null),
     has_stack: all(false),
@@ -281,7 +281,7 @@ export function operators(
 
 export function kernelRows(names: string[], over: Partial<KernelsTable> = {}): KernelsTable {
   const all = <T>(value: T): T[] => names.map(() => value);
-  return declaredTable(KERNELS, names.length, {
+  return declaredTable("kernels", names.length, {
     name: names,
     short_name: names.map((n) => n.slice(0, 24)),
     operator: all(null),

@@ -1,13 +1,5 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import {
-  API_CALLS,
-  COPIES,
-  KERNEL_SEQUENCES,
-  LAUNCHES,
-  LONG_CALLS,
-  QUEUES,
-} from "../../api/tables.gen";
 import type {
   ApiCallsPayload,
   ApiCallsTable,
@@ -25,23 +17,27 @@ function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
   return {
     vocabulary: GPU_WORDS,
     sentences: ["2 calls take 9.00 µs"],
-    rows: declaredTable<ApiCallsTable>(API_CALLS, 1, {
+    rows: declaredTable<ApiCallsTable>("api_calls", 1, {
       name: ["cudaLaunchKernel"],
       calls: [2],
       event: [7],
     }),
     pooled: 0,
-    longest: declaredTable<LongCallsTable>(LONG_CALLS, 1, {
+    longest: declaredTable<LongCallsTable>("long_calls", 1, {
       name: [HOSTILE],
       reason: ["full_queue"],
       event: [7],
     }),
     histogram: { edges_ns: [0, 1000, 2000], delays: [0, 3, 0], durations: [0, 0, 4] },
-    launches: declaredTable<LaunchesTable>(LAUNCHES, 1, { name: ["gemm"], short: [1], event: [9] }),
+    launches: declaredTable<LaunchesTable>("launches", 1, {
+      name: ["gemm"],
+      short: [1],
+      event: [9],
+    }),
     launches_pooled: 0,
-    queues: declaredTable<QueuesTable>(QUEUES, 1, { stream: ["0 · stream 7"], event: [7] }),
+    queues: declaredTable<QueuesTable>("queues", 1, { stream: ["0 · stream 7"], event: [7] }),
     curves: [{ stream: "0 · stream 7", time_ns: [0, 10, 20], length: [1, 2, 0] }],
-    copies: declaredTable<CopiesTable>(COPIES, 1, { kind: ["HtoD"], event: [11] }),
+    copies: declaredTable<CopiesTable>("copies", 1, { kind: ["HtoD"], event: [11] }),
     link: "NVLink 4, 450 GB/s",
     missing: [],
     ...over,
@@ -56,7 +52,7 @@ beforeEach(() => {
     api_calls: payload(),
     sequences: {
       vocabulary: GPU_WORDS,
-      rows: declaredTable<KernelSequencesTable>(KERNEL_SEQUENCES, 1, {
+      rows: declaredTable<KernelSequencesTable>("kernel_sequences", 1, {
         sequence: ["a → b → c"],
         count: [2],
         event: [3],
@@ -116,11 +112,11 @@ it("asks for the limit and the operator of the link, and puts new ones into it",
 });
 
 it("says why there is nothing", async () => {
-  const none = declaredTable<LaunchesTable>(LAUNCHES, 0, {});
+  const none = declaredTable<LaunchesTable>("launches", 0, {});
   answers.api_calls = payload({
-    rows: declaredTable<ApiCallsTable>(API_CALLS, 0, {}),
+    rows: declaredTable<ApiCallsTable>("api_calls", 0, {}),
     launches: none,
-    copies: declaredTable<CopiesTable>(COPIES, 0, {}),
+    copies: declaredTable<CopiesTable>("copies", 0, {}),
   });
   render(<ApiCallsView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
   await waitFor(() =>

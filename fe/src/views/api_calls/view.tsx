@@ -2,16 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import {
-  API_CALLS,
-  COPIES,
-  KERNEL_SEQUENCES,
-  LAUNCHES,
-  LONG_CALLS,
-  QUEUES,
-} from "../../api/tables.gen";
-import type { ApiCallsPayload, QueueCurve } from "../../api/types.gen";
-import type { DeclaredColumn } from "../../base/columns";
+import type { ApiCallsPayload, QueueCurve, TableName } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
@@ -63,7 +54,7 @@ function Page(props: PageProps) {
         title="Runtime and driver calls"
         term="api_calls_view"
         name="api_calls"
-        spec={API_CALLS}
+        table="api_calls"
         rows={rows}
         pooled={payload.pooled}
       />
@@ -72,7 +63,7 @@ function Page(props: PageProps) {
         title="Longest calls"
         term="long_calls"
         name="long_calls"
-        spec={LONG_CALLS}
+        table="long_calls"
         rows={longest}
         additions={{
           operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
@@ -85,7 +76,7 @@ function Page(props: PageProps) {
         title="Launches"
         term="launch_statistics"
         name="launches"
-        spec={LAUNCHES}
+        table="launches"
         rows={launches}
         pooled={payload.launches_pooled}
         additions={{ name: { href: linkedTo(hrefOf, "kernel", launches.name) } }}
@@ -104,7 +95,7 @@ function Page(props: PageProps) {
         title="Queues"
         term="queues"
         name="queues"
-        spec={QUEUES}
+        table="queues"
         rows={queues}
       />
       <TablePanel
@@ -112,7 +103,7 @@ function Page(props: PageProps) {
         title="Copies"
         term="copies"
         name="copies"
-        spec={COPIES}
+        table="copies"
         rows={copies}
         note={payload.link}
       />
@@ -125,7 +116,7 @@ interface TableProps extends Pick<ViewProps, "hrefOf">, Pick<ApiCallsPayload, "v
   title: string;
   term: string;
   name: string;
-  spec: readonly DeclaredColumn[];
+  table: TableName;
   rows: { event: number[] };
   pooled?: number;
   note?: string;
@@ -135,10 +126,10 @@ interface TableProps extends Pick<ViewProps, "hrefOf">, Pick<ApiCallsPayload, "v
 }
 
 function TablePanel(props: TableProps) {
-  const { title, term, name, spec, rows, pooled = 0, note = "", tools, empty } = props;
+  const { title, term, name, table, rows, pooled = 0, note = "", tools, empty } = props;
   const columns = useColumns(
     () => [
-      ...declaredColumns(spec, rows, props.additions, props.vocabulary),
+      ...declaredColumns(table, rows, props.additions, props.vocabulary),
       ...timelineColumns(name, 84, "show", rows.event, props.hrefOf),
     ],
     [rows],
@@ -238,7 +229,7 @@ function Sequences(props: ViewProps) {
           title="Kernel sequences"
           term="kernel_sequences"
           name="sequences"
-          spec={KERNEL_SEQUENCES}
+          table="kernel_sequences"
           empty="No sequence of kernels ran more than once."
           tools={
             <label class="field">

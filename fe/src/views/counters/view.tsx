@@ -1,7 +1,6 @@
 /** The Counters page: what hardware counters measured, of which kernel and operator. */
 
 import { useMemo, useState } from "preact/hooks";
-import { COUNTER_SAMPLES, COUNTERS } from "../../api/tables.gen";
 import type { CountersTablePayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
@@ -131,7 +130,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
   });
   const shown = launch.map((number, row) => (number < 0 ? (event[row] ?? -1) : number));
   return [
-    ...declaredColumns(COUNTERS, profiled, {
+    ...declaredColumns("counters", profiled, {
       kernel: {
         short: profiled.short_name,
         // Equal slices of a window are no kernels to other views.
@@ -278,7 +277,7 @@ function SampledTable({ payload }: { payload: CountersTablePayload }) {
   const { sampled, steps } = payload;
   const columns = useMemo(
     () =>
-      declaredColumns(COUNTER_SAMPLES, sampled, {
+      declaredColumns("counter_samples", sampled, {
         step: {
           kind: "text",
           values: stepNames(sampled.step, steps),

@@ -1,6 +1,5 @@
 /** A critical path for tests: two steps, of which the second is longer. */
 
-import { PATH_EVENTS, PATH_KINDS, PATH_STEPS } from "../../api/tables.gen";
 import type { CriticalPathPayload, PathRowsPayload, PathStrip } from "../../api/types.gen";
 import { declaredTable, GPU_WORDS } from "../fixtures";
 
@@ -25,13 +24,13 @@ export function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPa
     vocabulary: GPU_WORDS,
     headline: ["Kernel: 75 % of the critical path, 75 ns of a step", "Most of it is gemm."],
     contrast: ["relu takes 40 % of the kernel time, but 1 % of the critical path."],
-    parts: declaredTable(PATH_KINDS, 2, {
+    parts: declaredTable("path_kinds", 2, {
       kind: ["kernel", "python"],
       path_ns: [150, 50],
       share: [0.75, 0.25],
       segments: [2, 2],
     }),
-    steps: declaredTable<CriticalPathPayload["steps"]>(PATH_STEPS, 2, {
+    steps: declaredTable<CriticalPathPayload["steps"]>("path_steps", 2, {
       step: [0, 1],
       steps: [1, 1],
       name: ["ProfilerStep#4", "ProfilerStep#5"],
@@ -46,7 +45,7 @@ export function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPa
 
 export const rows = (over: Partial<PathRowsPayload> = {}): PathRowsPayload => ({
   parts: payload().parts,
-  rows: declaredTable(PATH_EVENTS, 2, {
+  rows: declaredTable("path_events", 2, {
     name: ["gemm", null],
     kind: ["kernel", "python"],
     line: ["train.py(7): step", null],

@@ -1,8 +1,8 @@
 /** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
 
-import { PATH_STEPS } from "../../api/tables.gen";
 import type { Parameters } from "../../api/client";
 import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import { columnsOfTable } from "../../base/definitions";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import type { Params, StepRow } from "../../state/view";
@@ -40,7 +40,7 @@ export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[
 
 /** What a kind is called: the label of its column in the table of steps. */
 export const labelOf = (kind: string): string =>
-  PATH_STEPS.find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
+  columnsOfTable("path_steps").find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
 
 const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =>
   parts.kind.map(

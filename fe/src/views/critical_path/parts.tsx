@@ -1,6 +1,5 @@
 import type { ComponentChildren } from "preact";
 import type { PathRowsPayload, Vocabulary } from "../../api/types.gen";
-import { PATH_EVENTS } from "../../api/tables.gen";
 import { formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
 import { type Column, Panel, Select } from "../../widgets";
@@ -24,7 +23,7 @@ export function pathColumns(
   const toOperator = (name: string | null | undefined): string | null =>
     name ? hrefOf("operator", exactly(name)) : null;
   const columns = declaredColumns(
-    PATH_EVENTS,
+    "path_events",
     rows,
     {
       name: {

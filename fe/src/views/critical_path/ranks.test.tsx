@@ -1,7 +1,6 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATH_KINDS, PATH_RANKS } from "../../api/tables.gen";
 import type { RanksPathPayload, RanksRowsPayload, StragglersPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
@@ -12,7 +11,7 @@ import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
 
-const parts = declaredTable<RanksPathPayload["parts"]>(PATH_KINDS, 2, {
+const parts = declaredTable<RanksPathPayload["parts"]>("path_kinds", 2, {
   kind: ["kernel", "communication"],
   path_ns: [80, 20],
   share: [0.8, 0.2],
@@ -54,7 +53,7 @@ const ranks = (over: Partial<RanksPathPayload> = {}): RanksPathPayload => ({
 
 const rows: RanksRowsPayload = {
   parts,
-  rows: declaredTable<RanksRowsPayload["rows"]>(PATH_RANKS, 2, {
+  rows: declaredTable<RanksRowsPayload["rows"]>("path_ranks", 2, {
     name: ["gemm", "all_reduce"],
     worker: [1, 0],
     kind: ["kernel", "communication"],

@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
-import { PATH_RANKS } from "../../api/tables.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
@@ -171,7 +170,7 @@ function ranksColumns(
       ? hrefOf("trace", { sel: String(event), path: "1" }, traceOfRank(selection, worker))
       : null;
   };
-  const columns = declaredColumns(PATH_RANKS, rows, {
+  const columns = declaredColumns("path_ranks", rows, {
     name: {
       ...(group ? { label: group.label, term: group.term } : {}),
       ...(by === "rank" ? { values: ranks, href: toPath } : { href: toEvent }),

@@ -1,7 +1,6 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { useState } from "preact/hooks";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATH_EVENTS, PATH_KINDS } from "../../api/tables.gen";
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { declaredTable, viewProps } from "../fixtures";
@@ -102,13 +101,13 @@ describe("the page", () => {
 
   it("takes the part and the grouping from the address, and sums the part in the legend", async () => {
     table = rows({
-      parts: declaredTable(PATH_KINDS, 1, {
+      parts: declaredTable("path_kinds", 1, {
         kind: ["kernel"],
         path_ns: [44],
         share: [1],
         segments: [1],
       }),
-      rows: declaredTable<PathRowsPayload["rows"]>(PATH_EVENTS, 1, {
+      rows: declaredTable<PathRowsPayload["rows"]>("path_events", 1, {
         name: ["aten::mm"],
         kind: ["kernel"],
         path_ns: [44],
@@ -138,7 +137,7 @@ describe("the page", () => {
 
   it("says so where there is nothing", async () => {
     answer = payload({
-      parts: declaredTable<CriticalPathPayload["parts"]>(PATH_KINDS, 0, { kind: [] }),
+      parts: declaredTable<CriticalPathPayload["parts"]>("path_kinds", 0, { kind: [] }),
     });
     render(<Page start={{}} />);
     await waitFor(() => expect(text()).toContain("This trace has no steps"));

@@ -1,6 +1,5 @@
 /** A payload of what-ifs for tests. */
 
-import { PREDICTED_STEPS, WHAT_IF, WHAT_IF_KINDS } from "../../api/tables.gen";
 import type { WhatIfPayload, WhatIfPrediction } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 
@@ -18,7 +17,7 @@ export function whatIf(over: Partial<WhatIfPayload> = {}): WhatIfPayload {
     steps: 2,
     measured_ns: 36_000,
     replay_error: 0.001,
-    presets: declaredTable<WhatIfPayload["presets"]>(WHAT_IF, 2, {
+    presets: declaredTable<WhatIfPayload["presets"]>("what_if", 2, {
       change: ["no-sync", "host:factor=0.5"],
       words: ["Calls that wait for the device return at once", "The host's own work × 0.5"],
       saved_ns: [13_000, 1_500],
@@ -68,12 +67,12 @@ export function prediction(over: Partial<WhatIfPrediction> = {}): WhatIfPredicti
     predicted_ns: 23_000,
     low_ns: 19_000,
     high_ns: 27_000,
-    kinds: declaredTable<WhatIfPrediction["kinds"]>(WHAT_IF_KINDS, 2, {
+    kinds: declaredTable<WhatIfPrediction["kinds"]>("what_if_kinds", 2, {
       kind: ["kernel", "synchronization"],
       measured_ns: [18_000, 18_000],
       predicted_ns: [18_000, 5_000],
     }),
-    steps: declaredTable<WhatIfPrediction["steps"]>(PREDICTED_STEPS, 2, {
+    steps: declaredTable<WhatIfPrediction["steps"]>("predicted_steps", 2, {
       step: [0, 1],
       name: ["ProfilerStep#1", "ProfilerStep#2"],
       measured_ns: [36_000, 36_000],

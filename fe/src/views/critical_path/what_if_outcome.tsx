@@ -1,7 +1,6 @@
 /** What the chosen changes do together. */
 
 import type { WhatIfPayload, WhatIfPrediction } from "../../api/types.gen";
-import { PREDICTED_STEPS } from "../../api/tables.gen";
 import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -136,7 +135,7 @@ function placed(times: readonly number[]): { from: number; time: number }[] {
 
 function BySteps({ prediction }: { prediction: WhatIfPrediction }) {
   const { steps } = prediction;
-  const columns = useColumns(() => declaredColumns(PREDICTED_STEPS, steps), [steps]);
+  const columns = useColumns(() => declaredColumns("predicted_steps", steps), [steps]);
   return (
     <details class="what-if-steps">
       <summary>

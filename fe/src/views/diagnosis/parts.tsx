@@ -1,6 +1,5 @@
 /** Pure parts of the Diagnosis page. */
 
-import { FILES } from "../../api/tables.gen";
 import type { DiagnosisPayload, FilesTable, FileState } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
@@ -94,7 +93,7 @@ export function StateFilter({
 /** The table's columns for the chosen files. */
 export function fileColumns(files: FilesTable): Column[] {
   const states = files.state.map((state) => STATE_TEXT[state as FileState]);
-  return declaredColumns(FILES, files, {
+  return declaredColumns("files", files, {
     state: { values: states.map(({ word }) => word) },
     reason: {
       values: files.reason.map((why, row) => why || (states[row]?.meaning ?? "")),

@@ -1,7 +1,6 @@
 /** The runs side by side: what each takes and shows, how it differs from the chosen one, and the way to the comparison of the two. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { EXPERIMENTS } from "../../api/tables.gen";
 import type { ExperimentsPayload } from "../../api/types.gen";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { runsStore } from "../../state/runs";
@@ -136,7 +135,7 @@ function Table(props: PartProps & { ranks: Ranks }) {
   const { rows, base, progress } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "recorded", descending: true });
   const columns = useColumns((): Column[] => {
-    const [name, ...others] = declaredColumns(EXPERIMENTS, rows, {
+    const [name, ...others] = declaredColumns("experiments", rows, {
       run: {
         note: (row) =>
           row === base ? (

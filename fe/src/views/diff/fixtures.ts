@@ -11,7 +11,6 @@ import type {
   ExperimentsTable,
   StepsTable,
 } from "../../api/types.gen";
-import { EXPERIMENTS } from "../../api/tables.gen";
 import { declaredTable, step, stepsOf } from "../fixtures";
 
 export const MS = 1_000_000;
@@ -105,7 +104,7 @@ export function tree(over: Partial<DiffTreeTable> = {}): DiffTreeTable {
 /** The recording itself, one that took longer, and one that is still read. */
 export function experiments(over: Partial<ExperimentsPayload> = {}): ExperimentsPayload {
   return {
-    rows: declaredTable<ExperimentsTable>(EXPERIMENTS, 3, {
+    rows: declaredTable<ExperimentsTable>("experiments", 3, {
       run: ["r", "s", "t"],
       worker: ["w", "w", "w"],
       span: ["1", "1", "1"],

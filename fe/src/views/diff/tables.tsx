@@ -2,7 +2,6 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { DIFF, DIFF_TREE } from "../../api/tables.gen";
 import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
@@ -73,7 +72,7 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   const inA = searched.map((name, i) => (status[i] === "new" ? null : name));
   const inB = searched.map((name, i) => (status[i] === "gone" ? null : (name_b[i] ?? name)));
   return [
-    ...declaredColumns(DIFF, changes, {
+    ...declaredColumns("diff", changes, {
       name: {
         short: changes.short,
         note: (row) => (name_b[row] ? <Badge title={`In B: ${name_b[row]}`}>renamed</Badge> : null),
@@ -186,7 +185,7 @@ export function TreeTable(props: TableProps & { device: boolean }) {
     const name = tree.parent.map((_, node) =>
       bothNames(tree.name_a[node] ?? null, tree.name_b[node] ?? null),
     );
-    const declared = declaredColumns(DIFF_TREE, tree, {
+    const declared = declaredColumns("diff_tree", tree, {
       name_a: {
         values: name,
         note: (node) =>

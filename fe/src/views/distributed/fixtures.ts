@@ -1,6 +1,5 @@
 /** Distributed payloads for tests: small, and true to the wire types. */
 
-import { OPERATIONS, PROCESS_GROUPS } from "../../api/tables.gen";
 import type {
   BlameItem,
   DistributedMapPayload,
@@ -83,7 +82,7 @@ export function distributed(
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
     blame: steps.slice(1).map((_, i) => blameItem(i + 1)),
-    operations: declaredTable(OPERATIONS, workers.length + 1, {
+    operations: declaredTable("operations", workers.length + 1, {
       worker: [-1, ...workers.keys()],
       kind: all("all_reduce"),
       library: all("NCCL"),
@@ -141,7 +140,7 @@ export function processGroups(
 ): ProcessGroupsPayload {
   const all = Array.from({ length: ranks }, (_, rank) => rank);
   return {
-    groups: declaredTable(PROCESS_GROUPS, 1, {
+    groups: declaredTable("process_groups", 1, {
       group: ["0"],
       description: ["default_pg"],
       ...{ backend: ["nccl"], waiting_ns: [12 * MS], transfer_ns: [68 * MS] },

@@ -1,7 +1,6 @@
 /** The process groups: what each moves, how near that comes to the link, and who sends how much to whom. */
 
 import { useMemo } from "preact/hooks";
-import { PROCESS_GROUPS } from "../../api/tables.gen";
 import type { ProcessGroupsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
@@ -25,7 +24,7 @@ export function ProcessGroups(props: ViewProps) {
 
 function Groups({ payload }: { payload: ProcessGroupsPayload }) {
   const { groups, names, notes } = payload;
-  const columns = useMemo(() => declaredColumns(PROCESS_GROUPS, groups), [groups]);
+  const columns = useMemo(() => declaredColumns("process_groups", groups), [groups]);
   if (!groups.calls.length) return null;
   return (
     <>

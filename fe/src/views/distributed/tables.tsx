@@ -1,5 +1,4 @@
 import { useMemo } from "preact/hooks";
-import { OPERATIONS } from "../../api/tables.gen";
 import type { BlameItem, DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { isChosen, type Selection, type ViewProps } from "../../state/view";
@@ -86,7 +85,7 @@ export function OperationsTable({ payload, params, setParam }: TableProps) {
   const chosen = readWorker(params.worker_of, workers);
   const rows = useMemo(() => operationRows(operations, chosen), [operations, chosen]);
   const columns = useMemo(
-    () => declaredColumns(OPERATIONS, pickRows(operations, rows)),
+    () => declaredColumns("operations", pickRows(operations, rows)),
     [operations, rows],
   );
   const asked = [...new Set(operations.worker)].flatMap((place) =>

@@ -1,11 +1,10 @@
 /** Payloads of the Efficiency page for tests: a product, an addition and a sort that is not modelled, on a known device. */
 
-import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyTable, EfficiencyPayload } from "../../api/types.gen";
 import { GPU_WORDS, declaredTable } from "../fixtures";
 
 export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
-  return declaredTable(EFFICIENCY, 3, {
+  return declaredTable("efficiency", 3, {
     name: ["aten::mm", "aten::add", "aten::sort"],
     kernel: [null, null, null],
     short_name: [null, null, null],

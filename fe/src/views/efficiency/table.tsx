@@ -1,6 +1,5 @@
 /** The table of the Efficiency page, and what is said of one row. */
 
-import { EFFICIENCY } from "../../api/tables.gen";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
 import type { ViewProps } from "../../state/view";
@@ -36,7 +35,7 @@ export function efficiencyColumns(payload: EfficiencyPayload, hrefOf: Href): Col
     rest(row) || isModelled(rows, row) ? null : NOT_MODELLED;
   const parameters = rows.parameters.map((text, row) => text ?? rows.input_shapes[row] ?? null);
   const columns = declaredColumns(
-    EFFICIENCY,
+    "efficiency",
     rows,
     {
       ...Object.fromEntries(FIGURES.map((key) => [key, { unknown: reason }])),

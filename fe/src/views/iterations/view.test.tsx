@@ -1,6 +1,5 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { ITERATIONS, PHASES } from "../../api/tables.gen";
 import type { IterationsPayload, IterationsTable, PhasesTable } from "../../api/types.gen";
 import { declaredTable, HOSTILE, plainHeads, viewProps } from "../fixtures";
 import { barsOf, marksOf, shortName } from "./model";
@@ -13,7 +12,7 @@ function payload(names: string[]): IterationsPayload {
   const count = names.length;
   return {
     headline: count ? "3 iterations: 1 mixed, 2 decode." : "The trace has no iterations.",
-    iterations: declaredTable<IterationsTable>(ITERATIONS, count, {
+    iterations: declaredTable<IterationsTable>("iterations", count, {
       name: names,
       step: names.map((_, i) => i),
       phase: names.map((_, i) => (i ? "decode" : "mixed")),
@@ -24,7 +23,7 @@ function payload(names: string[]): IterationsPayload {
       interval_ns: names.map((_, i) => (i ? 1100 : null)),
       odd: names.map((_, i) => i === 2),
     }),
-    phases: declaredTable<PhasesTable>(PHASES, count ? 1 : 0, {
+    phases: declaredTable<PhasesTable>("phases", count ? 1 : 0, {
       phase: ["decode"].slice(0, count),
       iterations: [2].slice(0, count),
     }),

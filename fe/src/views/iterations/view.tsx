@@ -1,7 +1,6 @@
 /** The Iterations page: what an inference server computed in each iteration, and how long that took. */
 
 import { useMemo } from "preact/hooks";
-import { ITERATIONS, PHASES as PHASE_COLUMNS } from "../../api/tables.gen";
 import type { IterationsPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
@@ -76,7 +75,7 @@ function HowToRecord({ payload }: { payload: IterationsPayload }) {
 }
 
 function Phases({ payload: { phases } }: { payload: IterationsPayload }) {
-  const columns = useMemo(() => declaredColumns(PHASE_COLUMNS, phases), [phases]);
+  const columns = useMemo(() => declaredColumns("phases", phases), [phases]);
   return (
     <Panel title="Phases" term="iteration_phase" flush>
       <Grid label="Phases" columns={columns} rowCount={phases.phase.length} storage="phases" />
@@ -166,7 +165,7 @@ function Table(props: PageProps) {
   const { step } = iterations;
   const columns = useColumns(
     (): Column[] =>
-      declaredColumns(ITERATIONS, iterations, {
+      declaredColumns("iterations", iterations, {
         name: { short: iterations.name.map(shortName) },
         odd: { values: iterations.odd.map((odd) => (odd ? "odd" : null)), unknown: () => "" },
       }),

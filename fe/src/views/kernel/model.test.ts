@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { KERNELS } from "../../api/tables.gen";
 import type { KernelPayload } from "../../api/types.gen";
 import { declaredTable, NAMED_BY } from "../fixtures";
 import { matrixTime, rowKey, timeByKernel, unattributed } from "./model";
@@ -8,7 +7,7 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
   return {
     group: "properties",
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: declaredTable(KERNELS, 4, {
+    rows: declaredTable("kernels", 4, {
       name: ["void gemm<a>()", "void gemm<a>()", "copy", "graph_k"],
       short_name: ["gemm", "gemm", "copy", "graph_k"],
       operator: ["aten::mm", "aten::bmm", null, null],

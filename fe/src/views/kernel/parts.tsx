@@ -1,5 +1,4 @@
 import { useMemo } from "preact/hooks";
-import { KERNELS } from "../../api/tables.gen";
 import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
@@ -122,7 +121,7 @@ export function kernelColumns(
 ): Column[] {
   const { rows, vocabulary } = payload;
   return declaredColumns(
-    KERNELS,
+    "kernels",
     rows,
     {
       name: {

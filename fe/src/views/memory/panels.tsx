@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { Parameters } from "../../api/client";
-import { MEMORY_POOLS } from "../../api/tables.gen";
 import type {
   MemoryChangesPayload,
   MemoryDevice,
@@ -144,7 +143,7 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
 const withPool = (pool: string | undefined): { pool?: string } => (pool ? { pool } : {});
 
 function Pools({ map }: { map: MemoryMapPayload }) {
-  const columns = useMemo(() => declaredColumns(MEMORY_POOLS, map.pools), [map]);
+  const columns = useMemo(() => declaredColumns("memory_pools", map.pools), [map]);
   const rows = map.pools.pool.length;
   return rows > 1 ? (
     <Grid

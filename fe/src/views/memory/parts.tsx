@@ -1,10 +1,4 @@
 import type { ComponentChildren } from "preact";
-import {
-  MEMORY_ALIVE,
-  MEMORY_BLOCKS,
-  MEMORY_CHANGES,
-  MEMORY_STATISTICS,
-} from "../../api/tables.gen";
 import type {
   MemoryAlivePayload,
   MemoryAliveTable,
@@ -141,10 +135,10 @@ function originLinks(
 const before = { unknown: () => "before the recording" };
 
 export const aliveColumns = (rows: MemoryAliveTable, hrefOf: Href): Column[] =>
-  declaredColumns(MEMORY_ALIVE, rows, { ...originLinks(rows, hrefOf), oldest_ns: before });
+  declaredColumns("memory_alive", rows, { ...originLinks(rows, hrefOf), oldest_ns: before });
 
 export const blockColumns = (rows: MemoryBlocksTable, hrefOf: Href): Column[] => [
-  ...declaredColumns(MEMORY_BLOCKS, rows, {
+  ...declaredColumns("memory_blocks", rows, {
     ...originLinks(rows, hrefOf),
     allocated_ns: before,
     released_ns: { unknown: () => "not in the recording" },
@@ -157,7 +151,7 @@ export function statisticsColumns(
   hrefOf: Href,
 ): Column[] {
   const names = pooled ? rows.name.slice(0, -1) : rows.name;
-  return declaredColumns(MEMORY_STATISTICS, rows, {
+  return declaredColumns("memory_statistics", rows, {
     name: {
       label: capitalised(group),
       term: `memory_block_${group}`,
@@ -174,7 +168,7 @@ export function changesColumns(
 ): Column[] {
   const to = by === "parent" ? "operator" : by;
   const linked = to === "operator" || to === "module";
-  return declaredColumns(MEMORY_CHANGES, rows, {
+  return declaredColumns("memory_changes", rows, {
     name: {
       label: capitalised(label),
       term: `memory_block_${by}`,

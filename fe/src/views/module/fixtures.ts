@@ -1,6 +1,5 @@
 /** Payloads of the Module page for tests. */
 
-import { MODULES, RANGES } from "../../api/tables.gen";
 import type {
   FlameTable,
   FlamePayload,
@@ -13,7 +12,7 @@ import { GPU_WORDS, declaredTable } from "../fixtures";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
 export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
-  return declaredTable(MODULES, 4, {
+  return declaredTable("modules", 4, {
     parent: [-1, 0, 1, 1],
     name: ["Net_0", "Block_0", "Block_1", "Linear_0"],
     kind: ["Net", "Block", "Block", "Linear"],
@@ -36,7 +35,7 @@ export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
 
 /** Ranges of these names; the first one is the longest of all. */
 export function ranges(names: readonly string[], over: Partial<RangesTable> = {}): RangesPayload {
-  const rows = declaredTable(RANGES, names.length, {
+  const rows = declaredTable("ranges", names.length, {
     name: [...names],
     kind: names.map(() => "host"),
     calls: names.map((_, row) => 4 + row),

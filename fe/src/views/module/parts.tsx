@@ -1,6 +1,5 @@
 /** Pure parts of the Module page. */
 
-import { FLAME, MODULES } from "../../api/tables.gen";
 import type { FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
@@ -40,7 +39,7 @@ function figureColumns(payload: ModulePayload, rows: Flat | ModulesTable): Colum
   const hidden = { hidden: payload.has_device };
   const additions = Object.fromEntries(ASIDE.map((key) => [key, hidden]));
   return declaredColumns(
-    MODULES,
+    "modules",
     rows,
     { ...additions, kind: { unknown: noClass } },
     payload.vocabulary,
@@ -124,7 +123,7 @@ export function frameColumns(
   device: string,
   href: (row: number) => string | null,
 ): Column[] {
-  return declaredColumns(FLAME, rows, {
+  return declaredColumns("flame", rows, {
     name: { href },
     kind: { values: rows.name.map((_, row) => kindText(rows, row)) },
     calls: rows.kind.includes("line") ? { label: "Operator calls" } : {},

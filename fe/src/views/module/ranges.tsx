@@ -1,6 +1,5 @@
 /** Annotated ranges by name: what the program itself calls its parts. */
 
-import { RANGES } from "../../api/tables.gen";
 import type { RangesPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -38,7 +37,7 @@ function Ranges({ payload, hrefOf, alone }: RangesProps & { payload: RangesPaylo
   const { rows, vocabulary, pooled } = payload;
   const columns = useColumns(
     () => [
-      ...declaredColumns(RANGES, rows, {}, vocabulary),
+      ...declaredColumns("ranges", rows, {}, vocabulary),
       ...timelineColumns("range", 84, "longest", rows.event, hrefOf),
     ],
     [payload],

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { OPERATORS } from "../../api/tables.gen";
 import type { OperatorPayload } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
 import {
@@ -17,7 +16,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
     group: "shape",
     has_device: true,
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: declaredTable(OPERATORS, 3, {
+    rows: declaredTable("operators", 3, {
       name: ["aten::mm", "aten::mm", "aten::add"],
       input_shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
       has_stack: [true, false, false],

@@ -1,6 +1,5 @@
 import { useMemo } from "preact/hooks";
 import type { OperatorPayload } from "../../api/types.gen";
-import { OPERATORS } from "../../api/tables.gen";
 import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
@@ -72,7 +71,7 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
   });
   const columns = declaredColumns(
-    OPERATORS,
+    "operators",
     rows,
     {
       input_shapes: {

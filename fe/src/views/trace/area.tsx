@@ -1,4 +1,3 @@
-import { AREA } from "../../api/tables.gen";
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type {
@@ -133,7 +132,7 @@ export function areaColumns(
   onEvent: (event: number) => void,
 ): Column[] {
   const event = (row: number): number => rows.longest_event[row] ?? -1;
-  return declaredColumns(AREA, rows, {
+  return declaredColumns("area", rows, {
     name: {
       href: (row) => (event(row) >= 0 ? hrefOfEvent(event(row)) : null),
       onFollow: (row) => onEvent(event(row)),

@@ -1,7 +1,6 @@
 /** The tables below the timeline: the chosen area, what is in view, and the hits of the search. */
 
 import { useMemo, useState } from "preact/hooks";
-import { MATCHES } from "../../api/tables.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { TimeRange } from "../../timeline/types";
@@ -212,7 +211,7 @@ function Hits({ stage, height }: { stage: Stage; height: number }) {
   const seen: Record<string, string> = sight ? { t: writeView(sight.view) } : {};
   const columns = useColumns(
     () =>
-      declaredColumns(MATCHES, names, {
+      declaredColumns("matches", names, {
         name: {
           href: (row) =>
             view.hrefOf("trace", { ...view.params, ...seen, q: names.name[row] ?? "", re: "" }),

@@ -56,7 +56,7 @@ export function isHidden(column: Column, saved: Saved): boolean {
 }
 
 export function widthOf(column: Column, saved: Saved): number {
-  const width = saved.widths[column.key] ?? column.width ?? WIDTHS[column.kind];
+  const width = saved.widths[column.key] ?? (column.width || WIDTHS[column.kind]);
   return Math.max(NARROWEST, Math.min(WIDEST, width));
 }
 

@@ -111,13 +111,13 @@ def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
     launch = links["launch"][work].astype(np.int64)
     start = spans["start"][work]
     known = np.flatnonzero(launch >= 0)
-    count = np.bincount(launch[known], minlength=1)
-    place = np.zeros(len(count), np.int64)
-    # Work is in the order of its begin: assigned from the last on, the first of each launch stays.
-    place[launch[known[::-1]]] = known[::-1]
+    # Work is in the order of its begin: of what is assigned to one launch, the last stays.
+    earliest, latest = np.empty(spans.n, np.int32), np.empty(spans.n, np.int32)
+    earliest[launch[known[::-1]]] = known[::-1]
+    latest[launch[known]] = known
     first, alone = np.zeros(len(work), np.bool_), np.zeros(len(work), np.bool_)
-    first[place[count > 0]] = True
-    alone[place[count == 1]] = True
+    first[known] = earliest[launch[known]] == known
+    alone[known] = first[known] & (latest[launch[known]] == known)
     called = start.copy()
     called[known] = np.minimum(spans["start"][launch[known]], start[known])
     tracks = np.bincount(spans["track"][launch[known]])

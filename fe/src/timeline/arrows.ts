@@ -10,13 +10,13 @@ const FAR = 4000;
 
 /** Heights of lanes, for those that have no row in sight, too. */
 class Heights {
-  private readonly frame: Frame;
-  private readonly lanes: { source: number; lane: number; y: number; pinned: boolean }[];
+  readonly #frame: Frame;
+  readonly #lanes: { source: number; lane: number; y: number; pinned: boolean }[];
 
   constructor(frame: Frame) {
-    this.frame = frame;
+    this.#frame = frame;
     const middle = (row: Row): number => topOf(frame, row) + row.height / 2;
-    this.lanes = frame.rows
+    this.#lanes = frame.rows
       .filter((row) => row.lane >= 0)
       .map((row) => ({ source: row.source, lane: row.lane, y: middle(row), pinned: row.pinned }))
       .sort((a, b) => a.source - b.source || a.lane - b.lane);
@@ -24,15 +24,15 @@ class Heights {
 
   /** The middle of the lane's row. A lane without one is behind the edge of the canvas, or in the folded row of the lane before it. */
   of(source: number, lane: number): number {
-    const ofLane = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
+    const ofLane = this.#lanes.filter((entry) => entry.source === source && entry.lane === lane);
     const shown = ofLane.find((entry) => !entry.pinned) ?? ofLane[0];
-    if (shown) return Math.max(shown.y, shown.pinned ? 0 : this.frame.pinnedHeight);
-    const loose = this.lanes.filter((entry) => !entry.pinned);
+    if (shown) return Math.max(shown.y, shown.pinned ? 0 : this.#frame.pinnedHeight);
+    const loose = this.#lanes.filter((entry) => !entry.pinned);
     const next = loose.findIndex(
       (entry) => entry.source > source || (entry.source === source && entry.lane > lane),
     );
-    if (next === 0) return this.frame.pinnedHeight - HEAD;
-    return next < 0 ? this.frame.height + HEAD : (loose[next - 1]?.y ?? this.frame.height);
+    if (next === 0) return this.#frame.pinnedHeight - HEAD;
+    return next < 0 ? this.#frame.height + HEAD : (loose[next - 1]?.y ?? this.#frame.height);
   }
 }
 

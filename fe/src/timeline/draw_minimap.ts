@@ -11,31 +11,31 @@ export interface MinimapFrame extends Scaled {
 }
 
 export class MinimapPainter {
-  private readonly canvas: HTMLCanvasElement;
-  private readonly densities: HTMLCanvasElement;
-  private drawn: readonly unknown[] = [];
+  readonly #canvas: HTMLCanvasElement;
+  readonly #densities: HTMLCanvasElement;
+  #drawn: readonly unknown[] = [];
 
   constructor(canvas: HTMLCanvasElement) {
-    this.canvas = canvas;
-    this.densities = document.createElement("canvas");
+    this.#canvas = canvas;
+    this.#densities = document.createElement("canvas");
   }
 
   draw(frame: MinimapFrame): void {
     const { width, ratio } = frame;
-    this.drawDensities(frame);
-    const ctx = prepare(this.canvas, width, MINIMAP_HEIGHT, ratio);
+    this.#drawDensities(frame);
+    const ctx = prepare(this.#canvas, width, MINIMAP_HEIGHT, ratio);
     if (!ctx) return;
-    if (this.densities.width > 0) ctx.drawImage(this.densities, 0, 0, width, MINIMAP_HEIGHT);
+    if (this.#densities.width > 0) ctx.drawImage(this.#densities, 0, 0, width, MINIMAP_HEIGHT);
     drawTimes(ctx, frame);
     drawWindow(ctx, frame);
   }
 
-  private drawDensities(frame: MinimapFrame): void {
+  #drawDensities(frame: MinimapFrame): void {
     const { width, ratio, span, activity, palette } = frame;
     const now = [width, ratio, span.t0, span.t1, activity, palette];
-    if (now.every((part, i) => part === this.drawn[i])) return;
-    this.drawn = now;
-    const ctx = prepare(this.densities, width, MINIMAP_HEIGHT, ratio);
+    if (now.every((part, i) => part === this.#drawn[i])) return;
+    this.#drawn = now;
+    const ctx = prepare(this.#densities, width, MINIMAP_HEIGHT, ratio);
     if (!ctx) return;
     const { device, host } = activity;
     const half = device && host ? MINIMAP_HEIGHT / 2 : MINIMAP_HEIGHT - 4;

@@ -8,20 +8,20 @@ export class FrameClock {
   readonly draws: number[] = [];
   /** Time from one frame to the next while moving, ms. */
   readonly gaps: number[] = [];
-  private last: number | null = null;
+  #last: number | null = null;
 
   add(now: number, frame: number, draw: number, moving: boolean): void {
     push(this.frames, frame);
     push(this.draws, draw);
-    if (moving && this.last !== null) push(this.gaps, now - this.last);
-    this.last = moving ? now : null;
+    if (moving && this.#last !== null) push(this.gaps, now - this.#last);
+    this.#last = moving ? now : null;
   }
 
   clear(): void {
     this.frames.length = 0;
     this.draws.length = 0;
     this.gaps.length = 0;
-    this.last = null;
+    this.#last = null;
   }
 }
 

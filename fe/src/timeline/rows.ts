@@ -254,50 +254,50 @@ const ROW = { y: 0, lane: -1, counter: -1, open: null, pinned: false, overlap: f
 /** Makes rows, top down; their `y` is given afterwards. */
 class Builder {
   readonly notes = new Map<string, RowNote>();
-  private readonly state: RowState;
-  private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
-  private readonly pinned: ReadonlyMap<string, Place>;
+  readonly #state: RowState;
+  readonly #shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
+  readonly #pinned: ReadonlyMap<string, Place>;
   /** What leads to the lane that is peeked at. */
-  private readonly way: ReadonlySet<TrackNode>;
+  readonly #way: ReadonlySet<TrackNode>;
 
   constructor(tree: readonly TrackNode[], state: RowState) {
-    this.state = state;
-    this.shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
-    this.pinned = find(tree, new Set(state.pinned));
+    this.#state = state;
+    this.#shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
+    this.#pinned = find(tree, new Set(state.pinned));
     const { peek } = state;
-    this.way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
+    this.#way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
   }
 
   pinnedRows(key: string): Row[] {
-    const entry = this.pinned.get(key);
-    if (!entry || (this.shown && !this.shown.has(entry.node))) return [];
-    const [first, ...more] = this.rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
+    const entry = this.#pinned.get(key);
+    if (!entry || (this.#shown && !this.#shown.has(entry.node))) return [];
+    const [first, ...more] = this.#rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
     const path = entry.parents.flatMap(({ label }) => label || []).join(" › ");
     return [{ ...first, note: [path, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
   rowsOf(nodes: readonly TrackNode[], parent: string, indent: number): Row[] {
-    return this.visible(nodes).flatMap((node) => this.rowsOfNode(node, parent, indent));
+    return this.#visible(nodes).flatMap((node) => this.#rowsOfNode(node, parent, indent));
   }
 
-  private visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
-    return inOrder(nodes, this.state.order).filter(
-      (node) => !this.pinned.has(node.key) && (!this.shown || this.shown.has(node)),
+  #visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
+    return inOrder(nodes, this.#state.order).filter(
+      (node) => !this.#pinned.has(node.key) && (!this.#shown || this.#shown.has(node)),
     );
   }
 
   /** `only`: of what is below the node, only the way to the lane that is peeked at. */
-  private rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
+  #rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
     if (node.kind === "counter")
       return [
-        this.row(node, parent, indent, {
+        this.#row(node, parent, indent, {
           kind: "counter",
           height: COUNTER_HEIGHT,
           counter: node.counter,
         }),
       ];
-    const children = this.visible(node.children);
+    const children = this.#visible(node.children);
     const first = children[0]?.bare ? children[0] : null;
     const direct =
       node.kind === "group" && node.lanes.length > 0 && children.length === 0
@@ -306,26 +306,26 @@ class Builder {
           ? first
           : null;
     // What a filter found deeper must be seen.
-    const open = !only && (isOpen(node, this.state) || this.shown?.get(node) === "way");
+    const open = !only && (isOpen(node, this.#state) || this.#shown?.get(node) === "way");
     const row = direct
-      ? this.firstLane(node, direct, children, parent, indent, open)
-      : this.header(node, parent, indent, open);
-    if (!open && !this.way.has(node)) return [row];
+      ? this.#firstLane(node, direct, children, parent, indent, open)
+      : this.#header(node, parent, indent, open);
+    if (!open && !this.#way.has(node)) return [row];
     const lanesOf = (owner: TrackNode): Row[] =>
       owner.lanes
-        .map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1))
+        .map((lane, i) => this.#lane(owner, node.label, lane, i, indent + 1))
         .slice(owner === direct ? 1 : 0)
-        .filter(({ lane }) => open || (lane === this.state.peek?.lane && lane !== row.lane));
+        .filter(({ lane }) => open || (lane === this.#state.peek?.lane && lane !== row.lane));
     const below = children
-      .filter((child) => open || this.way.has(child))
+      .filter((child) => open || this.#way.has(child))
       .flatMap((child) =>
-        child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1, !open),
+        child.bare ? lanesOf(child) : this.#rowsOfNode(child, node.key, indent + 1, !open),
       );
     return [row, ...lanesOf(node), ...below];
   }
 
   /** A node whose first lane stands in the node's own row, which saves a row for every thread and stream. */
-  private firstLane(
+  #firstLane(
     node: TrackNode,
     owner: TrackNode,
     children: readonly TrackNode[],
@@ -335,7 +335,7 @@ class Builder {
   ): Row {
     const single = owner.lanes.length <= 1 && children.every((child) => child === owner);
     const lane = owner.lanes[0]?.lane ?? -1;
-    return this.row(
+    return this.#row(
       node,
       parent,
       indent,
@@ -344,10 +344,10 @@ class Builder {
     );
   }
 
-  private header(node: TrackNode, parent: string, indent: number, open: boolean): Row {
+  #header(node: TrackNode, parent: string, indent: number, open: boolean): Row {
     const standing = node.standingLane >= 0 ? node.standingLane : (lanesBelow(node)[0] ?? -1);
     const empty = node.lanes.length === 0 && node.children.length === 0;
-    return this.row(node, parent, indent, {
+    return this.#row(node, parent, indent, {
       kind: node.kind,
       height: HEADER_HEIGHT,
       lane: open ? -1 : standing,
@@ -355,7 +355,7 @@ class Builder {
     });
   }
 
-  private row(
+  #row(
     node: TrackNode,
     parent: string,
     indent: number,
@@ -367,7 +367,7 @@ class Builder {
     return { ...ROW, key, source, label, note, indent, ...more };
   }
 
-  private lane(
+  #lane(
     node: TrackNode,
     name: string,
     { lane, depth, overlap }: TrackLane,

@@ -75,53 +75,53 @@ export class Scene {
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
   readonly measure = new Measure();
-  private draft: Area | null = null;
+  #draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
   width = 0;
   height = 0;
   store: TileStore;
-  private props: TimelineProps;
-  private readonly elements: SceneElements;
-  private readonly news: SceneNews;
-  private readonly painter: Painter;
-  private readonly minimap: MinimapPainter;
+  #props: TimelineProps;
+  readonly #elements: SceneElements;
+  readonly #news: SceneNews;
+  readonly #painter: Painter;
+  readonly #minimap: MinimapPainter;
   readonly telling: Telling;
-  private palette: Palette;
-  private font: string;
-  private request = 0;
-  private readonly endings: (() => void)[] = [];
-  private told = {
+  #palette: Palette;
+  #font: string;
+  #request = 0;
+  readonly #endings: (() => void)[] = [];
+  #told = {
     problem: null as unknown,
     busy: false,
     pointer: null as Point | null,
     layout: NO_ROWS,
     rows: [] as readonly Row[],
   };
-  private busySince: number | null = null;
-  private laidOut: readonly unknown[] = [];
-  private growth: Growth | undefined;
+  #busySince: number | null = null;
+  #laidOut: readonly unknown[] = [];
+  #growth: Growth | undefined;
 
   constructor(elements: SceneElements, props: TimelineProps, news: SceneNews) {
-    this.elements = elements;
-    this.props = props;
-    this.news = news;
+    this.#elements = elements;
+    this.#props = props;
+    this.#news = news;
     this.camera = new Camera(props.span, props.initialView, this.invalidate);
-    this.palette = paletteOfTheme();
-    this.font = fontOfTheme();
-    this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
-    this.minimap = new MinimapPainter(elements.minimap);
+    this.#palette = paletteOfTheme();
+    this.#font = fontOfTheme();
+    this.#painter = new Painter(elements.canvas, { font: `11px ${this.#font}` });
+    this.#minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
     this.telling = new Telling(
-      (sight) => this.props.onSight(sight),
-      (view) => this.props.onViewSettled(view),
+      (sight) => this.#props.onSight(sight),
+      (view) => this.#props.onViewSettled(view),
     );
-    this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
+    this.#endings.push(watchTheme(this.#rePaint), this.#watchSize(), this.#watchMotion());
   }
 
   update(props: TimelineProps): void {
-    const { sources } = this.props;
-    this.props = props;
+    const { sources } = this.#props;
+    this.#props = props;
     if (sources !== props.sources) {
       this.store.dispose();
       this.store = new TileStore(props.sources, this.invalidate);
@@ -132,34 +132,34 @@ export class Scene {
   }
 
   dispose(): void {
-    cancelAnimationFrame(this.request);
+    cancelAnimationFrame(this.#request);
     // Nothing draws any more, whatever still calls.
     this.width = 0;
     this.telling.end();
     this.store.dispose();
-    for (const end of this.endings) end();
+    for (const end of this.#endings) end();
   }
 
   /** Asks for a frame; many times before it is the same as once. */
   readonly invalidate = (): void => {
-    if (this.request === 0) this.request = requestAnimationFrame(this.render);
+    if (this.#request === 0) this.#request = requestAnimationFrame(this.#render);
   };
 
   /** Lays the rows out at once where they changed, for those who need to know before the next frame. */
   settleRows(): void {
     const room = Math.round(this.height * PINNED_SHARE);
-    const { tree, rows } = this.props;
+    const { tree, rows } = this.#props;
     // Of the window, not of the canvas: rows may not grow and shrink with the panels about them.
     const tall = window.innerHeight;
     const now = [tree, rows, room, tall];
-    if (now.every((part, i) => part === this.laidOut[i])) return;
-    if (tree !== this.laidOut[0] || tall !== this.laidOut[3])
-      this.growth = growthFor(
+    if (now.every((part, i) => part === this.#laidOut[i])) return;
+    if (tree !== this.#laidOut[0] || tall !== this.#laidOut[3])
+      this.#growth = growthFor(
         tree,
-        tall - this.elements.stage.getBoundingClientRect().top - BELOW_ROWS,
+        tall - this.#elements.stage.getBoundingClientRect().top - BELOW_ROWS,
       );
-    this.laidOut = now;
-    this.layout = layOut(tree, rows, room, this.growth);
+    this.#laidOut = now;
+    this.layout = layOut(tree, rows, room, this.#growth);
     this.camera.setHeights(this.layout.height, this.height);
   }
 
@@ -170,7 +170,7 @@ export class Scene {
   showRange(range: TimeRange, margin: number, animate: boolean): void {
     // What has no length gets the closest look that still shows where it is.
     const stretch = range.t1 > range.t0 ? range : { t0: range.t0 - 500, t1: range.t0 + 500 };
-    this.camera.go(fit(stretch, margin, this.props.span), animate);
+    this.camera.go(fit(stretch, margin, this.#props.span), animate);
   }
 
   sight(): Sight {
@@ -179,11 +179,11 @@ export class Scene {
 
   /** The area of a stroke; kept as a draft until it is done. */
   draftArea(from: Point, to: Point | null): Area | null {
-    this.draft =
+    this.#draft =
       to &&
       areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
     this.invalidate();
-    return this.draft;
+    return this.#draft;
   }
 
   sliceUnder(at: Point): Slice | null {
@@ -208,8 +208,8 @@ export class Scene {
   }
 
   /** The row of the selection, when it is in sight. */
-  private selectedRow(): Row | undefined {
-    const { selected } = this.props;
+  #selectedRow(): Row | undefined {
+    const { selected } = this.#props;
     return this.rows.find(
       (row) =>
         row.source === selected?.source &&
@@ -223,12 +223,12 @@ export class Scene {
   }
 
   /** The chosen area, or the one that is being chosen. */
-  private get area(): Area | null {
-    return this.draft ?? this.props.area;
+  get #area(): Area | null {
+    return this.#draft ?? this.#props.area;
   }
 
-  private readonly render = (now: number): void => {
-    this.request = 0;
+  readonly #render = (now: number): void => {
+    this.#request = 0;
     if (this.width <= 0 || this.height <= 0) return;
     const moved = this.camera.tick(now);
     this.settleRows();
@@ -236,20 +236,21 @@ export class Scene {
     this.rows = rowsInSight(this.layout, this.camera.scroll, this.height);
     const sight = this.sight();
     this.store.want(sight.view, sight.nsPerPx, sight.lanes);
-    this.frame = this.makeFrame();
-    this.hover();
-    this.stats = this.painter.draw(this.frame, this.store);
-    this.drawScales(this.frame);
-    this.moveElements();
-    this.tell(now, sight);
+    this.frame = this.#makeFrame();
+    this.#hover();
+    this.stats = this.#painter.draw(this.frame, this.store);
+    this.#drawScales(this.frame);
+    this.#moveElements();
+    this.#tell(now, sight);
     this.clock.add(now, performance.now() - begun, this.stats.ms, moved);
     if (this.camera.moving) this.invalidate();
   };
 
-  private makeFrame(): Frame {
-    const { props, camera, layout } = this;
-    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } = props;
-    const figures = this.draft ? NO_FIGURES : props.figures;
+  #makeFrame(): Frame {
+    const { camera, layout } = this;
+    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } =
+      this.#props;
+    const figures = this.#draft ? NO_FIGURES : this.#props.figures;
     return {
       width: this.width,
       height: this.height,
@@ -259,14 +260,14 @@ export class Scene {
       rows: this.rows,
       pinnedHeight: layout.pinnedHeight,
       sources,
-      palette: this.palette,
+      palette: this.#palette,
       colourBy,
       boundaries,
       marks,
       arrows,
       selected,
       hovered: null,
-      area: this.area,
+      area: this.#area,
       hits,
       curves,
       figures,
@@ -276,7 +277,7 @@ export class Scene {
   }
 
   /** What is under the pointer changes when the view moves as well. */
-  private hover(): void {
+  #hover(): void {
     const { frame, pointer } = this;
     if (!frame) return;
     const slice =
@@ -288,18 +289,18 @@ export class Scene {
       slice?.source === this.hovered?.source &&
       slice?.count === this.hovered?.count;
     this.hovered = slice;
-    if (!same) this.elements.stage.toggleAttribute("data-on", slice !== null);
-    if (same && pointer === this.told.pointer) return;
-    this.told.pointer = pointer;
-    this.news.onHover(pointer && this.under(frame, slice, pointer), pointer);
+    if (!same) this.#elements.stage.toggleAttribute("data-on", slice !== null);
+    if (same && pointer === this.#told.pointer) return;
+    this.#told.pointer = pointer;
+    this.#news.onHover(pointer && this.#under(frame, slice, pointer), pointer);
   }
 
-  private under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
+  #under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
     const time = this.timeUnder(x);
     if (y < 0) {
-      const band = y < STEP_BAND - rulerHeight(this.props);
+      const band = y < STEP_BAND - rulerHeight(this.#props);
       const boundary =
-        band && this.props.boundaries.find(({ start, end }) => start <= time && time < end);
+        band && this.#props.boundaries.find(({ start, end }) => start <= time && time < end);
       return boundary ? { kind: "boundary", boundary } : null;
     }
     const row = rowUnder(frame, y) ?? null;
@@ -307,29 +308,29 @@ export class Scene {
     return row && (row.counter >= 0 || row.overlap) ? { kind: "row", row, time } : null;
   }
 
-  private drawScales(frame: Frame): void {
-    const { span, activity, selected, hitHeat: heat } = this.props;
-    drawRuler(this.elements.ruler, {
+  #drawScales(frame: Frame): void {
+    const { span, activity, selected, hitHeat: heat } = this.#props;
+    drawRuler(this.#elements.ruler, {
       ...frame,
-      height: rulerHeight(this.props),
+      height: rulerHeight(this.#props),
       origin: span.t0,
-      chosen: this.area ?? (selected && { t0: selected.start, t1: selected.end }),
+      chosen: this.#area ?? (selected && { t0: selected.start, t1: selected.end }),
       pointer: this.pointer && this.timeUnder(this.pointer.x),
-      font: this.font,
+      font: this.#font,
     });
-    this.minimap.draw({ ...frame, span, activity, heat });
+    this.#minimap.draw({ ...frame, span, activity, heat });
   }
 
-  private moveElements(): void {
-    const { list, sticky, bar, frame } = this.elements;
-    this.moveMeasure();
+  #moveElements(): void {
+    const { list, sticky, bar, frame } = this.#elements;
+    this.#moveMeasure();
     list.style.transform = `translateY(${-this.camera.scroll}px)`;
     sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.camera.scroll)}px)`;
     const child = bar.firstElementChild;
     const length = `${this.camera.scrollRange + this.height}px`;
     if (child instanceof HTMLElement && child.style.height !== length) child.style.height = length;
     if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
-    const { area } = this;
+    const area = this.#area;
     const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
     frame.hidden = !area || !extent;
     if (!area || !extent) return;
@@ -341,8 +342,8 @@ export class Scene {
     frame.style.height = `${extent.y1 - extent.y0}px`;
   }
 
-  private moveMeasure(): void {
-    const { measure: element } = this.elements;
+  #moveMeasure(): void {
+    const { measure: element } = this.#elements;
     const { stretch, y } = this.measure;
     element.hidden = !stretch;
     if (!stretch) return;
@@ -358,8 +359,8 @@ export class Scene {
       element.firstElementChild.textContent = text;
   }
 
-  private tell(now: number, sight: Sight): void {
-    const { told } = this;
+  #tell(now: number, sight: Sight): void {
+    const told = this.#told;
     const sameRows =
       told.layout === this.layout &&
       told.rows.length === this.rows.length &&
@@ -367,50 +368,50 @@ export class Scene {
     if (!sameRows) {
       told.layout = this.layout;
       told.rows = this.rows;
-      this.news.onRowsInSight(this.layout, this.rows);
+      this.#news.onRowsInSight(this.layout, this.rows);
     }
     this.telling.see(now, { ...sight, rows: told.rows });
     const problem = this.store.problem;
-    if (problem !== told.problem) this.news.onProblem((told.problem = problem));
-    this.tellBusy(now);
+    if (problem !== told.problem) this.#news.onProblem((told.problem = problem));
+    this.#tellBusy(now);
   }
 
-  private tellBusy(now: number): void {
-    if (!this.store.busy) this.busySince = null;
-    else if (this.busySince === null) {
-      this.busySince = now;
+  #tellBusy(now: number): void {
+    if (!this.store.busy) this.#busySince = null;
+    else if (this.#busySince === null) {
+      this.#busySince = now;
       setTimeout(this.invalidate, PATIENCE + 20);
     }
-    const busy = this.busySince !== null && now - this.busySince > PATIENCE;
-    if (busy !== this.told.busy) this.news.onBusy((this.told.busy = busy));
+    const busy = this.#busySince !== null && now - this.#busySince > PATIENCE;
+    if (busy !== this.#told.busy) this.#news.onBusy((this.#told.busy = busy));
   }
 
-  private readonly rePaint = (): void => {
-    this.palette = paletteOfTheme();
-    this.font = fontOfTheme();
+  readonly #rePaint = (): void => {
+    this.#palette = paletteOfTheme();
+    this.#font = fontOfTheme();
     this.invalidate();
   };
 
-  private watchSize(): () => void {
+  #watchSize(): () => void {
     let windowWidth = window.innerWidth;
     const measure = (): void => {
-      const { clientWidth, clientHeight } = this.elements.stage;
+      const { clientWidth, clientHeight } = this.#elements.stage;
       if (clientWidth === this.width && clientHeight === this.height) return;
       // A panel opened or a border was moved. Of a larger or smaller window the same stretch is seen.
       if (this.width > 0 && clientWidth > 0 && windowWidth === window.innerWidth)
         this.camera.widen(clientWidth / this.width);
       windowWidth = window.innerWidth;
-      const seen = this.selectedRow();
+      const seen = this.#selectedRow();
       this.width = clientWidth;
       this.height = clientHeight;
       this.camera.setHeights(this.layout.height, this.height);
       // What was just selected may not vanish below the panel that tells of it.
-      if (seen && !this.selectedRow()) this.showRow(seen, false);
+      if (seen && !this.#selectedRow()) this.showRow(seen, false);
       // At once, because a canvas of the old size would be seen stretched for a frame.
-      this.render(performance.now());
+      this.#render(performance.now());
     };
     const observer = new ResizeObserver(measure);
-    observer.observe(this.elements.stage);
+    observer.observe(this.#elements.stage);
     // The ratio of px changes with the browser's zoom.
     window.addEventListener("resize", this.invalidate);
     return () => {
@@ -419,7 +420,7 @@ export class Scene {
     };
   }
 
-  private watchMotion(): () => void {
+  #watchMotion(): () => void {
     const query = window.matchMedia("(prefers-reduced-motion: reduce)");
     const read = (): void => void (this.camera.still = query.matches);
     read();

@@ -36,25 +36,25 @@ type Level = Map<number, Lanes>;
 export class TileCache {
   bytes = 0;
   tiles = 0;
-  private readonly sources: readonly Source[];
-  private readonly limit: number;
-  private readonly levels: Map<number, Level>[];
-  private replies: Reply[] = [];
-  private clock = 1;
+  readonly #sources: readonly Source[];
+  readonly #limit: number;
+  readonly #levels: Map<number, Level>[];
+  #replies: Reply[] = [];
+  #clock = 1;
 
   constructor(sources: readonly Source[], limit: number) {
-    this.sources = sources;
-    this.limit = limit;
-    this.levels = sources.map(() => new Map<number, Level>());
+    this.#sources = sources;
+    this.#limit = limit;
+    this.#levels = sources.map(() => new Map<number, Level>());
   }
 
   /** What is looked at from now on counts as newer than what was looked at before. */
   tick(): void {
-    this.clock++;
+    this.#clock++;
   }
 
   has(source: number, level: number, k: number, lane: number): boolean {
-    return this.piece(source, level, k, lane) !== undefined;
+    return this.#piece(source, level, k, lane) !== undefined;
   }
 
   /** Takes a reply in. Asked lanes and tiles that are not in it are known to be empty from now on. */
@@ -63,8 +63,8 @@ export class TileCache {
       if (level !== query.level || !query.ks.includes(k))
         throw new Error(`Tile ${k} of level ${level} was not asked for.`);
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
-    const reply: Reply = { ...query, source, bytes: size, used: this.clock };
-    const levels = this.levels[source] ?? new Map<number, Level>();
+    const reply: Reply = { ...query, source, bytes: size, used: this.#clock };
+    const levels = this.#levels[source] ?? new Map<number, Level>();
     const level = entry(levels, query.level, () => new Map<number, Lanes>());
     const byNumber = new Map(tiles.map((tile) => [tile.k, tile]));
     for (const k of query.ks) {
@@ -75,17 +75,17 @@ export class TileCache {
         lanes.set(lane, { reply, tile, from: tile.ptr[i] ?? 0, to: tile.ptr[i + 1] ?? 0 }),
       );
     }
-    this.replies.push(reply);
+    this.#replies.push(reply);
     this.bytes += size;
     this.tiles += query.ks.length;
-    if (this.bytes > this.limit) this.evict();
+    if (this.bytes > this.#limit) this.#evict();
   }
 
   clear(): void {
-    this.replies = [];
+    this.#replies = [];
     this.bytes = 0;
     this.tiles = 0;
-    for (const levels of this.levels) levels.clear();
+    for (const levels of this.#levels) levels.clear();
   }
 
   /**
@@ -93,7 +93,7 @@ export class TileCache {
    * stands in, unless finer ones cover it.
    */
   visit(source: number, lane: number, level: number, range: TimeRange, fn: Visitor): Found {
-    const about = this.sources[source];
+    const about = this.#sources[source];
     if (!about) return "missing";
     const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
     const length = tileLength(level);
@@ -101,18 +101,18 @@ export class TileCache {
     for (const k of tilesFor(level, own, about.span)) {
       const t0 = Math.max(own.t0, k * length);
       const t1 = Math.min(own.t1, (k + 1) * length);
-      const piece = this.piece(source, level, k, lane);
-      if (piece) this.show(piece, t0, t1, fn);
-      else coverage = worse(coverage, this.standIn(source, lane, level, k, t0, t1, fn));
+      const piece = this.#piece(source, level, k, lane);
+      if (piece) this.#show(piece, t0, t1, fn);
+      else coverage = worse(coverage, this.#standIn(source, lane, level, k, t0, t1, fn));
     }
     return coverage;
   }
 
-  private piece(source: number, level: number, k: number, lane: number): Piece | undefined {
-    return this.levels[source]?.get(level)?.get(k)?.get(lane);
+  #piece(source: number, level: number, k: number, lane: number): Piece | undefined {
+    return this.#levels[source]?.get(level)?.get(k)?.get(lane);
   }
 
-  private standIn(
+  #standIn(
     source: number,
     lane: number,
     level: number,
@@ -122,21 +122,21 @@ export class TileCache {
     fn: Visitor,
   ): Found {
     for (let finer = 1; finer <= Math.min(FINER, level); finer++) {
-      if (this.finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
+      if (this.#finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
         return "coarser";
     }
-    const top = this.sources[source]?.levelMax ?? 0;
+    const top = this.#sources[source]?.levelMax ?? 0;
     for (let coarser = level + 1; coarser <= top; coarser++) {
-      const piece = this.piece(source, coarser, Math.floor(k / 2 ** (coarser - level)), lane);
+      const piece = this.#piece(source, coarser, Math.floor(k / 2 ** (coarser - level)), lane);
       if (!piece) continue;
-      this.show(piece, t0, t1, fn);
+      this.#show(piece, t0, t1, fn);
       return "coarser";
     }
     return "missing";
   }
 
   /** Shows tiles `first` to `first + count` where all that touch the range are here. */
-  private finer(
+  #finer(
     source: number,
     lane: number,
     level: number,
@@ -151,23 +151,23 @@ export class TileCache {
     const to = Math.min(
       first + count,
       Math.ceil(t1 / length),
-      Math.floor((this.sources[source]?.span ?? 0) / length) + 1,
+      Math.floor((this.#sources[source]?.span ?? 0) / length) + 1,
     );
     const pieces: Piece[] = [];
     for (let k = from; k < to; k++) {
-      const piece = this.piece(source, level, k, lane);
+      const piece = this.#piece(source, level, k, lane);
       if (!piece) return false;
       pieces.push(piece);
     }
     pieces.forEach((piece, i) => {
       const begin = (from + i) * length;
-      this.show(piece, Math.max(t0, begin), Math.min(t1, begin + length), fn);
+      this.#show(piece, Math.max(t0, begin), Math.min(t1, begin + length), fn);
     });
     return pieces.length > 0;
   }
 
-  private show(piece: Piece, t0: number, t1: number, fn: Visitor): void {
-    piece.reply.used = this.clock;
+  #show(piece: Piece, t0: number, t1: number, fn: Visitor): void {
+    piece.reply.used = this.#clock;
     const tile = piece.tile;
     if (!tile || piece.from === piece.to) return;
     const scale = 2 ** tile.shift;
@@ -177,25 +177,25 @@ export class TileCache {
   }
 
   /** Lets go of replies that were not looked at lately, down to the limit. */
-  private evict(): void {
-    const loose = this.replies.filter(
+  #evict(): void {
+    const loose = this.#replies.filter(
       (reply) =>
-        reply.used < this.clock &&
-        reply.level <= (this.sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
+        reply.used < this.#clock &&
+        reply.level <= (this.#sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
     );
     const gone = new Set<Reply>();
     for (const reply of loose.sort((a, b) => a.used - b.used)) {
-      if (this.bytes <= this.limit) break;
+      if (this.bytes <= this.#limit) break;
       gone.add(reply);
-      this.forget(reply);
+      this.#forget(reply);
     }
-    this.replies = this.replies.filter((reply) => !gone.has(reply));
+    this.#replies = this.#replies.filter((reply) => !gone.has(reply));
   }
 
-  private forget(reply: Reply): void {
+  #forget(reply: Reply): void {
     this.bytes -= reply.bytes;
     this.tiles -= reply.ks.length;
-    const level = this.levels[reply.source]?.get(reply.level);
+    const level = this.#levels[reply.source]?.get(reply.level);
     for (const k of reply.ks) {
       const lanes = level?.get(k);
       if (!lanes) continue;

@@ -73,7 +73,7 @@ export function drawArrows(ctx: Context, frame: Frame): number {
 }
 
 function pointOf(frame: Frame, heights: Heights, end: Arrow["source"]): Point {
-  const x = xAt(frame.view, frame.width, end.time);
+  const x = xAt(frame, end.time);
   return { x: Math.min(Math.max(x, -FAR), frame.width + FAR), y: heights.of(end.source, end.lane) };
 }
 

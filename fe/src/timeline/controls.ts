@@ -5,7 +5,7 @@ import { pathTo, withPinned } from "./rows";
 import type { Scene } from "./scene";
 import { areaInSight } from "./sight";
 import type { TimeRange } from "./types";
-import { xAt } from "./viewport";
+import { middleOf, rangeOf, xAt } from "./viewport";
 
 export interface Controlled {
   scene: Scene;
@@ -70,7 +70,7 @@ function select(scene: Scene, props: TimelineProps, at: Point): void {
 
 function zoomToPoint(scene: Scene, at: Point): void {
   const slice = scene.sliceUnder(at);
-  if (slice) scene.showRange({ t0: slice.start, t1: slice.end }, AROUND_SLICE, true);
+  if (slice) scene.showRange(rangeOf(slice), AROUND_SLICE, true);
   else scene.camera.zoom(at.x / Math.max(1, scene.width), 0.5);
 }
 
@@ -91,9 +91,7 @@ export function onKeyDown(controlled: Controlled, event: KeyboardEvent): boolean
 /** About what keys zoom: the pointer; without one the selection when it is in sight, else the middle. */
 function keyCentre(scene: Scene, selected: TimelineProps["selected"]): number {
   const width = Math.max(1, scene.width);
-  const at =
-    scene.pointer?.x ??
-    (selected ? xAt(scene.camera.view, width, (selected.start + selected.end) / 2) : width / 2);
+  const at = scene.pointer?.x ?? (selected ? xAt(scene, middleOf(selected)) : width / 2);
   return at >= 0 && at <= width ? at / width : 0.5;
 }
 
@@ -129,7 +127,7 @@ function act(action: Action, controlled: Controlled, props: TimelineProps): bool
       props.onMark(markRange(scene, props));
       break;
     case "area":
-      props.onArea(areaInSight(camera.view, props.span, scene.layout, scene.rows));
+      props.onArea(areaInSight(scene, props.span));
       break;
     case "page": {
       const room = scene.height - scene.layout.pinnedHeight;
@@ -160,7 +158,7 @@ function pinSelected({ selected, tree, rows, onRows }: TimelineProps): void {
 }
 
 function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {
-  if (selected) scene.showRange({ t0: selected.start, t1: selected.end }, AROUND_SLICE, true);
+  if (selected) scene.showRange(rangeOf(selected), AROUND_SLICE, true);
   else if (area) scene.showRange(area, AROUND_AREA, true);
 }
 
@@ -168,7 +166,7 @@ function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {
 function markRange(scene: Scene, { area, selected }: TimelineProps): TimeRange {
   if (scene.measure.range) return scene.measure.range;
   if (area) return { t0: area.t0, t1: area.t1 };
-  if (selected) return { t0: selected.start, t1: selected.end };
+  if (selected) return rangeOf(selected);
   const time = Math.round(scene.timeUnder(scene.pointer?.x ?? scene.width / 2));
   return { t0: time, t1: time };
 }

@@ -64,7 +64,7 @@ function stretches(
 ): void {
   const [first, last] = bucketsInSight(frame, curve);
   const length = (curve.range.t1 - curve.range.t0) / Math.max(1, curve.highest.length);
-  const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
+  const x = (i: number): number => xAt(frame, curve.range.t0 + i * length);
   const same = (a: number, b: number): boolean =>
     curve.highest[a] === curve.highest[b] &&
     curve.lowest[a] === curve.lowest[b] &&

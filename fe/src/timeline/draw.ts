@@ -120,7 +120,7 @@ export class Painter {
     stats: DrawStats,
   ): void {
     const width = this.#canvas.width;
-    const perPx = nsPerPx(frame.view, frame.width);
+    const perPx = nsPerPx(frame);
     painter.begin(this.#strip.begin(width, rows.length), width);
     rows.forEach((row, index) => {
       const source = frame.sources[row.source];

@@ -10,8 +10,8 @@ const NEAR = 3;
 export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
   const row = rowUnder(frame, y);
   if (!row || row.lane < 0) return null;
-  const near = NEAR * nsPerPx(frame.view, frame.width);
-  return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
+  const near = NEAR * nsPerPx(frame);
+  return nearest(frame, store, row, timeAt(frame, x), near);
 }
 
 /** The row under a height; pinned rows lie over the others. */
@@ -23,7 +23,7 @@ export function rowUnder(frame: Frame, y: number): Row | undefined {
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
-  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
+  const level = levelFor(nsPerPx(frame), source.levelMax);
   const slices: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
@@ -79,7 +79,7 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   if (!source || slice.count > 1) return slice;
   const time = slice.start;
   let [start, end] = [NaN, NaN];
-  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
+  const level = levelFor(nsPerPx(frame), source.levelMax);
   for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
     const own = time - source.offset;
     // Where it lies on several tiles of the view, its begin is on one before.

@@ -49,7 +49,7 @@ export function drawLit(ctx: Context, frame: Frame, rows: readonly Row[]): void 
     const stretches = frame.lit[row.source]?.lanes.get(row.lane);
     if (!stretches) continue;
     const offset = frame.sources[row.source]?.offset ?? 0;
-    const x = (time: number): number => xAt(frame.view, frame.width, time + offset);
+    const x = (time: number): number => xAt(frame, time + offset);
     const bottom = topOf(frame, row) + row.height - 1;
     const first = firstWhere(
       0,

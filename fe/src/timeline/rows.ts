@@ -35,6 +35,14 @@ export const NO_ROWS: RowLayout = {
   height: 0,
 };
 
+export interface LaneOfSource {
+  source: number;
+  lane: number;
+}
+
+export const sameLane = (a: LaneOfSource, b: LaneOfSource): boolean =>
+  a.source === b.source && a.lane === b.lane;
+
 export function isOpen(node: TrackNode, state: RowState): boolean {
   return state.open.has(node.key) || (!node.foldedByDefault && !state.shut.has(node.key));
 }

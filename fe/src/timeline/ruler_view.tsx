@@ -3,6 +3,7 @@ import { STEP_BAND } from "./draw_ruler";
 import { wheelFactor, wheelPixels } from "./gestures";
 import type { TimelineProps } from "./props";
 import type { Scene } from "./scene";
+import { rangeOf } from "./viewport";
 import type { Slot } from "./use_scene";
 
 interface RulerProps {
@@ -41,9 +42,8 @@ export function RulerView({ canvas, scene, props, height }: RulerProps) {
   const step = (event: MouseEvent): void => {
     const now = scene.current;
     if (!now || event.offsetY > STEP_BAND) return;
-    const time = now.timeUnder(columnOf(event));
-    const boundary = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
-    if (boundary) now.showRange({ t0: boundary.start, t1: boundary.end }, 0.03, true);
+    const boundary = now.boundaryUnder(columnOf(event));
+    if (boundary) now.showRange(rangeOf(boundary), 0.03, true);
   };
   /** The canvas goes on above its begin, so that one pointer serves both. */
   const hover = (event: PointerEvent | null): void => {

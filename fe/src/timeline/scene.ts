@@ -15,12 +15,20 @@ import { Measure, snapped } from "./measure";
 import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
-import { growthFor, layOut, NO_ROWS, type Growth, rowsInSight, type RowLayout } from "./rows";
+import {
+  growthFor,
+  layOut,
+  NO_ROWS,
+  rowsInSight,
+  sameLane,
+  type Growth,
+  type RowLayout,
+} from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
 import { stickyShift } from "./sticky";
 import { TileStore } from "./tile_store";
 import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
-import { fit, timeAt, topOf, xAt } from "./viewport";
+import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
 import { Telling } from "./telling";
 
 /** What can be told about at the pointer; `time`: that of the pointer. */
@@ -42,7 +50,7 @@ export interface SceneElements {
   measure: HTMLDivElement;
 }
 
-/** What the scene tells its component; each only when it changed. */
+/** What the scene tells its component, the last two at each frame. */
 export interface SceneNews {
   onRowsInSight: (layout: RowLayout, rows: readonly Row[]) => void;
   onHover: (under: Under | null, at: Point | null) => void;
@@ -89,11 +97,10 @@ export class Scene {
   readonly telling: Telling;
   #palette: Palette;
   #font: string;
+  readonly #lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
   #request = 0;
   readonly #endings: (() => void)[] = [];
   #told = {
-    problem: null as unknown,
-    busy: false,
     pointer: null as Point | null,
     layout: NO_ROWS,
     rows: [] as readonly Row[],
@@ -116,7 +123,15 @@ export class Scene {
       (sight) => this.#props.onSight(sight),
       (view) => this.#props.onViewSettled(view),
     );
-    this.#endings.push(watchTheme(this.#rePaint), this.#watchSize(), this.#watchMotion());
+    this.#endings.push(watchTheme(this.#rePaint), this.#watchSize());
+  }
+
+  get view(): TimeRange {
+    return this.camera.view;
+  }
+
+  get scroll(): number {
+    return this.camera.scroll;
   }
 
   update(props: TimelineProps): void {
@@ -164,7 +179,7 @@ export class Scene {
   }
 
   showRow(row: Row, animate: boolean): void {
-    this.camera.scrollTo(scrollFor(this.layout, row, this.camera.scroll, this.height), animate);
+    this.camera.scrollTo(scrollFor(this, row), animate);
   }
 
   showRange(range: TimeRange, margin: number, animate: boolean): void {
@@ -174,14 +189,12 @@ export class Scene {
   }
 
   sight(): Sight {
-    return sightOf(this.camera.view, this.width, this.rows);
+    return sightOf(this);
   }
 
   /** The area of a stroke; kept as a draft until it is done. */
   draftArea(from: Point, to: Point | null): Area | null {
-    this.#draft =
-      to &&
-      areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
+    this.#draft = to && areaOf(from, to, this);
     this.invalidate();
     return this.#draft;
   }
@@ -191,12 +204,12 @@ export class Scene {
   }
 
   /** The slice of a selection, when it is in sight and stands for itself there. */
-  sliceOf({ source, lane, event, start, end }: Selected): Slice | null {
-    const row = this.rows.find((one) => one.source === source && one.lane === lane);
+  sliceOf(selected: Selected): Slice | null {
+    const row = this.rows.find((one) => sameLane(one, selected));
     if (!row) return null;
-    const y = topOf(this.camera, row) + row.height / 2;
-    const slice = this.sliceUnder({ x: xAt(this.camera.view, this.width, (start + end) / 2), y });
-    return slice?.event === event && slice.count <= 1 ? slice : null;
+    const y = topOf(this, row) + row.height / 2;
+    const slice = this.sliceUnder({ x: xAt(this, middleOf(selected)), y });
+    return slice?.event === selected.event && slice.count <= 1 ? slice : null;
   }
 
   /** The time at a point, or that of a slice's edge close by. */
@@ -211,15 +224,17 @@ export class Scene {
   #selectedRow(): Row | undefined {
     const { selected } = this.#props;
     return this.rows.find(
-      (row) =>
-        row.source === selected?.source &&
-        row.lane === selected.lane &&
-        topOf(this.camera, row) + row.height <= this.height,
+      (row) => selected && sameLane(row, selected) && topOf(this, row) + row.height <= this.height,
     );
   }
 
+  boundaryUnder(x: number): Boundary | undefined {
+    const time = this.timeUnder(x);
+    return this.#props.boundaries.find(({ start, end }) => start <= time && time < end);
+  }
+
   timeUnder(x: number): number {
-    return timeAt(this.camera.view, this.width, x);
+    return timeAt(this, x);
   }
 
   /** The chosen area, or the one that is being chosen. */
@@ -230,14 +245,15 @@ export class Scene {
   readonly #render = (now: number): void => {
     this.#request = 0;
     if (this.width <= 0 || this.height <= 0) return;
+    this.camera.still = this.#lessMotion.matches;
     const moved = this.camera.tick(now);
     this.settleRows();
     const begun = performance.now();
-    this.rows = rowsInSight(this.layout, this.camera.scroll, this.height);
+    this.rows = rowsInSight(this.layout, this.scroll, this.height);
     const sight = this.sight();
     this.store.want(sight.view, sight.nsPerPx, sight.lanes);
     this.frame = this.#makeFrame();
-    this.#hover();
+    this.#hover(this.frame);
     this.stats = this.#painter.draw(this.frame, this.store);
     this.#drawScales(this.frame);
     this.#moveElements();
@@ -247,48 +263,29 @@ export class Scene {
   };
 
   #makeFrame(): Frame {
-    const { camera, layout } = this;
-    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } =
-      this.#props;
-    const figures = this.#draft ? NO_FIGURES : this.#props.figures;
     return {
+      ...this.#props,
       width: this.width,
       height: this.height,
       ratio: window.devicePixelRatio || 1,
-      view: camera.view,
-      scroll: camera.scroll,
+      view: this.view,
+      scroll: this.scroll,
       rows: this.rows,
-      pinnedHeight: layout.pinnedHeight,
-      sources,
+      pinnedHeight: this.layout.pinnedHeight,
       palette: this.#palette,
-      colourBy,
-      boundaries,
-      marks,
-      arrows,
-      selected,
       hovered: null,
       area: this.#area,
-      hits,
-      curves,
-      figures,
+      figures: this.#draft ? NO_FIGURES : this.#props.figures,
       pointer: this.pointer,
-      lit,
     };
   }
 
   /** What is under the pointer changes when the view moves as well. */
-  #hover(): void {
-    const { frame, pointer } = this;
-    if (!frame) return;
-    const slice =
-      pointer && pointer.y >= 0 ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
-    frame.hovered = slice;
-    const same =
-      slice?.event === this.hovered?.event &&
-      slice?.lane === this.hovered?.lane &&
-      slice?.source === this.hovered?.source &&
-      slice?.count === this.hovered?.count;
-    this.hovered = slice;
+  #hover(frame: Frame): void {
+    const { pointer, hovered } = this;
+    const slice = pointer && pointer.y >= 0 ? this.sliceUnder(pointer) : null;
+    frame.hovered = this.hovered = slice;
+    const same = slice && hovered ? sameSlice(slice, hovered) : slice === hovered;
     if (!same) this.#elements.stage.toggleAttribute("data-on", slice !== null);
     if (same && pointer === this.#told.pointer) return;
     this.#told.pointer = pointer;
@@ -298,9 +295,7 @@ export class Scene {
   #under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
     const time = this.timeUnder(x);
     if (y < 0) {
-      const band = y < STEP_BAND - rulerHeight(this.#props);
-      const boundary =
-        band && this.#props.boundaries.find(({ start, end }) => start <= time && time < end);
+      const boundary = y < STEP_BAND - rulerHeight(this.#props) && this.boundaryUnder(x);
       return boundary ? { kind: "boundary", boundary } : null;
     }
     const row = rowUnder(frame, y) ?? null;
@@ -314,7 +309,7 @@ export class Scene {
       ...frame,
       height: rulerHeight(this.#props),
       origin: span.t0,
-      chosen: this.#area ?? (selected && { t0: selected.start, t1: selected.end }),
+      chosen: this.#area ?? (selected && rangeOf(selected)),
       pointer: this.pointer && this.timeUnder(this.pointer.x),
       font: this.#font,
     });
@@ -324,37 +319,34 @@ export class Scene {
   #moveElements(): void {
     const { list, sticky, bar, frame } = this.#elements;
     this.#moveMeasure();
-    list.style.transform = `translateY(${-this.camera.scroll}px)`;
-    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.camera.scroll)}px)`;
+    list.style.transform = `translateY(${-this.scroll}px)`;
+    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.scroll)}px)`;
     const child = bar.firstElementChild;
     const length = `${this.camera.scrollRange + this.height}px`;
     if (child instanceof HTMLElement && child.style.height !== length) child.style.height = length;
-    if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
+    if (Math.abs(bar.scrollTop - this.scroll) >= 1) bar.scrollTop = this.scroll;
     const area = this.#area;
-    const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
-    frame.hidden = !area || !extent;
-    if (!area || !extent) return;
-    const x0 = Math.max(-4, xAt(this.camera.view, this.width, area.t0));
-    const x1 = Math.min(this.width + 4, xAt(this.camera.view, this.width, area.t1));
-    frame.hidden = x1 < 0 || x0 > this.width;
-    frame.style.transform = `translate(${x0}px, ${extent.y0}px)`;
-    frame.style.width = `${Math.max(2, x1 - x0)}px`;
+    const extent = area && extentOf(area, this);
+    const columns = extent && columnsOf(this, area.t0, area.t1, 4);
+    frame.hidden = !columns;
+    if (!columns) return;
+    const [left, right] = columns;
+    frame.style.transform = `translate(${left}px, ${extent.y0}px)`;
+    frame.style.width = `${Math.max(2, right - left)}px`;
     frame.style.height = `${extent.y1 - extent.y0}px`;
   }
 
   #moveMeasure(): void {
     const { measure: element } = this.#elements;
     const { stretch, y } = this.measure;
-    element.hidden = !stretch;
-    if (!stretch) return;
-    const x0 = xAt(this.camera.view, this.width, stretch.t0);
-    const x1 = xAt(this.camera.view, this.width, stretch.t1);
-    element.hidden = x1 < 0 || x0 > this.width;
-    const left = Math.max(-4, x0);
+    const columns = stretch && columnsOf(this, stretch.t0, stretch.t1, 4);
+    element.hidden = !columns;
+    if (!columns) return;
+    const [left, right] = columns;
     element.style.transform = `translateX(${left}px)`;
-    element.style.width = `${Math.max(1, Math.min(this.width + 4, x1) - left)}px`;
+    element.style.width = `${Math.max(1, right - left)}px`;
     element.style.setProperty("--at", `${Math.min(y, this.height - 24)}px`);
-    const text = formatExactTime(Math.round(stretch.t1 - stretch.t0));
+    const text = formatExactTime(Math.round(lengthOf(stretch)));
     if (element.textContent !== text && element.firstElementChild)
       element.firstElementChild.textContent = text;
   }
@@ -371,19 +363,18 @@ export class Scene {
       this.#news.onRowsInSight(this.layout, this.rows);
     }
     this.telling.see(now, { ...sight, rows: told.rows });
-    const problem = this.store.problem;
-    if (problem !== told.problem) this.#news.onProblem((told.problem = problem));
-    this.#tellBusy(now);
+    this.#news.onProblem(this.store.problem);
+    this.#news.onBusy(this.#busyFor(now) > PATIENCE);
   }
 
-  #tellBusy(now: number): void {
+  /** How long something has been on its way, ms. */
+  #busyFor(now: number): number {
     if (!this.store.busy) this.#busySince = null;
     else if (this.#busySince === null) {
       this.#busySince = now;
       setTimeout(this.invalidate, PATIENCE + 20);
     }
-    const busy = this.#busySince !== null && now - this.#busySince > PATIENCE;
-    if (busy !== this.#told.busy) this.#news.onBusy((this.#told.busy = busy));
+    return now - (this.#busySince ?? now);
   }
 
   readonly #rePaint = (): void => {
@@ -419,12 +410,7 @@ export class Scene {
       window.removeEventListener("resize", this.invalidate);
     };
   }
-
-  #watchMotion(): () => void {
-    const query = window.matchMedia("(prefers-reduced-motion: reduce)");
-    const read = (): void => void (this.camera.still = query.matches);
-    read();
-    query.addEventListener("change", read);
-    return () => query.removeEventListener("change", read);
-  }
 }
+
+const sameSlice = (a: Slice, b: Slice): boolean =>
+  sameLane(a, b) && a.event === b.event && a.count === b.count;

@@ -47,7 +47,7 @@ export function expose(scene: Scene, props: () => TimelineProps): () => void {
 function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
   const { camera, clock } = scene;
   return {
-    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(camera, row) })),
+    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(scene, row) })),
     view: () => camera.view,
     scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
     size: () => ({ width: scene.width, height: scene.height }),
@@ -55,7 +55,7 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
       const slice = scene.sliceUnder({ x, y });
       return slice && { ...slice, label: props().sources[slice.source]?.name(slice.name) ?? "" };
     },
-    xOf: (time) => xAt(camera.view, scene.width, time),
+    xOf: (time) => xAt(scene, time),
     selected: () => props().selected,
     figures: () =>
       scene.rows.flatMap((row) => {

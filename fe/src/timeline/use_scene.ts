@@ -3,7 +3,7 @@ import { gestureTarget, onKeyDown, type Controlled } from "./controls";
 import { listen } from "./gestures";
 import { HoverNews } from "./hover_card";
 import type { TimelineHandle, TimelineProps } from "./props";
-import { NO_ROWS, withLane, type RowLayout } from "./rows";
+import { NO_ROWS, sameLane, withLane, type LaneOfSource, type RowLayout } from "./rows";
 import { Scene, type SceneElements } from "./scene";
 import { expose } from "./test_hook";
 import type { Row } from "./types";
@@ -44,7 +44,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const [busy, setBusy] = useState(false);
   const [grabbed, setGrabbed] = useState(false);
   const { measured, tell } = useMeasured(scene);
-  const wanted = useRef<Wanted | null>(null);
+  const wanted = useRef<LaneOfSource | null>(null);
 
   useLayoutEffect(() => {
     const elements = elementsOf(refs);
@@ -152,19 +152,12 @@ function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => vo
   };
 }
 
-interface Wanted {
-  source: number;
-  lane: number;
-}
-
 /** Scrolls to a lane that was asked for, once its row is there. */
-function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
+function showLane(scene: Scene, wanted: { current: LaneOfSource | null }): void {
   const lane = wanted.current;
   if (!lane) return;
   scene.settleRows();
-  const rows = scene.layout.rows.filter(
-    (one) => one.source === lane.source && one.lane === lane.lane,
-  );
+  const rows = scene.layout.rows.filter((row) => sameLane(row, lane));
   // A folded row may stand for the lane as well.
   const row = rows.find(({ open }) => open !== false) ?? rows[0];
   if (!row) return;
@@ -175,7 +168,7 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
 function handleOf(
   scene: Scene,
   props: () => TimelineProps,
-  wanted: { current: Wanted | null },
+  wanted: { current: LaneOfSource | null },
 ): TimelineHandle {
   return {
     zoomTo: (range, { animate = true, margin = 0.1 } = {}) =>

@@ -246,7 +246,7 @@ export class Scene {
     this.#request = 0;
     if (this.width <= 0 || this.height <= 0) return;
     this.camera.still = this.#lessMotion.matches;
-    const moved = this.camera.tick(now);
+    this.camera.tick(now);
     this.settleRows();
     const begun = performance.now();
     this.rows = rowsInSight(this.layout, this.scroll, this.height);
@@ -258,7 +258,7 @@ export class Scene {
     this.#drawScales(this.frame);
     this.#moveElements();
     this.#tell(now, sight);
-    this.clock.add(now, performance.now() - begun, this.stats.ms, moved);
+    this.clock.add(performance.now() - begun, this.stats.ms);
     if (this.camera.moving) this.invalidate();
   };
 

@@ -22,7 +22,7 @@ export function Corner(props: CornerProps) {
   const { measureTool, onMeasureTool } = props;
   return (
     <div class="timeline-corner">
-      <div class="timeline-filter">
+      <div class="search timeline-filter">
         <Icon name="search" size={13} />
         <input
           type="text"

@@ -76,7 +76,7 @@ export function Timeline(given: TimelineProps) {
       />
       <div class="timeline-scales">
         <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
-        <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />
+        <RulerView canvas={refs.ruler} scene={scene} height={rulerHeight(props)} />
       </div>
       <TrackList
         layout={layout}

@@ -79,20 +79,16 @@ export class ColourTable {
     this.values = new Uint8Array(size).fill(UNSET);
   }
 
-  /** For values that the table does not have; −1 never comes out: `fallback` stands in until it is known. */
+  /** For values that the table does not have: `fallback` stands in until it is known. */
   find(value: number, fallback: number): number {
-    if (value >= this.values.length) this.#grow(value);
-    const known = this.values[value] ?? UNSET;
-    if (known !== UNSET) return known;
+    if (value >= this.values.length) {
+      const larger = new Uint8Array(Math.max(this.values.length * 2, value + 1)).fill(UNSET);
+      larger.set(this.values);
+      this.values = larger;
+    }
     const colour = this.#resolve(value);
-    if (colour !== UNSET) this.values[value] = colour;
+    this.values[value] = colour;
     return colour === UNSET ? fallback : colour;
-  }
-
-  #grow(value: number): void {
-    const larger = new Uint8Array(Math.max(this.values.length * 2, value + 1)).fill(UNSET);
-    larger.set(this.values);
-    this.values = larger;
   }
 }
 

@@ -17,7 +17,7 @@ import {
   drawRowLines,
 } from "./overlays";
 import { RowPainter, type LabelSpot } from "./paint";
-import { canvasSurface, Strip, type MakeSurface } from "./strip";
+import { canvasSurface, Strip } from "./strip";
 import type { TileStore } from "./tile_store";
 import type { Frame, Row } from "./types";
 import { nsPerPx, topOf } from "./viewport";
@@ -34,13 +34,6 @@ export interface DrawStats {
   missing: number;
 }
 
-export interface PainterOptions {
-  surface?: MakeSurface;
-  font?: string;
-  now?: () => number;
-}
-
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 /** Rows lower than this have no room for a text. */
 const LEAST_HEIGHT = 12;
 
@@ -49,21 +42,19 @@ export class Painter {
   readonly #ctx: CanvasRenderingContext2D;
   readonly #strip: Strip;
   readonly #font: string;
-  readonly #now: () => number;
   readonly #letters: Letters;
   readonly #hitTables = new WeakMap<ReadonlySet<number>, Uint8Array>();
   #colours: Colours | null = null;
   #painter: RowPainter | null = null;
   #labelPx = 0;
 
-  constructor(canvas: HTMLCanvasElement, options: PainterOptions = {}) {
+  constructor(canvas: HTMLCanvasElement, font: string, surface = canvasSurface) {
     const ctx = canvas.getContext("2d", { alpha: false });
     if (!ctx) throw new Error("This browser gives no 2D context for a canvas.");
     this.#canvas = canvas;
     this.#ctx = ctx;
-    this.#strip = new Strip(options.surface ?? canvasSurface);
-    this.#font = options.font ?? FONT;
-    this.#now = options.now ?? (() => performance.now());
+    this.#strip = new Strip(surface);
+    this.#font = font;
     this.#letters = new Letters((text) => {
       ctx.font = this.#font;
       return ctx.measureText(text).width;
@@ -71,7 +62,7 @@ export class Painter {
   }
 
   draw(frame: Frame, store: TileStore): DrawStats {
-    const begun = this.#now();
+    const begun = performance.now();
     const counts = { slices: 0, labels: 0, arrows: 0, stoodIn: 0, missing: 0 };
     const stats: DrawStats = { ms: 0, rows: frame.rows.length, ...counts };
     this.#fit(frame);
@@ -89,7 +80,7 @@ export class Painter {
     drawArea(this.#ctx, frame);
     stats.arrows = drawArrows(this.#ctx, frame);
     drawNotes(this.#ctx, frame);
-    stats.ms = this.#now() - begun;
+    stats.ms = performance.now() - begun;
     return stats;
   }
 

@@ -4,6 +4,8 @@
  * pinch, a long press is a hover.
  */
 
+import type { TargetedMouseEvent } from "preact";
+
 export interface Point {
   x: number;
   y: number;
@@ -48,6 +50,15 @@ export function wheelPixels(
   const unit = event.deltaMode === 1 ? LINE : event.deltaMode === 2 ? page : 1;
   return { x: event.deltaX * unit, y: event.deltaY * unit };
 }
+
+/** The place of a pointer on the element that listens for it. */
+export function pointOn(element: Element, event: MouseEvent): Point {
+  const box = element.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+export const columnOf = (event: TargetedMouseEvent<Element>): number =>
+  pointOn(event.currentTarget, event).x;
 
 /** Listens on the element until the returned function is called. */
 export function listen(element: HTMLElement, target: GestureTarget): () => void {
@@ -234,7 +245,6 @@ class Gestures {
   }
 
   #pointOf(event: MouseEvent): Point {
-    const box = this.#element.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
+    return pointOn(this.#element, event);
   }
 }

@@ -116,7 +116,7 @@ export class Scene {
     this.camera = new Camera(props.span, props.initialView, this.invalidate);
     this.#palette = paletteOfTheme();
     this.#font = fontOfTheme();
-    this.#painter = new Painter(elements.canvas, { font: `11px ${this.#font}` });
+    this.#painter = new Painter(elements.canvas, `11px ${this.#font}`);
     this.#minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
     this.telling = new Telling(
@@ -192,11 +192,12 @@ export class Scene {
     return sightOf(this);
   }
 
-  /** The area of a stroke; kept as a draft until it is done. */
-  draftArea(from: Point, to: Point | null): Area | null {
-    this.#draft = to && areaOf(from, to, this);
+  /** The area of a stroke: a draft until it is done, then chosen. `to`: `null` where the stroke was given up. */
+  drawArea(from: Point, to: Point | null, done: boolean): void {
+    const area = to && areaOf(from, to, this);
+    this.#draft = done ? null : area;
     this.invalidate();
-    return this.#draft;
+    if (done && area) this.#props.onArea(area);
   }
 
   sliceUnder(at: Point): Slice | null {
@@ -231,6 +232,11 @@ export class Scene {
   boundaryUnder(x: number): Boundary | undefined {
     const time = this.timeUnder(x);
     return this.#props.boundaries.find(({ start, end }) => start <= time && time < end);
+  }
+
+  /** A column as a share of the width. */
+  shareAt(x: number): number {
+    return x / Math.max(1, this.width);
   }
 
   timeUnder(x: number): number {

@@ -16,6 +16,19 @@ type SceneRefs = { [E in keyof SceneElements]: Slot<SceneElements[E]> } & {
   root: Slot<HTMLDivElement>;
 };
 
+const ELEMENTS = [
+  "root",
+  "stage",
+  "canvas",
+  "ruler",
+  "minimap",
+  "list",
+  "sticky",
+  "bar",
+  "frame",
+  "measure",
+] as const satisfies readonly (keyof SceneRefs)[];
+
 export interface SceneState {
   refs: SceneRefs;
   scene: { readonly current: Scene | null };
@@ -106,24 +119,15 @@ function useMeasured(scene: { readonly current: Scene | null }) {
 }
 
 function useSceneRefs(): SceneRefs {
-  const [refs] = useState<SceneRefs>(() => ({
-    root: { current: null },
-    stage: { current: null },
-    canvas: { current: null },
-    ruler: { current: null },
-    minimap: { current: null },
-    list: { current: null },
-    sticky: { current: null },
-    bar: { current: null },
-    frame: { current: null },
-    measure: { current: null },
-  }));
+  const [refs] = useState(
+    () => Object.fromEntries(ELEMENTS.map((name) => [name, { current: null }])) as SceneRefs,
+  );
   return refs;
 }
 
 /** Null until all of them stand. */
 function elementsOf(refs: SceneRefs): SceneElements | null {
-  const elements = Object.entries(refs).map(([name, slot]) => [name, slot.current] as const);
+  const elements = ELEMENTS.map((name) => [name, refs[name].current] as const);
   return elements.every(([, element]) => element)
     ? (Object.fromEntries(elements) as unknown as SceneElements)
     : null;
@@ -142,14 +146,12 @@ function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => vo
   const up = (event: KeyboardEvent): void => keys.release(event);
   // A key that goes up while another window has the focus is never told.
   const lost = (): void => keys.clear();
-  document.addEventListener("keydown", down);
-  document.addEventListener("keyup", up);
-  window.addEventListener("blur", lost);
-  return () => {
-    document.removeEventListener("keydown", down);
-    document.removeEventListener("keyup", up);
-    window.removeEventListener("blur", lost);
-  };
+  const over = new AbortController();
+  const { signal } = over;
+  document.addEventListener("keydown", down, { signal });
+  document.addEventListener("keyup", up, { signal });
+  window.addEventListener("blur", lost, { signal });
+  return () => over.abort();
 }
 
 /** Scrolls to a lane that was asked for, once its row is there. */

@@ -13,7 +13,7 @@ import { spokenText } from "./hover_text";
 import { MINIMAP_HEIGHT } from "./minimap";
 import { Minimap } from "./minimap_view";
 import type { TimelineProps } from "./props";
-import { neighbourOf, withAll, withMoved, withOpen, withPinned } from "./rows";
+import { neighbourOf, sameLane, withAll, withMoved, withOpen, withPinned } from "./rows";
 import { RulerView } from "./ruler_view";
 import { timeText } from "./ruler";
 import { rulerHeight } from "./scene";
@@ -76,7 +76,7 @@ export function Timeline(given: TimelineProps) {
       />
       <div class="timeline-scales">
         <Minimap canvas={refs.minimap} scene={scene} span={props.span} />
-        <RulerView canvas={refs.ruler} scene={scene} props={props} height={rulerHeight(props)} />
+        <RulerView canvas={refs.ruler} scene={scene} height={rulerHeight(props)} />
       </div>
       <TrackList
         layout={layout}
@@ -192,8 +192,7 @@ function Spoken({ props, state, settled }: SpokenProps) {
   const selection = useAnnouncement(
     () => {
       if (!selected) return "";
-      const { source, lane } = selected;
-      const row = layout.rows.find((one) => one.source === source && one.lane === lane);
+      const row = layout.rows.find((one) => sameLane(one, selected));
       const name = (row && layout.notes.get(row.key)?.name) ?? "";
       const slice = scene.current?.sliceOf(selected) ?? null;
       if (slice) return `Selected: ${spokenText(slice, sources, span.t0, name)}`;

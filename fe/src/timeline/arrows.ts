@@ -1,40 +1,32 @@
 /** Arrows between slices: curved, with heads, those of the selected slice over the others. */
 
 import type { Point } from "./gestures";
-import type { Arrow, Context, Frame, Palette, Row } from "./types";
+import { sameLane, type LaneOfSource } from "./rows";
+import type { Arrow, Context, Frame, Palette } from "./types";
 import { topOf, xAt } from "./viewport";
 
 const HEAD = 6;
 /** Css px that an end may lie outside the canvas before the arrow is left out or its line is cut there. */
 const FAR = 4000;
 
-/** Heights of lanes, for those that have no row in sight, too. */
-class Heights {
-  private readonly frame: Frame;
-  private readonly lanes: { source: number; lane: number; y: number; pinned: boolean }[];
-
-  constructor(frame: Frame) {
-    this.frame = frame;
-    const middle = (row: Row): number => topOf(frame, row) + row.height / 2;
-    this.lanes = frame.rows
-      .filter((row) => row.lane >= 0)
-      .map((row) => ({ source: row.source, lane: row.lane, y: middle(row), pinned: row.pinned }))
-      .sort((a, b) => a.source - b.source || a.lane - b.lane);
-  }
-
-  /** The middle of the lane's row. A lane without one is behind the edge of the canvas, or in the folded row of the lane before it. */
-  of(source: number, lane: number): number {
-    const ofLane = this.lanes.filter((entry) => entry.source === source && entry.lane === lane);
-    const shown = ofLane.find((entry) => !entry.pinned) ?? ofLane[0];
-    if (shown) return Math.max(shown.y, shown.pinned ? 0 : this.frame.pinnedHeight);
-    const loose = this.lanes.filter((entry) => !entry.pinned);
-    const next = loose.findIndex(
-      (entry) => entry.source > source || (entry.source === source && entry.lane > lane),
-    );
-    if (next === 0) return this.frame.pinnedHeight - HEAD;
-    return next < 0 ? this.frame.height + HEAD : (loose[next - 1]?.y ?? this.frame.height);
-  }
+/** The middle of a lane's row. A lane without one is behind the edge of the canvas, or in the folded row of the lane before it. */
+function heightsOf(frame: Frame): (end: LaneOfSource) => number {
+  const lanes = frame.rows
+    .filter((row) => row.lane >= 0)
+    .map((row) => ({ ...row, y: topOf(frame, row) + row.height / 2 }))
+    .sort(order);
+  const loose = lanes.filter(({ pinned }) => !pinned);
+  return (end) => {
+    const ofLane = lanes.filter((lane) => sameLane(lane, end));
+    const shown = ofLane.find(({ pinned }) => !pinned) ?? ofLane[0];
+    if (shown) return Math.max(shown.y, shown.pinned ? 0 : frame.pinnedHeight);
+    const next = loose.findIndex((lane) => order(lane, end) > 0);
+    if (next === 0) return frame.pinnedHeight - HEAD;
+    return next < 0 ? frame.height + HEAD : (loose[next - 1]?.y ?? frame.height);
+  };
 }
+
+const order = (a: LaneOfSource, b: LaneOfSource): number => a.source - b.source || a.lane - b.lane;
 
 interface Style {
   width: number;
@@ -55,26 +47,21 @@ const styleOf = ({ strong, straight }: Arrow): Style =>
 /** Draws arrows that have something in sight; returns how many. */
 export function drawArrows(ctx: Context, frame: Frame): number {
   if (frame.arrows.length === 0) return 0;
-  const heights = new Heights(frame);
-  const ends = (arrow: Arrow): readonly [Point, Point] => [
-    pointOf(frame, heights, arrow.source),
-    pointOf(frame, heights, arrow.target),
-  ];
+  const heightOf = heightsOf(frame);
+  const pointOf = (end: Arrow["source"]): Point => {
+    const x = xAt(frame, end.time);
+    return { x: Math.min(Math.max(x, -FAR), frame.width + FAR), y: heightOf(end) };
+  };
   let drawn = 0;
   for (const style of STYLES) {
     const shown = frame.arrows
       .filter((arrow) => styleOf(arrow) === style)
-      .map(ends)
+      .map(({ source, target }) => [pointOf(source), pointOf(target)] as const)
       .filter(([from, to]) => inSight(frame, from, to));
     if (shown.length) drawAll(ctx, shown, frame.palette, style);
     drawn += shown.length;
   }
   return drawn;
-}
-
-function pointOf(frame: Frame, heights: Heights, end: Arrow["source"]): Point {
-  const x = xAt(frame.view, frame.width, end.time);
-  return { x: Math.min(Math.max(x, -FAR), frame.width + FAR), y: heights.of(end.source, end.lane) };
 }
 
 function inSight(frame: Frame, from: Point, to: Point): boolean {
@@ -90,9 +77,7 @@ function drawAll(
 ): void {
   const colour = style.accent ? accent : muted;
   ctx.beginPath();
-  for (const [from, to] of arrows)
-    if (style.straight) line(ctx, from, to);
-    else curve(ctx, from, to);
+  for (const [from, to] of arrows) line(ctx, from, to, style.straight);
   if (style.accent) {
     // A rim, because the line crosses slices of any colour.
     ctx.strokeStyle = ground;
@@ -112,20 +97,15 @@ function drawAll(
   ctx.globalAlpha = 1;
 }
 
-function line(ctx: Context, from: Point, to: Point): void {
+function line(ctx: Context, from: Point, to: Point, straight: boolean): void {
   ctx.moveTo(from.x, from.y);
-  ctx.lineTo(to.x, to.y);
-}
-
-/** How far the control points stand off: enough for a bow when both ends are at one time. */
-function bend(from: Point, to: Point): number {
-  const across = Math.abs(to.x - from.x);
-  return Math.min(120, Math.max(across / 2, Math.min(24, Math.abs(to.y - from.y) / 3)));
-}
-
-function curve(ctx: Context, from: Point, to: Point): void {
-  const off = bend(from, to);
-  ctx.moveTo(from.x, from.y);
+  if (straight) {
+    ctx.lineTo(to.x, to.y);
+    return;
+  }
+  // The control points stand off enough for a bow when both ends are at one time.
+  const least = Math.min(24, Math.abs(to.y - from.y) / 3);
+  const off = Math.min(120, Math.max(Math.abs(to.x - from.x) / 2, least));
   ctx.bezierCurveTo(from.x + off, from.y, to.x - off - HEAD, to.y, to.x - HEAD, to.y);
 }
 

@@ -31,171 +31,175 @@ export class Camera {
   /** Share of the width about which held keys zoom. */
   keyCentre = 0.5;
   still = false;
-  private span: TimeRange;
-  private content = 0;
-  private height = 0;
+  #span: TimeRange;
+  #content = 0;
+  #height = 0;
   /** How far it may stay scrolled though the rows end above. */
-  private slack = 0;
-  private sentAt = -Infinity;
-  private flight: Flight<TimeRange> | null = null;
-  private slide: Flight<number> | null = null;
-  private last: number | null = null;
+  #slack = 0;
+  #sentAt = -Infinity;
+  #flight: Flight<TimeRange> | null = null;
+  #slide: Flight<number> | null = null;
+  #last: number | null = null;
 
-  private readonly onMove: () => void;
+  readonly #onMove: () => void;
 
   /** `onMove` is called whenever it was sent somewhere: a frame is to be drawn. */
   constructor(span: TimeRange, view: TimeRange | null, onMove: () => void = () => undefined) {
-    this.span = span;
-    this.onMove = onMove;
+    this.#span = span;
+    this.#onMove = onMove;
     this.view = view ? clamp(view, span) : whole(span);
   }
 
   /** New bounds; a view of the whole stays one. */
   setSpan(span: TimeRange): void {
-    if (span.t0 === this.span.t0 && span.t1 === this.span.t1) return;
-    const all = lengthOf(this.view) >= lengthOf(whole(this.span)) * (1 - 1e-9);
-    this.span = span;
-    this.flight = null;
+    if (span.t0 === this.#span.t0 && span.t1 === this.#span.t1) return;
+    const all = lengthOf(this.view) >= lengthOf(whole(this.#span)) * (1 - 1e-9);
+    this.#span = span;
+    this.#flight = null;
     this.view = all ? whole(span) : clamp(this.view, span);
   }
 
   /** Heights of the content and of the canvas, px. A canvas that grows (a panel was closed) leaves the rows where they are. */
   setHeights(content: number, height: number): void {
-    if (content !== this.content) this.slack = 0;
-    else if (height !== this.height) this.slack = this.scroll;
-    this.content = content;
-    this.height = height;
-    this.scroll = this.limited(this.scroll);
+    if (content !== this.#content) this.#slack = 0;
+    else if (height !== this.#height) this.#slack = this.scroll;
+    this.#content = content;
+    this.#height = height;
+    this.scroll = this.#limited(this.scroll);
   }
 
   /** The canvas is `ratio` times as wide as before: what is seen stays where it is, except on the way to what was just asked for. */
   widen(ratio: number): void {
-    if (this.flight || performance.now() - this.sentAt < JUST_SENT) return;
+    if (this.#flight || performance.now() - this.#sentAt < JUST_SENT) return;
     const { t0, t1 } = this.view;
-    this.view = clamp({ t0, t1: t0 + (t1 - t0) * ratio }, this.span);
+    this.view = clamp({ t0, t1: t0 + (t1 - t0) * ratio }, this.#span);
   }
 
   get scrollRange(): number {
-    return Math.max(0, this.content - this.height, this.slack);
+    return Math.max(0, this.#content - this.#height, this.#slack);
   }
 
   /** Where the view is going; the view itself when it rests. */
   get goal(): TimeRange {
-    return this.flight?.to ?? this.view;
+    return this.#flight?.to ?? this.view;
   }
 
   zoom(at: number, factor: number): void {
-    this.onMove();
+    this.#onMove();
     if (this.still || Math.abs(Math.log(factor)) < SMALL_STEP) {
-      this.jump(zoomAt(this.view, at, factor, this.span));
+      this.#jump(zoomAt(this.view, at, factor, this.#span));
       return;
     }
     // From the goal on, so that quick notches add up, but about the time that is under the pointer now.
     const time = this.view.t0 + at * lengthOf(this.view);
-    const limit = { t0: 0, t1: lengthOf(whole(this.span)) };
+    const limit = { t0: 0, t1: lengthOf(whole(this.#span)) };
     const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, limit);
     const length = lengthOf(goal);
-    const to = clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.span);
-    this.fly(to, ZOOM_MS, easeOut);
+    const to = clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.#span);
+    this.#fly(to, ZOOM_MS, easeOut);
   }
 
   pan(share: number): void {
-    this.onMove();
-    this.jump(panBy(this.view, share, this.span));
+    this.#onMove();
+    this.#jump(panBy(this.view, share, this.#span));
   }
 
   go(view: TimeRange, animate: boolean): void {
-    this.onMove();
-    this.sentAt = performance.now();
-    const to = clamp(view, this.span);
-    if (!animate || this.still) this.jump(to);
-    else this.fly(to, FLIGHT_MS, ease);
+    this.#onMove();
+    this.#sentAt = performance.now();
+    const to = clamp(view, this.#span);
+    if (!animate || this.still) this.#jump(to);
+    else this.#fly(to, FLIGHT_MS, ease);
   }
 
   bring(range: TimeRange, animate: boolean): void {
-    const to = bring(this.goal, range, this.span);
+    const to = bring(this.goal, range, this.#span);
     if (to !== this.goal) this.go(to, animate);
   }
 
   whole(animate: boolean): void {
-    this.go(whole(this.span), animate);
+    this.go(whole(this.#span), animate);
   }
 
   scrollBy(px: number): boolean {
-    this.slide = null;
+    this.#slide = null;
     const before = this.scroll;
-    this.scroll = this.limited(before + px);
-    this.slack = Math.min(this.slack, this.scroll);
-    if (this.scroll !== before) this.onMove();
+    this.scroll = this.#limited(before + px);
+    this.#slack = Math.min(this.#slack, this.scroll);
+    if (this.scroll !== before) this.#onMove();
     return this.scroll !== before;
   }
 
   scrollTo(y: number, animate: boolean): void {
-    const to = this.limited(y);
-    this.onMove();
-    this.slide = null;
+    const to = this.#limited(y);
+    this.#onMove();
+    this.#slide = null;
     if (!animate || this.still) this.scroll = to;
     else if (to !== this.scroll)
-      this.slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
+      this.#slide = { from: this.scroll, to, begun: null, length: SCROLL_MS, curve: easeOut };
   }
 
   rest(): void {
-    this.flight = null;
-    this.slide = null;
+    this.#flight = null;
+    this.#slide = null;
     this.keys.clear();
   }
 
   get moving(): boolean {
-    return this.flight !== null || this.slide !== null || this.keys.moving;
+    return this.#flight !== null || this.#slide !== null || this.keys.moving;
   }
 
   /** One frame at a time, ms. Returns whether anything changed. */
   tick(now: number): boolean {
     if (!this.moving) {
-      this.last = null;
+      this.#last = null;
       return false;
     }
-    const seconds = this.last === null ? 1 / 60 : Math.min(LONGEST_FRAME, (now - this.last) / 1000);
-    this.last = now;
-    this.fall(now);
+    const seconds =
+      this.#last === null ? 1 / 60 : Math.min(LONGEST_FRAME, (now - this.#last) / 1000);
+    this.#last = now;
+    this.#fall(now);
     if (this.keys.moving) {
       const { zoom, pan } = this.still ? this.keys.step() : this.keys.motion(seconds);
-      if (zoom !== 1) this.jump(zoomAt(this.view, this.keyCentre, zoom, this.span));
-      if (pan !== 0) this.jump(panBy(this.view, pan, this.span));
+      if (zoom !== 1) this.#jump(zoomAt(this.view, this.keyCentre, zoom, this.#span));
+      if (pan !== 0) this.#jump(panBy(this.view, pan, this.#span));
     }
     return true;
   }
 
-  private fall(now: number): void {
-    if (this.flight) {
-      this.flight.begun ??= now;
-      const p = (now - this.flight.begun) / this.flight.length;
-      this.view = clamp(between(this.flight.from, this.flight.to, this.flight.curve(p)), this.span);
+  #fall(now: number): void {
+    if (this.#flight) {
+      this.#flight.begun ??= now;
+      const p = (now - this.#flight.begun) / this.#flight.length;
+      this.view = clamp(
+        between(this.#flight.from, this.#flight.to, this.#flight.curve(p)),
+        this.#span,
+      );
       if (p >= 1) {
-        this.view = this.flight.to;
-        this.flight = null;
+        this.view = this.#flight.to;
+        this.#flight = null;
       }
     }
-    if (this.slide) {
-      this.slide.begun ??= now;
-      const p = Math.min(1, (now - this.slide.begun) / this.slide.length);
-      this.scroll = this.limited(
-        this.slide.from + (this.slide.to - this.slide.from) * this.slide.curve(p),
+    if (this.#slide) {
+      this.#slide.begun ??= now;
+      const p = Math.min(1, (now - this.#slide.begun) / this.#slide.length);
+      this.scroll = this.#limited(
+        this.#slide.from + (this.#slide.to - this.#slide.from) * this.#slide.curve(p),
       );
-      if (p >= 1) this.slide = null;
+      if (p >= 1) this.#slide = null;
     }
   }
 
-  private fly(to: TimeRange, length: number, curve: (p: number) => number): void {
-    this.flight = { from: this.view, to, begun: null, length, curve };
+  #fly(to: TimeRange, length: number, curve: (p: number) => number): void {
+    this.#flight = { from: this.view, to, begun: null, length, curve };
   }
 
-  private jump(view: TimeRange): void {
-    this.flight = null;
+  #jump(view: TimeRange): void {
+    this.#flight = null;
     this.view = view;
   }
 
-  private limited(y: number): number {
+  #limited(y: number): number {
     return Math.max(0, Math.min(this.scrollRange, Math.round(y)));
   }
 }

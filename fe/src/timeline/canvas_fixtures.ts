@@ -1,6 +1,6 @@
 /** A canvas for tests that remembers what was drawn on it. */
 
-import type { PainterOptions } from "./draw";
+import type { MakeSurface } from "./strip";
 import type { Surface } from "./strip";
 
 export interface Call {
@@ -58,7 +58,7 @@ export function paper(): Paper {
 }
 
 /** Surfaces that keep their pixels where a test can see them. */
-export function surfaces(): { made: Surface[]; options: PainterOptions } {
+export function surfaces(): { made: Surface[]; surface: MakeSurface } {
   const made: Surface[] = [];
   const surface = (width: number, rows: number): Surface => {
     const one = {
@@ -69,5 +69,5 @@ export function surfaces(): { made: Surface[]; options: PainterOptions } {
     made.push(one);
     return one;
   };
-  return { made, options: { surface, now: () => 0 } };
+  return { made, surface };
 }

@@ -71,28 +71,24 @@ const UNSET = 0xff;
 /** From a value of a tile's column to the number of a colour; filled as values come. */
 export class ColourTable {
   values: Uint8Array<ArrayBuffer>;
-  private readonly resolve: (value: number) => number;
+  readonly #resolve: (value: number) => number;
 
   /** `resolve` answers `UNSET` (255) while it does not know. */
   constructor(resolve: (value: number) => number, size = 1024) {
-    this.resolve = resolve;
+    this.#resolve = resolve;
     this.values = new Uint8Array(size).fill(UNSET);
   }
 
-  /** For values that the table does not have; −1 never comes out: `fallback` stands in until it is known. */
+  /** For values that the table does not have: `fallback` stands in until it is known. */
   find(value: number, fallback: number): number {
-    if (value >= this.values.length) this.grow(value);
-    const known = this.values[value] ?? UNSET;
-    if (known !== UNSET) return known;
-    const colour = this.resolve(value);
-    if (colour !== UNSET) this.values[value] = colour;
+    if (value >= this.values.length) {
+      const larger = new Uint8Array(Math.max(this.values.length * 2, value + 1)).fill(UNSET);
+      larger.set(this.values);
+      this.values = larger;
+    }
+    const colour = this.#resolve(value);
+    this.values[value] = colour;
     return colour === UNSET ? fallback : colour;
-  }
-
-  private grow(value: number): void {
-    const larger = new Uint8Array(Math.max(this.values.length * 2, value + 1)).fill(UNSET);
-    larger.set(this.values);
-    this.values = larger;
   }
 }
 
@@ -103,8 +99,8 @@ export class Colours {
   readonly packed: Uint32Array;
   readonly count: number;
   readonly neutral: number;
-  private readonly texts: readonly string[];
-  private readonly tables = new WeakMap<Source, Map<ColourBy, ColourTable>>();
+  readonly #texts: readonly string[];
+  readonly #tables = new WeakMap<Source, Map<ColourBy, ColourTable>>();
 
   constructor(palette: Palette) {
     this.palette = palette;
@@ -112,14 +108,14 @@ export class Colours {
     const colours = [...palette.looks, ...palette.hues].map(parseColour).concat([NEUTRAL]);
     this.count = colours.length;
     this.neutral = this.count - 1;
-    this.texts = colours.map((rgb) => textOn(rgb, palette.onSlice));
+    this.#texts = colours.map((rgb) => textOn(rgb, palette.onSlice));
     this.packed = new Uint32Array(VARIANTS * this.count * SHADES);
     [0, SOFT, DIM].forEach((share, variant) =>
-      colours.forEach((rgb, colour) => this.fill(variant, colour, mixed(rgb, ground, share))),
+      colours.forEach((rgb, colour) => this.#fill(variant, colour, mixed(rgb, ground, share))),
     );
   }
 
-  private fill(variant: number, colour: number, [r, g, b]: Rgb): void {
+  #fill(variant: number, colour: number, [r, g, b]: Rgb): void {
     const rgb = ((Math.round(b) << 16) | (Math.round(g) << 8) | Math.round(r)) >>> 0;
     for (let shade = 0; shade < SHADES; shade++) {
       const alpha = Math.round(255 * (FAINTEST + ((1 - FAINTEST) * shade) / (SHADES - 1)));
@@ -128,19 +124,19 @@ export class Colours {
   }
 
   text(colour: number): string {
-    return this.texts[colour] ?? this.palette.onSlice;
+    return this.#texts[colour] ?? this.palette.onSlice;
   }
 
   /** Where the colours of a source's slices are found, by the column that decides. */
   table(source: Source, by: ColourBy): ColourTable {
-    const tables = this.tables.get(source) ?? new Map<ColourBy, ColourTable>();
-    this.tables.set(source, tables);
-    const table = tables.get(by) ?? new ColourTable(this.resolver(source, by));
+    const tables = this.#tables.get(source) ?? new Map<ColourBy, ColourTable>();
+    this.#tables.set(source, tables);
+    const table = tables.get(by) ?? new ColourTable(this.#resolver(source, by));
     tables.set(by, table);
     return table;
   }
 
-  private resolver(source: Source, by: ColourBy): (value: number) => number {
+  #resolver(source: Source, by: ColourBy): (value: number) => number {
     const { looks, hues } = this.palette;
     const named = (number: number): number => {
       const name = source.name(number);

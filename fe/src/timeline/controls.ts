@@ -5,7 +5,7 @@ import { pathTo, withPinned } from "./rows";
 import type { Scene } from "./scene";
 import { areaInSight } from "./sight";
 import type { TimeRange } from "./types";
-import { xAt } from "./viewport";
+import { middleOf, rangeOf, xAt } from "./viewport";
 
 export interface Controlled {
   scene: Scene;
@@ -31,15 +31,15 @@ export function gestureTarget({
   return {
     areaTool,
     grabbed: onGrabbed,
-    pan: (dx) => camera.pan(dx / Math.max(1, scene.width)),
+    pan: (dx) => camera.pan(scene.shareAt(dx)),
     scroll: (dy) => camera.scrollBy(dy),
-    zoom: (x, factor) => camera.zoom(x / Math.max(1, scene.width), factor),
+    zoom: (x, factor) => camera.zoom(scene.shareAt(x), factor),
     hover: (at) => {
       scene.pointer = at;
       if (at) scene.measure.follow(() => scene.edgeNear(at));
       // A held key goes on zooming where the pointer goes.
       if (at && camera.keys.moving)
-        camera.keyCentre = Math.max(0, Math.min(1, at.x / Math.max(1, scene.width)));
+        camera.keyCentre = Math.max(0, Math.min(1, scene.shareAt(at.x)));
       scene.invalidate();
     },
     select: (at) => {
@@ -50,12 +50,7 @@ export function gestureTarget({
       }
     },
     zoomTo: (at) => zoomToPoint(scene, at),
-    area: (from, to, done) => {
-      const area = scene.draftArea(from, to);
-      if (!done) return;
-      scene.draftArea(from, null);
-      if (area) props().onArea(area);
-    },
+    area: (from, to, done) => scene.drawArea(from, to, done),
   };
 }
 
@@ -70,8 +65,8 @@ function select(scene: Scene, props: TimelineProps, at: Point): void {
 
 function zoomToPoint(scene: Scene, at: Point): void {
   const slice = scene.sliceUnder(at);
-  if (slice) scene.showRange({ t0: slice.start, t1: slice.end }, AROUND_SLICE, true);
-  else scene.camera.zoom(at.x / Math.max(1, scene.width), 0.5);
+  if (slice) scene.showRange(rangeOf(slice), AROUND_SLICE, true);
+  else scene.camera.zoom(scene.shareAt(at.x), 0.5);
 }
 
 export function onKeyDown(controlled: Controlled, event: KeyboardEvent): boolean {
@@ -90,30 +85,35 @@ export function onKeyDown(controlled: Controlled, event: KeyboardEvent): boolean
 
 /** About what keys zoom: the pointer; without one the selection when it is in sight, else the middle. */
 function keyCentre(scene: Scene, selected: TimelineProps["selected"]): number {
-  const width = Math.max(1, scene.width);
-  const at =
-    scene.pointer?.x ??
-    (selected ? xAt(scene.camera.view, width, (selected.start + selected.end) / 2) : width / 2);
-  return at >= 0 && at <= width ? at / width : 0.5;
+  const share = scene.shareAt(
+    scene.pointer?.x ?? (selected ? xAt(scene, middleOf(selected)) : scene.width / 2),
+  );
+  return share >= 0 && share <= 1 ? share : 0.5;
 }
 
 /** Whether there was anything to do. */
 function act(action: Action, controlled: Controlled, props: TimelineProps): boolean {
   const { scene, onMeasure } = controlled;
   const { camera, measure } = scene;
+  const turnMeasure = (on: boolean): void => {
+    measure.turn(on);
+    onMeasure();
+  };
   switch (action.kind) {
     case "command":
       if (action.command === "clear") camera.rest();
-      if (action.command === "clear" && (measure.on || measure.range))
-        turnMeasure(controlled, false);
+      if (action.command === "clear" && (measure.on || measure.range)) turnMeasure(false);
       else props.onCommand(action.command);
       break;
     case "measure":
-      turnMeasure(controlled, !measure.on);
+      turnMeasure(!measure.on);
       break;
     case "measure_at":
       if (!measure.on) return false;
-      measure.put(chosenTime(scene, props, action.edge), scene.height / 2);
+      measure.put(
+        props.selected?.[action.edge] ?? scene.timeUnder(scene.width / 2),
+        scene.height / 2,
+      );
       onMeasure();
       break;
     case "pin":
@@ -129,7 +129,7 @@ function act(action: Action, controlled: Controlled, props: TimelineProps): bool
       props.onMark(markRange(scene, props));
       break;
     case "area":
-      props.onArea(areaInSight(camera.view, props.span, scene.layout, scene.rows));
+      props.onArea(areaInSight(scene, props.span));
       break;
     case "page": {
       const room = scene.height - scene.layout.pinnedHeight;
@@ -143,15 +143,6 @@ function act(action: Action, controlled: Controlled, props: TimelineProps): bool
   return true;
 }
 
-function turnMeasure({ scene, onMeasure }: Controlled, on: boolean): void {
-  scene.measure.turn(on);
-  onMeasure();
-}
-
-function chosenTime(scene: Scene, { selected }: TimelineProps, edge: "start" | "end"): number {
-  return selected?.[edge] ?? scene.timeUnder(scene.width / 2);
-}
-
 /** The row that has a name: lanes and what is bare have none. */
 function pinSelected({ selected, tree, rows, onRows }: TimelineProps): void {
   const path = selected ? pathTo(tree, selected.source, selected.lane) : [];
@@ -160,15 +151,14 @@ function pinSelected({ selected, tree, rows, onRows }: TimelineProps): void {
 }
 
 function zoomToChosen(scene: Scene, { selected, area }: TimelineProps): void {
-  if (selected) scene.showRange({ t0: selected.start, t1: selected.end }, AROUND_SLICE, true);
+  if (selected) scene.showRange(rangeOf(selected), AROUND_SLICE, true);
   else if (area) scene.showRange(area, AROUND_AREA, true);
 }
 
 /** What a mark is set on: the measured stretch, else the area, else the selection, else the time under the pointer, else the middle. */
 function markRange(scene: Scene, { area, selected }: TimelineProps): TimeRange {
-  if (scene.measure.range) return scene.measure.range;
-  if (area) return { t0: area.t0, t1: area.t1 };
-  if (selected) return { t0: selected.start, t1: selected.end };
+  const chosen = scene.measure.range ?? area ?? (selected && rangeOf(selected));
+  if (chosen) return { t0: chosen.t0, t1: chosen.t1 };
   const time = Math.round(scene.timeUnder(scene.pointer?.x ?? scene.width / 2));
   return { t0: time, t1: time };
 }

@@ -1,6 +1,6 @@
 /** The controls beside minimap and ruler: which rows, how close, and the area tool. */
 
-import { Button, Icon } from "../widgets";
+import { Button, Icon, type IconName } from "../widgets";
 
 interface CornerProps {
   filter: string;
@@ -15,14 +15,43 @@ interface CornerProps {
   onFold: (open: boolean) => void;
 }
 
+interface Tool {
+  icon: IconName;
+  label: string;
+  pressed?: boolean;
+  onClick: () => void;
+}
+
 const STEP = 2;
 
+function toolsOf(props: CornerProps): readonly Tool[] {
+  const { areaTool, onAreaTool, measureTool, onMeasureTool, onZoom, onWhole, onFold } = props;
+  return [
+    { icon: "minus", label: "Zoom out (S)", onClick: () => onZoom(STEP) },
+    { icon: "plus", label: "Zoom in (W)", onClick: () => onZoom(1 / STEP) },
+    { icon: "fit", label: "Show the whole trace (0)", onClick: onWhole },
+    {
+      icon: "area",
+      label: "Select an area by dragging (or hold Shift)",
+      pressed: areaTool,
+      onClick: () => onAreaTool(!areaTool),
+    },
+    {
+      icon: "measure",
+      label: "Measure between two clicks (L)",
+      pressed: measureTool,
+      onClick: () => onMeasureTool(!measureTool),
+    },
+    { icon: "fold", label: "Collapse all tracks", onClick: () => onFold(false) },
+    { icon: "unfold", label: "Expand all tracks", onClick: () => onFold(true) },
+  ];
+}
+
 export function Corner(props: CornerProps) {
-  const { filter, onFilter, filterResult, areaTool, onAreaTool, onZoom, onWhole, onFold } = props;
-  const { measureTool, onMeasureTool } = props;
+  const { filter, onFilter, filterResult } = props;
   return (
     <div class="timeline-corner">
-      <div class="timeline-filter">
+      <div class="search timeline-filter">
         <Icon name="search" size={13} />
         <input
           type="text"
@@ -38,36 +67,22 @@ export function Corner(props: CornerProps) {
             onFilter("");
           }}
         />
-        {filter ? <span class="timeline-filter-result">{filterResult}</span> : null}
         {filter ? (
-          <Button kind="quiet" icon="close" label="Show all tracks" onClick={() => onFilter("")} />
+          <>
+            <span class="timeline-filter-result">{filterResult}</span>
+            <Button
+              kind="quiet"
+              icon="close"
+              label="Show all tracks"
+              onClick={() => onFilter("")}
+            />
+          </>
         ) : null}
       </div>
       <div class="timeline-tools" role="group" aria-label="View">
-        <Button kind="quiet" icon="minus" label="Zoom out (S)" onClick={() => onZoom(STEP)} />
-        <Button kind="quiet" icon="plus" label="Zoom in (W)" onClick={() => onZoom(1 / STEP)} />
-        <Button kind="quiet" icon="fit" label="Show the whole trace (0)" onClick={onWhole} />
-        <Button
-          kind="quiet"
-          icon="area"
-          label="Select an area by dragging (or hold Shift)"
-          pressed={areaTool}
-          onClick={() => onAreaTool(!areaTool)}
-        />
-        <Button
-          kind="quiet"
-          icon="measure"
-          label="Measure between two clicks (L)"
-          pressed={measureTool}
-          onClick={() => onMeasureTool(!measureTool)}
-        />
-        <Button
-          kind="quiet"
-          icon="fold"
-          label="Collapse all tracks"
-          onClick={() => onFold(false)}
-        />
-        <Button kind="quiet" icon="unfold" label="Expand all tracks" onClick={() => onFold(true)} />
+        {toolsOf(props).map((tool) => (
+          <Button key={tool.icon} kind="quiet" {...tool} />
+        ))}
       </div>
     </div>
   );

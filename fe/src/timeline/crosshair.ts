@@ -2,7 +2,7 @@
 
 import { yOfCurve } from "./curves";
 import type { Context, Curve, CurveValue, Frame, Row } from "./types";
-import { timeAt, topOf, xAt } from "./viewport";
+import { columnsOf, timeAt, topOf } from "./viewport";
 
 /** Css px that the card at the pointer takes at most: values stand on its other side. */
 const CARD = 440;
@@ -30,7 +30,7 @@ export function valueText({ lowest, highest, mean }: CurveValue, { format }: Cur
 export function drawCrosshair(ctx: Context, frame: Frame, rows: readonly Row[]): void {
   const { pointer, palette } = frame;
   if (!pointer) return;
-  const time = timeAt(frame.view, frame.width, pointer.x);
+  const time = timeAt(frame, pointer.x);
   ctx.fillStyle = palette.text;
   ctx.globalAlpha = 0.4;
   ctx.fillRect(Math.round(pointer.x), 0, 1, frame.height);
@@ -55,14 +55,14 @@ export function drawCrosshair(ctx: Context, frame: Frame, rows: readonly Row[]):
 /** Lowest, mean and highest over the chosen area, at its begin. */
 export function drawFigures(ctx: Context, frame: Frame, rows: readonly Row[]): void {
   if (!frame.area) return;
-  const from = Math.max(0, xAt(frame.view, frame.width, frame.area.t0));
-  if (from > frame.width || xAt(frame.view, frame.width, frame.area.t1) < 0) return;
+  const columns = columnsOf(frame, frame.area.t0, frame.area.t1);
+  if (!columns) return;
   for (const row of rows) {
     const curve = frame.curves.get(row.key);
     const value = frame.figures.get(row.key);
     if (row.counter < 0 || !curve || !value) continue;
     const text = figuresText(value, curve);
-    const left = Math.min(from + 5, frame.width - ctx.measureText(text).width - 8);
+    const left = Math.min(columns[0] + 5, frame.width - ctx.measureText(text).width - 8);
     plate(ctx, frame, text, Math.max(4, left), topOf(frame, row) + row.height - 10);
   }
 }

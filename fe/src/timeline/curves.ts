@@ -47,14 +47,6 @@ export function drawCurve(
   scale(ctx, frame, row, top, curve);
 }
 
-function bucketsInSight(frame: Frame, curve: Curve): readonly [number, number] {
-  const count = curve.highest.length;
-  const length = (curve.range.t1 - curve.range.t0) / Math.max(1, count);
-  const first = Math.floor((frame.view.t0 - curve.range.t0) / length);
-  const last = Math.ceil((frame.view.t1 - curve.range.t0) / length);
-  return [Math.max(0, first), Math.min(count, last)];
-}
-
 /** Calls `fn` for stretches of known values that do not change, with their edges in css px. */
 function stretches(
   frame: Frame,
@@ -62,9 +54,12 @@ function stretches(
   values: Float64Array,
   fn: (x0: number, x1: number, i: number) => void,
 ): void {
-  const [first, last] = bucketsInSight(frame, curve);
-  const length = (curve.range.t1 - curve.range.t0) / Math.max(1, curve.highest.length);
-  const x = (i: number): number => xAt(frame.view, frame.width, curve.range.t0 + i * length);
+  const { t0, t1 } = curve.range;
+  const count = curve.highest.length;
+  const length = (t1 - t0) / Math.max(1, count);
+  const first = Math.max(0, Math.floor((frame.view.t0 - t0) / length));
+  const last = Math.min(count, Math.ceil((frame.view.t1 - t0) / length));
+  const x = (i: number): number => xAt(frame, t0 + i * length);
   const same = (a: number, b: number): boolean =>
     curve.highest[a] === curve.highest[b] &&
     curve.lowest[a] === curve.lowest[b] &&

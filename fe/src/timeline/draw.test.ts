@@ -23,10 +23,10 @@ interface Rig {
 /** A painter over 1000 ns, 1 ns per px, with the tiles fetched. */
 async function rig(slices: readonly Drawn[] = SLICES, fetched = true): Promise<Rig> {
   const page = paper();
-  const { made, options } = surfaces();
+  const { made, surface } = surfaces();
   const sources = [sourceOf(slices, { span: 1000, lanes: 2 })];
   const store = new TileStore(sources, () => undefined);
-  const painter = new Painter(page.canvas, options);
+  const painter = new Painter(page.canvas, "11px sans-serif", surface);
   if (fetched) {
     store.want({ t0: 0, t1: 1000 }, 1, new Map([[0, [0, 1]]]));
     await settled();

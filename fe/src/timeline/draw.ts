@@ -17,7 +17,7 @@ import {
   drawRowLines,
 } from "./overlays";
 import { RowPainter, type LabelSpot } from "./paint";
-import { canvasSurface, Strip, type MakeSurface } from "./strip";
+import { canvasSurface, Strip } from "./strip";
 import type { TileStore } from "./tile_store";
 import type { Frame, Row } from "./types";
 import { nsPerPx, topOf } from "./viewport";
@@ -34,97 +34,88 @@ export interface DrawStats {
   missing: number;
 }
 
-export interface PainterOptions {
-  surface?: MakeSurface;
-  font?: string;
-  now?: () => number;
-}
-
-const FONT = '11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
 /** Rows lower than this have no room for a text. */
 const LEAST_HEIGHT = 12;
 
 export class Painter {
-  private readonly canvas: HTMLCanvasElement;
-  private readonly ctx: CanvasRenderingContext2D;
-  private readonly strip: Strip;
-  private readonly font: string;
-  private readonly now: () => number;
-  private readonly letters: Letters;
-  private readonly hitTables = new WeakMap<ReadonlySet<number>, Uint8Array>();
-  private colours: Colours | null = null;
-  private painter: RowPainter | null = null;
-  private labelPx = 0;
+  readonly #canvas: HTMLCanvasElement;
+  readonly #ctx: CanvasRenderingContext2D;
+  readonly #strip: Strip;
+  readonly #font: string;
+  readonly #letters: Letters;
+  readonly #hitTables = new WeakMap<ReadonlySet<number>, Uint8Array>();
+  #colours: Colours | null = null;
+  #painter: RowPainter | null = null;
+  #labelPx = 0;
 
-  constructor(canvas: HTMLCanvasElement, options: PainterOptions = {}) {
+  constructor(canvas: HTMLCanvasElement, font: string, surface = canvasSurface) {
     const ctx = canvas.getContext("2d", { alpha: false });
     if (!ctx) throw new Error("This browser gives no 2D context for a canvas.");
-    this.canvas = canvas;
-    this.ctx = ctx;
-    this.strip = new Strip(options.surface ?? canvasSurface);
-    this.font = options.font ?? FONT;
-    this.now = options.now ?? (() => performance.now());
-    this.letters = new Letters((text) => {
-      ctx.font = this.font;
+    this.#canvas = canvas;
+    this.#ctx = ctx;
+    this.#strip = new Strip(surface);
+    this.#font = font;
+    this.#letters = new Letters((text) => {
+      ctx.font = this.#font;
       return ctx.measureText(text).width;
     });
   }
 
   draw(frame: Frame, store: TileStore): DrawStats {
-    const begun = this.now();
+    const begun = performance.now();
     const counts = { slices: 0, labels: 0, arrows: 0, stoodIn: 0, missing: 0 };
     const stats: DrawStats = { ms: 0, rows: frame.rows.length, ...counts };
-    this.fit(frame);
+    this.#fit(frame);
     const painted = frame.rows.filter((row) => row.lane >= 0);
-    const painter = this.painterFor(frame);
-    this.paint(frame, store, painted, painter, stats);
-    const image = this.strip.finish();
-    this.ctx.font = this.font;
-    this.ctx.textBaseline = "middle";
-    stats.labels += this.section(frame, painted, painter.labels, image, false);
+    const painter = this.#painterFor(frame);
+    this.#paint(frame, store, painted, painter, stats);
+    const image = this.#strip.finish();
+    this.#ctx.font = this.#font;
+    this.#ctx.textBaseline = "middle";
+    stats.labels += this.#section(frame, painted, painter.labels, image, false);
     if (frame.pinnedHeight > 0)
-      stats.labels += this.section(frame, painted, painter.labels, image, true);
-    drawBoundaries(this.ctx, frame);
-    drawMarks(this.ctx, frame);
-    drawArea(this.ctx, frame);
-    stats.arrows = drawArrows(this.ctx, frame);
-    drawNotes(this.ctx, frame);
-    stats.ms = this.now() - begun;
+      stats.labels += this.#section(frame, painted, painter.labels, image, true);
+    drawBoundaries(this.#ctx, frame);
+    drawMarks(this.#ctx, frame);
+    drawArea(this.#ctx, frame);
+    stats.arrows = drawArrows(this.#ctx, frame);
+    drawNotes(this.#ctx, frame);
+    stats.ms = performance.now() - begun;
     return stats;
   }
 
   /** The canvas has as many px as the screen shows. Setting its size empties it, so only when it changed. */
-  private fit(frame: Frame): void {
+  #fit(frame: Frame): void {
     const width = Math.max(1, Math.round(frame.width * frame.ratio));
     const height = Math.max(1, Math.round(frame.height * frame.ratio));
-    if (this.canvas.width !== width) this.canvas.width = width;
-    if (this.canvas.height !== height) this.canvas.height = height;
-    this.ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
+    if (this.#canvas.width !== width) this.#canvas.width = width;
+    if (this.#canvas.height !== height) this.#canvas.height = height;
+    this.#ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
   }
 
-  private painterFor(frame: Frame): RowPainter {
+  #painterFor(frame: Frame): RowPainter {
     const labelPx = Math.round(LEAST_WIDTH * frame.ratio);
-    if (this.colours?.palette === frame.palette && this.painter && this.labelPx === labelPx)
-      return this.painter;
-    if (this.colours?.palette !== frame.palette) this.colours = new Colours(frame.palette);
-    this.labelPx = labelPx;
-    this.painter = new RowPainter(this.colours, labelPx);
-    return this.painter;
+    if (this.#colours?.palette === frame.palette && this.#painter && this.#labelPx === labelPx)
+      return this.#painter;
+    if (this.#colours?.palette !== frame.palette) this.#colours = new Colours(frame.palette);
+    this.#labelPx = labelPx;
+    this.#painter = new RowPainter(this.#colours, labelPx);
+    return this.#painter;
   }
 
-  private paint(
+  #paint(
     frame: Frame,
     store: TileStore,
     rows: readonly Row[],
     painter: RowPainter,
     stats: DrawStats,
   ): void {
-    const width = this.canvas.width;
-    const perPx = nsPerPx(frame.view, frame.width);
-    painter.begin(this.strip.begin(width, rows.length), width);
+    const width = this.#canvas.width;
+    const perPx = nsPerPx(frame);
+    painter.begin(this.#strip.begin(width, rows.length), width);
     rows.forEach((row, index) => {
       const source = frame.sources[row.source];
-      const table = source && this.colours?.table(source, frame.colourBy);
+      const table = source && this.#colours?.table(source, frame.colourBy);
       if (!table) return;
       const hits = frame.hits[row.source];
       const lit = frame.lit[row.source];
@@ -134,7 +125,7 @@ export class Painter {
         scale: width / (frame.view.t1 - frame.view.t0),
         by: frame.colourBy,
         table,
-        hits: hits ? this.hitTable(hits) : null,
+        hits: hits ? this.#hitTable(hits) : null,
         lit: lit ? new Bright(lit, row.lane) : null,
       });
       const level = levelFor(perPx, source.levelMax);
@@ -146,26 +137,26 @@ export class Painter {
     stats.slices = painter.slices;
   }
 
-  private hitTable(hits: ReadonlySet<number>): Uint8Array {
-    const known = this.hitTables.get(hits);
+  #hitTable(hits: ReadonlySet<number>): Uint8Array {
+    const known = this.#hitTables.get(hits);
     if (known) return known;
     let largest = -1;
     for (const name of hits) largest = Math.max(largest, name);
     const table = new Uint8Array(largest + 1);
     for (const name of hits) table[name] = 1;
-    this.hitTables.set(hits, table);
+    this.#hitTables.set(hits, table);
     return table;
   }
 
   /** The rows that scroll, or the pinned ones over them; returns how many labels there are. */
-  private section(
+  #section(
     frame: Frame,
     painted: readonly Row[],
     labels: readonly LabelSpot[],
     image: CanvasImageSource | null,
     pinned: boolean,
   ): number {
-    const { ctx } = this;
+    const ctx = this.#ctx;
     const [top, bottom] = pinned ? [0, frame.pinnedHeight] : [frame.pinnedHeight, frame.height];
     const rows = frame.rows.filter((row) => row.pinned === pinned);
     ctx.save();
@@ -176,11 +167,11 @@ export class Painter {
     ctx.fillRect(0, top, frame.width, bottom - top);
     drawBands(ctx, frame, top, bottom);
     drawRowGrounds(ctx, frame, rows);
-    if (image) this.stretch(frame, painted, image, pinned);
+    if (image) this.#stretch(frame, painted, image, pinned);
     drawRowLines(ctx, frame, rows);
-    this.curves(frame, rows);
+    this.#curves(frame, rows);
     drawLit(ctx, frame, rows);
-    const count = this.texts(frame, painted, labels, pinned);
+    const count = this.#texts(frame, painted, labels, pinned);
     drawOutlines(ctx, frame);
     drawFigures(ctx, frame, rows);
     drawCrosshair(ctx, frame, rows);
@@ -193,14 +184,9 @@ export class Painter {
   }
 
   /** Stretches rows of the strip over the canvas, in px of the screen, so that no edge falls between two of them. */
-  private stretch(
-    frame: Frame,
-    painted: readonly Row[],
-    image: CanvasImageSource,
-    pinned: boolean,
-  ): void {
-    const { ctx } = this;
-    const width = this.canvas.width;
+  #stretch(frame: Frame, painted: readonly Row[], image: CanvasImageSource, pinned: boolean): void {
+    const ctx = this.#ctx;
+    const width = this.#canvas.width;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
     ctx.imageSmoothingEnabled = false;
     painted.forEach((row, index) => {
@@ -214,16 +200,16 @@ export class Painter {
     ctx.setTransform(frame.ratio, 0, 0, frame.ratio, 0, 0);
   }
 
-  private curves(frame: Frame, rows: readonly Row[]): void {
+  #curves(frame: Frame, rows: readonly Row[]): void {
     const { curves, accent } = frame.palette;
     for (const row of rows) {
       const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
       const colour = curves[row.counter % curves.length] ?? accent;
-      if (curve) drawCurve(this.ctx, frame, row, topOf(frame, row), curve, colour);
+      if (curve) drawCurve(this.#ctx, frame, row, topOf(frame, row), curve, colour);
     }
   }
 
-  private texts(
+  #texts(
     frame: Frame,
     painted: readonly Row[],
     labels: readonly LabelSpot[],
@@ -238,30 +224,30 @@ export class Painter {
       const middle = topOf(frame, row) + (row.height - 1) / 2 + 0.5;
       const left = label.x0 / frame.ratio + PADDING;
       const room = label.x1 / frame.ratio - left - PADDING;
-      const text = this.letters.fit(textOf(frame, row, label), room);
+      const text = this.#letters.fit(textOf(frame, row, label), room);
       if (!text) continue;
       count++;
       const wanted =
         label.count > 1
           ? frame.palette.text
-          : (this.colours?.text(label.colour) ?? frame.palette.onSlice);
+          : (this.#colours?.text(label.colour) ?? frame.palette.onSlice);
       if (label.count > 1) {
-        this.plate(frame, text, left, middle);
+        this.#plate(frame, text, left, middle);
         ink = "";
       }
-      if (wanted !== ink) this.ctx.fillStyle = wanted;
+      if (wanted !== ink) this.#ctx.fillStyle = wanted;
       ink = wanted;
-      this.ctx.fillText(text, left, middle);
+      this.#ctx.fillText(text, left, middle);
     }
     return count;
   }
 
   /** A summary's shade may be anything, so its text brings its ground along. */
-  private plate(frame: Frame, text: string, left: number, middle: number): void {
-    this.ctx.globalAlpha = 0.85;
-    this.ctx.fillStyle = frame.palette.ground;
-    this.ctx.fillRect(left - 2, middle - 7, this.letters.width(text) + 4, 14);
-    this.ctx.globalAlpha = 1;
+  #plate(frame: Frame, text: string, left: number, middle: number): void {
+    this.#ctx.globalAlpha = 0.85;
+    this.#ctx.fillStyle = frame.palette.ground;
+    this.#ctx.fillRect(left - 2, middle - 7, this.#letters.width(text) + 4, 14);
+    this.#ctx.globalAlpha = 1;
   }
 }
 

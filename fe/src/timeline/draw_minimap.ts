@@ -2,7 +2,7 @@ import { prepare, type Scaled } from "./draw_ruler";
 import { highest, LEAST_GRIP, MINIMAP_HEIGHT, windowOf } from "./minimap";
 import type { Activity, Heat } from "./props";
 import type { Context, TimeRange } from "./types";
-import { lengthOf, whole, xAt } from "./viewport";
+import { lengthOf, whole, xAt, type Scale } from "./viewport";
 
 export interface MinimapFrame extends Scaled {
   span: TimeRange;
@@ -11,31 +11,31 @@ export interface MinimapFrame extends Scaled {
 }
 
 export class MinimapPainter {
-  private readonly canvas: HTMLCanvasElement;
-  private readonly densities: HTMLCanvasElement;
-  private drawn: readonly unknown[] = [];
+  readonly #canvas: HTMLCanvasElement;
+  readonly #densities: HTMLCanvasElement;
+  #drawn: readonly unknown[] = [];
 
   constructor(canvas: HTMLCanvasElement) {
-    this.canvas = canvas;
-    this.densities = document.createElement("canvas");
+    this.#canvas = canvas;
+    this.#densities = document.createElement("canvas");
   }
 
   draw(frame: MinimapFrame): void {
     const { width, ratio } = frame;
-    this.drawDensities(frame);
-    const ctx = prepare(this.canvas, width, MINIMAP_HEIGHT, ratio);
+    this.#drawDensities(frame);
+    const ctx = prepare(this.#canvas, width, MINIMAP_HEIGHT, ratio);
     if (!ctx) return;
-    if (this.densities.width > 0) ctx.drawImage(this.densities, 0, 0, width, MINIMAP_HEIGHT);
+    if (this.#densities.width > 0) ctx.drawImage(this.#densities, 0, 0, width, MINIMAP_HEIGHT);
     drawTimes(ctx, frame);
     drawWindow(ctx, frame);
   }
 
-  private drawDensities(frame: MinimapFrame): void {
+  #drawDensities(frame: MinimapFrame): void {
     const { width, ratio, span, activity, palette } = frame;
     const now = [width, ratio, span.t0, span.t1, activity, palette];
-    if (now.every((part, i) => part === this.drawn[i])) return;
-    this.drawn = now;
-    const ctx = prepare(this.densities, width, MINIMAP_HEIGHT, ratio);
+    if (now.every((part, i) => part === this.#drawn[i])) return;
+    this.#drawn = now;
+    const ctx = prepare(this.#densities, width, MINIMAP_HEIGHT, ratio);
     if (!ctx) return;
     const { device, host } = activity;
     const half = device && host ? MINIMAP_HEIGHT / 2 : MINIMAP_HEIGHT - 4;
@@ -52,9 +52,9 @@ function drawDensity(
   bottom: number,
   height: number,
 ): void {
-  const all = whole(span);
-  const x0 = xAt(all, width, span.t0);
-  const columns = Math.max(1, Math.round(xAt(all, width, span.t1) - x0));
+  const scale = { view: whole(span), width };
+  const x0 = xAt(scale, span.t0);
+  const columns = Math.max(1, Math.round(xAt(scale, span.t1) - x0));
   const heights = highest(values, columns);
   ctx.fillStyle = colour;
   for (let x = 0; x < columns; x++) {
@@ -65,23 +65,23 @@ function drawDensity(
 
 function drawTimes(ctx: Context, frame: MinimapFrame): void {
   const { width, span, boundaries, marks, heat, palette, ratio } = frame;
-  const all = whole(span);
+  const scale = { view: whole(span), width };
   ctx.fillStyle = palette.muted;
   ctx.globalAlpha = 0.45;
   // Steps closer than this would be a grey block.
   if (boundaries.length <= width / 6)
     for (const step of boundaries)
-      ctx.fillRect(xAt(all, width, step.start), 0, 1 / ratio, MINIMAP_HEIGHT);
+      ctx.fillRect(xAt(scale, step.start), 0, 1 / ratio, MINIMAP_HEIGHT);
   ctx.globalAlpha = 1;
   for (const mark of marks) {
     ctx.fillStyle = mark.kind === "defect" ? palette.warn : palette.accent;
-    const x = xAt(all, width, mark.start);
-    ctx.fillRect(x - 0.5, 0, Math.max(1.5, xAt(all, width, mark.end) - x), 4);
+    const x = xAt(scale, mark.start);
+    ctx.fillRect(x - 0.5, 0, Math.max(1.5, xAt(scale, mark.end) - x), 4);
   }
-  if (heat) drawHeat(ctx, heat, all, width, palette.accent);
+  if (heat) drawHeat(ctx, heat, scale, palette.accent);
 }
 
-function drawHeat(ctx: Context, heat: Heat, all: TimeRange, width: number, colour: string): void {
+function drawHeat(ctx: Context, heat: Heat, scale: Scale, colour: string): void {
   const { counts, range } = heat;
   const most = counts.reduce((a, b) => Math.max(a, b), 0);
   if (most === 0) return;
@@ -89,10 +89,10 @@ function drawHeat(ctx: Context, heat: Heat, all: TimeRange, width: number, colou
   const step = lengthOf(range) / counts.length;
   counts.forEach((count, i) => {
     if (count === 0) return;
-    const x = xAt(all, width, range.t0 + i * step);
+    const x = xAt(scale, range.t0 + i * step);
     // Even a single hit among thousands must be found.
     ctx.globalAlpha = 0.45 + 0.55 * (count / most);
-    const wide = xAt(all, width, range.t0 + (i + 1) * step) - x;
+    const wide = xAt(scale, range.t0 + (i + 1) * step) - x;
     ctx.fillRect(x, MINIMAP_HEIGHT - 5, Math.max(1.5, wide), 5);
   });
   ctx.globalAlpha = 1;

@@ -1,7 +1,7 @@
 /** Notes at the top of the canvas, beside their marks. Css px. */
 
 import type { Context, Frame } from "./types";
-import { xAt } from "./viewport";
+import { columnsOf } from "./viewport";
 
 const WIDEST = 240;
 const HEIGHT = 18;
@@ -14,10 +14,9 @@ export function drawNotes(ctx: Context, frame: Frame): void {
   const ends: number[] = [];
   ctx.textBaseline = "middle";
   for (const { note, start, end } of frame.marks) {
-    const from = xAt(frame.view, frame.width, start);
-    const to = Math.max(from, xAt(frame.view, frame.width, end));
-    if (!note || to < 0 || from > frame.width) continue;
-    const left = Math.max(0, from);
+    const columns = columnsOf(frame, start, end);
+    if (!note || !columns) continue;
+    const [left] = columns;
     const text = cut(ctx, note, WIDEST - 2 * PADDING);
     const width = ctx.measureText(text).width + 2 * PADDING;
     const free = ends.findIndex((right) => right < left);

@@ -1,6 +1,6 @@
 import { ticksOf, timeOnScreen, type Ticks } from "./ruler";
 import type { Context, Frame, TimeRange } from "./types";
-import { nsPerPx, xAt } from "./viewport";
+import { columnsOf, nsPerPx, xAt } from "./viewport";
 
 export const STEP_BAND = 18;
 export const TICK_BAND = 22;
@@ -55,12 +55,13 @@ function crisp(x: number, ratio: number): number {
   return (Math.round(x * ratio) + 0.5) / ratio;
 }
 
-function drawSteps(ctx: Context, { boundaries, view, width, palette, ratio }: RulerFrame): void {
+function drawSteps(ctx: Context, frame: RulerFrame): void {
+  const { boundaries, palette, ratio } = frame;
   let last = -Infinity;
   boundaries.forEach((step, i) => {
-    const x0 = Math.max(-1, xAt(view, width, step.start));
-    const x1 = Math.min(width + 1, xAt(view, width, step.end));
-    if (x1 <= 0 || x0 >= width || x1 - last < 1) return;
+    const columns = columnsOf(frame, step.start, step.end, 1);
+    if (!columns || columns[1] - last < 1) return;
+    const [x0, x1] = columns;
     last = x1;
     ctx.fillStyle = palette.muted;
     ctx.globalAlpha = i % 2 === 0 ? 0.16 : 0.08;
@@ -91,13 +92,13 @@ function drawTicks(ctx: Context, frame: RulerFrame, { ticks, step, parts }: Tick
   ctx.beginPath();
   const first = ticks[0] ? ticks[0].time - step : view.t0;
   for (let time = first; parts > 1 && time <= view.t1; time += step / parts)
-    tickLine(ctx, crisp(xAt(view, width, time), ratio), height - 4, height);
+    tickLine(ctx, crisp(xAt(frame, time), ratio), height - 4, height);
   ctx.stroke();
   ctx.strokeStyle = palette.muted;
   ctx.fillStyle = palette.muted;
   ctx.beginPath();
   for (const tick of ticks) {
-    const x = crisp(xAt(view, width, tick.time), ratio);
+    const x = crisp(xAt(frame, tick.time), ratio);
     tickLine(ctx, x, height - 8, height);
     // Half a label would be a wrong one.
     if (x + 4 + ctx.measureText(tick.label).width <= width)
@@ -127,10 +128,11 @@ function drawOffset(ctx: Context, { height, palette }: RulerFrame, offset: strin
   ctx.fillText(text, 7, height - TICK_BAND / 2 - 1);
 }
 
-function drawChosen(ctx: Context, { chosen, view, width, height, palette }: RulerFrame): void {
+function drawChosen(ctx: Context, frame: RulerFrame): void {
+  const { chosen, height, palette } = frame;
   if (!chosen) return;
-  const x0 = xAt(view, width, chosen.t0);
-  const x1 = Math.max(x0 + 2, xAt(view, width, chosen.t1));
+  const x0 = xAt(frame, chosen.t0);
+  const x1 = Math.max(x0 + 2, xAt(frame, chosen.t1));
   ctx.fillStyle = palette.accent;
   ctx.globalAlpha = 0.18;
   ctx.fillRect(x0, height - TICK_BAND, x1 - x0, TICK_BAND);
@@ -138,10 +140,11 @@ function drawChosen(ctx: Context, { chosen, view, width, height, palette }: Rule
   ctx.fillRect(x0, height - 2, x1 - x0, 2);
 }
 
-function drawMarks(ctx: Context, { marks, view, width, height, palette }: RulerFrame): void {
+function drawMarks(ctx: Context, frame: RulerFrame): void {
+  const { marks, width, height, palette } = frame;
   for (const mark of marks) {
-    const x0 = xAt(view, width, mark.start);
-    const x1 = xAt(view, width, mark.end);
+    const x0 = xAt(frame, mark.start);
+    const x1 = xAt(frame, mark.end);
     if (x1 < -6 || x0 > width + 6) continue;
     ctx.fillStyle = mark.kind === "defect" ? palette.warn : palette.accent;
     if (x1 - x0 > 2) {
@@ -164,10 +167,10 @@ function flag(ctx: Context, x: number, height: number): void {
 }
 
 function drawPointer(ctx: Context, frame: RulerFrame): void {
-  const { pointer, view, width, height, palette, origin } = frame;
+  const { pointer, width, height, palette, origin } = frame;
   if (pointer === null) return;
-  const x = xAt(view, width, pointer);
-  const text = timeOnScreen(pointer - origin, nsPerPx(view, width));
+  const x = xAt(frame, pointer);
+  const text = timeOnScreen(pointer - origin, nsPerPx(frame));
   const room = ctx.measureText(text).width + 10;
   const left = Math.max(0, Math.min(width - room, x - room / 2));
   ctx.fillStyle = palette.text;

@@ -6,22 +6,15 @@ export class FrameClock {
   /** Main-thread time of each frame, ms. */
   readonly frames: number[] = [];
   readonly draws: number[] = [];
-  /** Time from one frame to the next while moving, ms. */
-  readonly gaps: number[] = [];
-  private last: number | null = null;
 
-  add(now: number, frame: number, draw: number, moving: boolean): void {
+  add(frame: number, draw: number): void {
     push(this.frames, frame);
     push(this.draws, draw);
-    if (moving && this.last !== null) push(this.gaps, now - this.last);
-    this.last = moving ? now : null;
   }
 
   clear(): void {
     this.frames.length = 0;
     this.draws.length = 0;
-    this.gaps.length = 0;
-    this.last = null;
   }
 }
 

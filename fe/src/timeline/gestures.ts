@@ -4,6 +4,8 @@
  * pinch, a long press is a hover.
  */
 
+import type { TargetedMouseEvent } from "preact";
+
 export interface Point {
   x: number;
   y: number;
@@ -49,6 +51,15 @@ export function wheelPixels(
   return { x: event.deltaX * unit, y: event.deltaY * unit };
 }
 
+/** The place of a pointer on the element that listens for it. */
+export function pointOn(element: Element, event: MouseEvent): Point {
+  const box = element.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+export const columnOf = (event: TargetedMouseEvent<Element>): number =>
+  pointOn(event.currentTarget, event).x;
+
 /** Listens on the element until the returned function is called. */
 export function listen(element: HTMLElement, target: GestureTarget): () => void {
   const gestures = new Gestures(element, target);
@@ -74,167 +85,166 @@ export function listen(element: HTMLElement, target: GestureTarget): () => void 
 type Mode = "idle" | "pressed" | "pan" | "area" | "pinch" | "peek";
 
 class Gestures {
-  private readonly element: HTMLElement;
-  private readonly target: GestureTarget;
-  private readonly pointers = new Map<number, Point>();
-  private mode: Mode = "idle";
-  private start: Point = { x: 0, y: 0 };
-  private press: ReturnType<typeof setTimeout> | undefined;
-  private touch = false;
+  readonly #element: HTMLElement;
+  readonly #target: GestureTarget;
+  readonly #pointers = new Map<number, Point>();
+  #mode: Mode = "idle";
+  #start: Point = { x: 0, y: 0 };
+  #press: ReturnType<typeof setTimeout> | undefined;
+  #touch = false;
 
   constructor(element: HTMLElement, target: GestureTarget) {
-    this.element = element;
-    this.target = target;
+    this.#element = element;
+    this.#target = target;
   }
 
   end(): void {
-    clearTimeout(this.press);
+    clearTimeout(this.#press);
   }
 
   readonly down = (event: PointerEvent): void => {
     if (event.pointerType === "mouse" && event.button !== 0) return;
-    const at = this.pointOf(event);
-    this.pointers.set(event.pointerId, at);
+    const at = this.#pointOf(event);
+    this.#pointers.set(event.pointerId, at);
     // A pointer that is already gone (synthetic events, a pen lifted at once) cannot be captured.
     try {
-      this.element.setPointerCapture(event.pointerId);
+      this.#element.setPointerCapture(event.pointerId);
     } catch {
       // The gesture then ends at the element's edge.
     }
-    clearTimeout(this.press);
-    if (this.pointers.size >= 2) {
-      if (this.mode === "area") this.target.area(this.start, null, true);
-      this.mode = "pinch";
+    clearTimeout(this.#press);
+    if (this.#pointers.size >= 2) {
+      if (this.#mode === "area") this.#target.area(this.#start, null, true);
+      this.#mode = "pinch";
       return;
     }
-    this.touch = event.pointerType === "touch";
+    this.#touch = event.pointerType === "touch";
     // What the last long press told is old now.
-    if (this.touch) this.target.hover(null);
-    this.start = at;
-    this.mode = event.shiftKey || this.target.areaTool() ? "area" : "pressed";
-    if (this.touch && this.mode === "pressed") this.press = setTimeout(this.peek, LONG_PRESS);
+    if (this.#touch) this.#target.hover(null);
+    this.#start = at;
+    this.#mode = event.shiftKey || this.#target.areaTool() ? "area" : "pressed";
+    if (this.#touch && this.#mode === "pressed") this.#press = setTimeout(this.#peek, LONG_PRESS);
   };
 
-  private readonly peek = (): void => {
-    if (this.mode !== "pressed") return;
-    this.mode = "peek";
-    this.target.hover(this.start);
+  readonly #peek = (): void => {
+    if (this.#mode !== "pressed") return;
+    this.#mode = "peek";
+    this.#target.hover(this.#start);
   };
 
   readonly move = (event: PointerEvent): void => {
-    const at = this.pointOf(event);
-    const before = this.pointers.get(event.pointerId);
+    const at = this.#pointOf(event);
+    const before = this.#pointers.get(event.pointerId);
     if (!before) {
-      if (event.pointerType !== "touch") this.target.hover(at);
+      if (event.pointerType !== "touch") this.#target.hover(at);
       return;
     }
-    this.pointers.set(event.pointerId, at);
-    if (this.mode === "pinch") this.pinch(event.pointerId, before, at);
-    else if (this.mode === "area") this.drawArea(at);
-    else if (this.mode === "peek") this.target.hover(at);
-    else this.drag(before, at);
+    this.#pointers.set(event.pointerId, at);
+    if (this.#mode === "pinch") this.#pinch(event.pointerId, before, at);
+    else if (this.#mode === "area") this.#drawArea(at);
+    else if (this.#mode === "peek") this.#target.hover(at);
+    else this.#drag(before, at);
   };
 
-  private drawArea(at: Point): void {
-    if (this.isClick(at)) return;
+  #drawArea(at: Point): void {
+    if (this.#isClick(at)) return;
     // What is under the pointer is not what the area is about.
-    this.target.hover(null);
-    this.target.area(this.start, at, false);
+    this.#target.hover(null);
+    this.#target.area(this.#start, at, false);
   }
 
-  private drag(before: Point, at: Point): void {
+  #drag(before: Point, at: Point): void {
     let from = before;
-    if (this.mode === "pressed") {
-      if (this.isClick(at)) return;
-      clearTimeout(this.press);
-      this.mode = "pan";
-      this.target.hover(null);
-      this.target.grabbed(true);
-      from = this.start;
+    if (this.#mode === "pressed") {
+      if (this.#isClick(at)) return;
+      clearTimeout(this.#press);
+      this.#mode = "pan";
+      this.#target.hover(null);
+      this.#target.grabbed(true);
+      from = this.#start;
     }
-    if (this.mode !== "pan") return;
-    if (at.x !== from.x) this.target.pan(from.x - at.x);
-    if (at.y !== from.y) this.scrollOrPage(from.y - at.y);
+    if (this.#mode !== "pan") return;
+    if (at.x !== from.x) this.#target.pan(from.x - at.x);
+    if (at.y !== from.y) this.#scrollOrPage(from.y - at.y);
   }
 
   /** A finger on a canvas that has nothing to scroll must still be able to scroll the page. */
-  private scrollOrPage(dy: number): void {
-    if (!this.target.scroll(dy) && this.touch)
-      this.element.ownerDocument.scrollingElement?.scrollBy(0, dy);
+  #scrollOrPage(dy: number): void {
+    if (!this.#target.scroll(dy) && this.#touch)
+      this.#element.ownerDocument.scrollingElement?.scrollBy(0, dy);
   }
 
   /** Two fingers: the times under both stay under them. */
-  private pinch(id: number, before: Point, at: Point): void {
-    const other = [...this.pointers].find(([key]) => key !== id)?.[1];
+  #pinch(id: number, before: Point, at: Point): void {
+    const other = [...this.#pointers].find(([key]) => key !== id)?.[1];
     if (!other) return;
     const apart = Math.max(20, Math.abs(at.x - other.x));
     const apartBefore = Math.max(20, Math.abs(before.x - other.x));
     const middle = (at.x + other.x) / 2;
-    this.target.pan((before.x - at.x) / 2);
-    this.target.scroll((before.y - at.y) / 2);
-    if (apart !== apartBefore) this.target.zoom(middle, apartBefore / apart);
+    this.#target.pan((before.x - at.x) / 2);
+    this.#target.scroll((before.y - at.y) / 2);
+    if (apart !== apartBefore) this.#target.zoom(middle, apartBefore / apart);
   }
 
   readonly up = (event: PointerEvent): void => {
-    if (!this.pointers.delete(event.pointerId)) return;
-    clearTimeout(this.press);
-    const at = this.pointOf(event);
-    const { mode } = this;
-    if (this.pointers.size > 0) {
+    if (!this.#pointers.delete(event.pointerId)) return;
+    clearTimeout(this.#press);
+    const at = this.#pointOf(event);
+    const mode = this.#mode;
+    if (this.#pointers.size > 0) {
       // The finger that stays goes on panning from where it is.
-      this.mode = "pan";
+      this.#mode = "pan";
       return;
     }
-    this.mode = "idle";
-    this.target.grabbed(false);
-    if (!this.touch) this.target.hover(at);
-    if (mode === "area" && !this.isClick(at)) this.target.area(this.start, at, true);
-    else if (mode === "pressed" || mode === "area") this.target.select(at);
+    this.#mode = "idle";
+    this.#target.grabbed(false);
+    if (!this.#touch) this.#target.hover(at);
+    if (mode === "area" && !this.#isClick(at)) this.#target.area(this.#start, at, true);
+    else if (mode === "pressed" || mode === "area") this.#target.select(at);
   };
 
   readonly cancel = (event: PointerEvent): void => {
-    if (!this.pointers.delete(event.pointerId)) return;
-    clearTimeout(this.press);
-    if (this.mode === "area") this.target.area(this.start, null, true);
-    this.mode = this.pointers.size > 0 ? "pan" : "idle";
-    this.target.grabbed(false);
-    this.target.hover(null);
+    if (!this.#pointers.delete(event.pointerId)) return;
+    clearTimeout(this.#press);
+    if (this.#mode === "area") this.#target.area(this.#start, null, true);
+    this.#mode = this.#pointers.size > 0 ? "pan" : "idle";
+    this.#target.grabbed(false);
+    this.#target.hover(null);
   };
 
   readonly leave = (event: PointerEvent): void => {
-    if (!this.pointers.has(event.pointerId) && event.pointerType !== "touch")
-      this.target.hover(null);
+    if (!this.#pointers.has(event.pointerId) && event.pointerType !== "touch")
+      this.#target.hover(null);
   };
 
   readonly double = (event: MouseEvent): void => {
     event.preventDefault();
-    this.target.zoomTo(this.pointOf(event));
+    this.#target.zoomTo(this.#pointOf(event));
   };
 
   readonly wheel = (event: WheelEvent): void => {
-    const { x, y } = wheelPixels(event, this.element.clientHeight);
+    const { x, y } = wheelPixels(event, this.#element.clientHeight);
     if (event.ctrlKey || event.metaKey) {
       event.preventDefault();
-      this.target.zoom(this.pointOf(event).x, wheelFactor(y || x));
+      this.#target.zoom(this.#pointOf(event).x, wheelFactor(y || x));
       return;
     }
     const sideways = event.shiftKey && x === 0 ? y : x;
     const down = event.shiftKey && x === 0 ? 0 : y;
     // Slightly crooked trackpad strokes are meant straight.
     const straight = Math.abs(sideways) < Math.abs(down) / 3 ? 0 : sideways;
-    if (straight !== 0) this.target.pan(straight);
+    if (straight !== 0) this.#target.pan(straight);
     const scrolled =
-      down !== 0 && Math.abs(down) >= Math.abs(straight) / 3 && this.target.scroll(down);
+      down !== 0 && Math.abs(down) >= Math.abs(straight) / 3 && this.#target.scroll(down);
     if (scrolled || straight !== 0) event.preventDefault();
   };
 
-  private isClick(at: Point): boolean {
-    const slop = this.touch ? TOUCH_SLOP : SLOP;
-    return Math.abs(at.x - this.start.x) < slop && Math.abs(at.y - this.start.y) < slop;
+  #isClick(at: Point): boolean {
+    const slop = this.#touch ? TOUCH_SLOP : SLOP;
+    return Math.abs(at.x - this.#start.x) < slop && Math.abs(at.y - this.#start.y) < slop;
   }
 
-  private pointOf(event: MouseEvent): Point {
-    const box = this.element.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  #pointOf(event: MouseEvent): Point {
+    return pointOn(this.#element, event);
   }
 }

@@ -10,8 +10,8 @@ const NEAR = 3;
 export function sliceAt(frame: Frame, store: TileStore, x: number, y: number): Slice | null {
   const row = rowUnder(frame, y);
   if (!row || row.lane < 0) return null;
-  const near = NEAR * nsPerPx(frame.view, frame.width);
-  return nearest(frame, store, row, timeAt(frame.view, frame.width, x), near);
+  const near = NEAR * nsPerPx(frame);
+  return nearest(frame, store, row, timeAt(frame, x), near);
 }
 
 /** The row under a height; pinned rows lie over the others. */
@@ -23,7 +23,7 @@ export function rowUnder(frame: Frame, y: number): Row | undefined {
 function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): Slice[] {
   const source = frame.sources[row.source];
   if (!source) return [];
-  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
+  const level = levelFor(nsPerPx(frame), source.levelMax);
   const slices: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
@@ -77,35 +77,25 @@ function nearest(
 function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   const source = frame.sources[slice.source];
   if (!source || slice.count > 1) return slice;
+  const { offset, levelMax } = source;
   const time = slice.start;
-  let [start, end] = [NaN, NaN];
-  const level = levelFor(nsPerPx(frame.view, frame.width), source.levelMax);
-  for (let at = level; at <= source.levelMax && (Number.isNaN(start) || Number.isNaN(end)); at++) {
-    const own = time - source.offset;
+  let start: number | null = null;
+  let end: number | null = null;
+  const level = levelFor(nsPerPx(frame), levelMax);
+  for (let at = level; at <= levelMax && (start === null || end === null); at++) {
     // Where it lies on several tiles of the view, its begin is on one before.
     const t0 = at === level ? Math.min(time, frame.view.t0) : time;
-    store.visit(
-      slice.source,
-      slice.lane,
-      at,
-      { t0, t1: time + Math.max(1, tileLength(at) / 2 ** 20) },
-      (tile, from, to) => {
-        for (let i = from; i < to; i++) {
-          if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
-          const scale = 2 ** tile.shift;
-          const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
-          if (begin > own + scale) continue;
-          if (Number.isNaN(start) && !((tile.flags[i] ?? 0) & BEGAN_BEFORE))
-            start = begin + source.offset;
-          if (Number.isNaN(end) && tile.dur[i] !== SATURATED)
-            end = begin + (tile.dur[i] ?? 0) * scale + source.offset;
-        }
-      },
-    );
+    const range = { t0, t1: time + Math.max(1, tileLength(at) / 2 ** 20) };
+    store.visit(slice.source, slice.lane, at, range, (tile, from, to) => {
+      for (let i = from; i < to; i++) {
+        if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
+        const scale = 2 ** tile.shift;
+        const begin = tile.t0 + offset + (tile.start[i] ?? 0) * scale;
+        if (begin > time + scale) continue;
+        if (!((tile.flags[i] ?? 0) & BEGAN_BEFORE)) start ??= begin;
+        if (tile.dur[i] !== SATURATED) end ??= begin + (tile.dur[i] ?? 0) * scale;
+      }
+    });
   }
-  return {
-    ...slice,
-    start: Number.isNaN(start) ? slice.start : start,
-    end: Number.isNaN(end) ? slice.end : end,
-  };
+  return { ...slice, start: start ?? slice.start, end: end ?? slice.end };
 }

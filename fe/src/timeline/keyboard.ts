@@ -138,46 +138,46 @@ const STEP = 0.12;
 
 /** Keys that are down, and the motion that they make. */
 export class HeldKeys {
-  private readonly down = new Set<string>();
+  readonly #down = new Set<string>();
   /** Went down since the last motion: what was let go before a frame came still moves by that frame. */
-  private readonly fresh = new Set<string>();
-  private fast = false;
+  readonly #fresh = new Set<string>();
+  #fast = false;
 
   /** Whether the key is one that moves. */
   press(event: KeyLike): boolean {
     const key = event.key.toLowerCase();
-    this.fast = event.shiftKey;
+    this.#fast = event.shiftKey;
     if (foreign(event) || !HELD.has(key)) return false;
-    this.down.add(key);
-    this.fresh.add(key);
+    this.#down.add(key);
+    this.#fresh.add(key);
     return true;
   }
 
   /** Also with other keys: a ctrl that went down in between may have swallowed the end of a hold. */
   release(event: KeyLike): void {
-    this.fast = event.shiftKey;
-    this.down.delete(event.key.toLowerCase());
+    this.#fast = event.shiftKey;
+    this.#down.delete(event.key.toLowerCase());
   }
 
   clear(): void {
-    this.down.clear();
-    this.fresh.clear();
+    this.#down.clear();
+    this.#fresh.clear();
   }
 
   get moving(): boolean {
-    return this.down.size + this.fresh.size > 0;
+    return this.#down.size + this.#fresh.size > 0;
   }
 
   motion(seconds: number): Motion {
     if (!this.moving) return STILL;
-    const speed = seconds * (this.fast ? FASTER : 1);
+    const speed = seconds * (this.#fast ? FASTER : 1);
     let zoom = 0;
     let pan = 0;
-    for (const key of new Set([...this.down, ...this.fresh])) {
+    for (const key of new Set([...this.#down, ...this.#fresh])) {
       zoom += HELD.get(key)?.zoom ?? 0;
       pan += HELD.get(key)?.pan ?? 0;
     }
-    this.fresh.clear();
+    this.#fresh.clear();
     return {
       zoom: Math.exp(Math.sign(zoom) * ZOOM_RATE * speed),
       pan: Math.sign(pan) * PAN_RATE * speed,
@@ -187,7 +187,7 @@ export class HeldKeys {
   /** One step of the keys that are down, which are then no longer held. */
   step(): Motion {
     const motion = this.motion(STEP);
-    this.down.clear();
+    this.#down.clear();
     return motion;
   }
 }

@@ -10,23 +10,23 @@ const LEAST = 1.5;
 
 /** Asked for the slices of a lane in order of time. */
 export class Bright {
-  private readonly stretches: Float64Array;
-  private readonly events: ReadonlySet<number>;
-  private at = 0;
-  private last = -Infinity;
+  readonly #stretches: Float64Array;
+  readonly #events: ReadonlySet<number>;
+  #at = 0;
+  #last = -Infinity;
 
   constructor({ lanes, events }: Lit, lane: number) {
-    this.stretches = lanes.get(lane) ?? new Float64Array();
-    this.events = events;
+    this.#stretches = lanes.get(lane) ?? new Float64Array();
+    this.#events = events;
   }
 
   /** Whether a slice stays bright; `event` −1: it stands for several. Own times. */
   has(event: number, begin: number, end: number): boolean {
-    const { stretches } = this;
-    if (begin < this.last) this.at = 0;
-    this.last = begin;
-    while (this.at < stretches.length && (stretches[this.at + 1] ?? 0) <= begin) this.at += 2;
-    return (stretches[this.at] ?? Infinity) < end || this.events.has(event);
+    const stretches = this.#stretches;
+    if (begin < this.#last) this.#at = 0;
+    this.#last = begin;
+    while (this.#at < stretches.length && (stretches[this.#at + 1] ?? 0) <= begin) this.#at += 2;
+    return (stretches[this.#at] ?? Infinity) < end || this.#events.has(event);
   }
 }
 
@@ -49,7 +49,7 @@ export function drawLit(ctx: Context, frame: Frame, rows: readonly Row[]): void 
     const stretches = frame.lit[row.source]?.lanes.get(row.lane);
     if (!stretches) continue;
     const offset = frame.sources[row.source]?.offset ?? 0;
-    const x = (time: number): number => xAt(frame.view, frame.width, time + offset);
+    const x = (time: number): number => xAt(frame, time + offset);
     const bottom = topOf(frame, row) + row.height - 1;
     const first = firstWhere(
       0,

@@ -4,45 +4,45 @@ import type { Slice, TimeRange } from "./types";
 
 export class Measure {
   on = false;
-  private first: number | null = null;
-  private second: number | null = null;
-  private fixed = false;
+  #first: number | null = null;
+  #second: number | null = null;
+  #fixed = false;
   /** Where it was begun, css px below the canvas' top. */
   y = 0;
 
   /** Begins anew, or lets go of everything. */
   turn(on: boolean): void {
     this.on = on;
-    this.first = this.second = null;
-    this.fixed = false;
+    this.#first = this.#second = null;
+    this.#fixed = false;
   }
 
   follow(time: () => number): void {
-    if (this.on && this.first !== null) this.second = time();
+    if (this.on && this.#first !== null) this.#second = time();
   }
 
   /** Chooses an end; the second one ends it. */
   put(time: number, y: number): void {
-    if (this.first === null) {
-      this.first = time;
+    if (this.#first === null) {
+      this.#first = time;
       this.y = y;
       return;
     }
-    this.second = time;
-    this.fixed = true;
+    this.#second = time;
+    this.#fixed = true;
     this.on = false;
   }
 
   /** `t1` may equal `t0`; `null` until both ends are chosen. */
   get range(): TimeRange | null {
-    return this.fixed ? this.stretch : null;
+    return this.#fixed ? this.stretch : null;
   }
 
   /** The same while it is being chosen. */
   get stretch(): TimeRange | null {
-    const { first, second } = this;
+    const first = this.#first;
     if (first === null) return null;
-    const other = second ?? first;
+    const other = this.#second ?? first;
     return { t0: Math.min(first, other), t1: Math.max(first, other) };
   }
 }

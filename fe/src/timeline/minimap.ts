@@ -12,8 +12,8 @@ export type Grip = "left" | "right" | "inside" | "outside";
 
 /** The window as px. */
 export function windowOf(view: TimeRange, span: TimeRange, width: number) {
-  const all = whole(span);
-  return { x0: xAt(all, width, view.t0), x1: xAt(all, width, view.t1) };
+  const scale = { view: whole(span), width };
+  return { x0: xAt(scale, view.t0), x1: xAt(scale, view.t1) };
 }
 
 /** What a pointer takes hold of. A narrow window can only be moved: its edges would be hit by chance. */
@@ -41,7 +41,8 @@ export function draggedTo(
   if (grip === "right") return ordered(view.t0, view.t1 + by);
   if (grip === "inside" && lengthOf(view) < lengthOf(all) * 0.999)
     return { t0: view.t0 + by, t1: view.t1 + by };
-  return ordered(timeAt(all, width, from), timeAt(all, width, to));
+  const scale = { view: all, width };
+  return ordered(timeAt(scale, from), timeAt(scale, to));
 }
 
 function ordered(a: number, b: number): TimeRange {
@@ -49,7 +50,7 @@ function ordered(a: number, b: number): TimeRange {
 }
 
 export function centredAt(x: number, view: TimeRange, span: TimeRange, width: number): TimeRange {
-  const time = timeAt(whole(span), width, x);
+  const time = timeAt({ view: whole(span), width }, x);
   const half = lengthOf(view) / 2;
   return { t0: time - half, t1: time + half };
 }

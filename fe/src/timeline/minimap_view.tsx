@@ -1,4 +1,6 @@
+import type { TargetedPointerEvent } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { columnOf } from "./gestures";
 import { centredAt, draggedTo, gripAt, MINIMAP_HEIGHT, type Grip } from "./minimap";
 import type { Scene } from "./scene";
 import type { TimeRange } from "./types";
@@ -28,17 +30,15 @@ const SLOP = 3;
 export function Minimap({ canvas, scene, span }: MinimapProps) {
   const hold = useRef<Hold | null>(null);
   const [cursor, setCursor] = useState("default");
-  const columnOf = (event: PointerEvent): number =>
-    event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
-  const down = (event: PointerEvent): void => {
+  const down = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
     const now = scene.current;
     if (!now || event.button !== 0) return;
     const from = columnOf(event);
     const { view } = now.camera;
     hold.current = { grip: gripAt(from, view, span, now.width), from, view, moved: false };
-    canvas.current?.setPointerCapture(event.pointerId);
+    event.currentTarget.setPointerCapture(event.pointerId);
   };
-  const move = (event: PointerEvent): void => {
+  const move = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
     const now = scene.current;
     if (!now) return;
     const x = columnOf(event);
@@ -51,7 +51,7 @@ export function Minimap({ canvas, scene, span }: MinimapProps) {
     if (held.moved)
       now.camera.go(draggedTo(held.grip, held.view, span, now.width, held.from, x), false);
   };
-  const up = (event: PointerEvent): void => {
+  const up = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
     const now = scene.current;
     const held = hold.current;
     hold.current = null;

@@ -2,7 +2,8 @@
 
 import { firstWhere } from "../base/bisect";
 import type { Boundary, Context, Frame, Row, Slice } from "./types";
-import { topOf, xAt } from "./viewport";
+import { sameLane } from "./rows";
+import { columnsOf, topOf, xAt } from "./viewport";
 
 /** Boundaries closer than this, px, would only be a grey veil. */
 const CLOSEST = 4;
@@ -11,8 +12,6 @@ const WIDE = 80;
 const HATCH = 7;
 /** An outline is at least this wide, so that a slice of less than a px can be found. */
 const LEAST_OUTLINE = 5;
-
-const x = (frame: Frame, time: number): number => xAt(frame.view, frame.width, time);
 
 /** First and last boundary in sight, exclusive; they are in order of time. */
 function boundariesInSight(frame: Frame): readonly [number, number] {
@@ -24,7 +23,7 @@ function boundariesInSight(frame: Frame): readonly [number, number] {
 }
 
 const wideEnough = (frame: Frame, boundary: Boundary): boolean =>
-  x(frame, boundary.end) - x(frame, boundary.start) >= CLOSEST;
+  xAt(frame, boundary.end) - xAt(frame, boundary.start) >= CLOSEST;
 
 export function drawBands(ctx: Context, frame: Frame, top: number, bottom: number): void {
   const [first, last] = boundariesInSight(frame);
@@ -32,8 +31,8 @@ export function drawBands(ctx: Context, frame: Frame, top: number, bottom: numbe
   for (let i = first + (first % 2); i < last; i += 2) {
     const boundary = frame.boundaries[i];
     if (!boundary || !wideEnough(frame, boundary)) continue;
-    const from = Math.max(0, x(frame, boundary.start));
-    ctx.fillRect(from, top, Math.min(frame.width, x(frame, boundary.end)) - from, bottom - top);
+    const columns = columnsOf(frame, boundary.start, boundary.end);
+    if (columns) ctx.fillRect(columns[0], top, columns[1] - columns[0], bottom - top);
   }
 }
 
@@ -46,9 +45,10 @@ export function drawBoundaries(ctx: Context, frame: Frame): void {
     if (!boundary || !wideEnough(frame, boundary)) continue;
     // The closer they stand the fainter they are, or they would hide what they divide.
     ctx.globalAlpha =
-      0.5 * Math.min(1, Math.max(0.2, (x(frame, boundary.end) - x(frame, boundary.start)) / WIDE));
+      0.5 *
+      Math.min(1, Math.max(0.2, (xAt(frame, boundary.end) - xAt(frame, boundary.start)) / WIDE));
     for (const time of [boundary.start, boundary.end]) {
-      const at = Math.round(x(frame, time));
+      const at = Math.round(xAt(frame, time));
       // A step's end and the next one's begin are one line.
       if (at <= drawn + 1 || at < 0 || at > frame.width) continue;
       ctx.fillRect(at, 0, 1, frame.height);
@@ -60,28 +60,27 @@ export function drawBoundaries(ctx: Context, frame: Frame): void {
 
 export function drawMarks(ctx: Context, frame: Frame): void {
   for (const mark of frame.marks) {
-    const from = x(frame, mark.start);
-    const to = x(frame, mark.end);
-    if (to < 0 || from > frame.width) continue;
+    const columns = columnsOf(frame, mark.start, mark.end);
+    if (!columns) continue;
+    const [left, right] = columns;
+    const width = right - left;
     ctx.fillStyle = mark.kind === "person" ? frame.palette.accent : frame.palette.warn;
-    const left = Math.max(0, from);
-    const width = Math.min(frame.width, to) - left;
     if (width >= 2) {
       ctx.globalAlpha = 0.1;
       ctx.fillRect(left, 0, width, frame.height);
     }
     ctx.globalAlpha = 0.9;
-    ctx.fillRect(Math.round(from) - 0.5, 0, 1.5, frame.height);
-    if (width >= 2) ctx.fillRect(Math.round(to) - 0.5, 0, 1.5, frame.height);
+    ctx.fillRect(Math.round(xAt(frame, mark.start)) - 0.5, 0, 1.5, frame.height);
+    if (width >= 2) ctx.fillRect(Math.round(xAt(frame, mark.end)) - 0.5, 0, 1.5, frame.height);
     ctx.globalAlpha = 1;
   }
 }
 
 export function drawArea(ctx: Context, frame: Frame): void {
   if (!frame.area) return;
-  const from = Math.max(-2, x(frame, frame.area.t0));
-  const to = Math.min(frame.width + 2, x(frame, frame.area.t1));
-  if (to < from) return;
+  const columns = columnsOf(frame, frame.area.t0, frame.area.t1, 2);
+  if (!columns) return;
+  const [from, to] = columns;
   ctx.fillStyle = frame.palette.accent;
   ctx.globalAlpha = 0.14;
   ctx.fillRect(from, 0, to - from, frame.height);
@@ -144,13 +143,13 @@ function outline(
   colour: string,
   width: number,
 ): void {
-  let from = Math.max(-4, x(frame, slice.start));
-  let to = Math.min(frame.width + 4, x(frame, slice.end));
-  if (slice.lane < 0 || to < 0 || from > frame.width) return;
+  const columns = columnsOf(frame, slice.start, slice.end, 4);
+  if (slice.lane < 0 || !columns) return;
+  let [from, to] = columns;
   const lack = LEAST_OUTLINE - (to - from);
   if (lack > 0) [from, to] = [from - lack / 2, to + lack / 2];
   for (const row of frame.rows) {
-    if (row.source !== slice.source || row.lane !== slice.lane) continue;
+    if (!sameLane(row, slice)) continue;
     const top = topOf(frame, row);
     const bottom = top + row.height;
     if (bottom < 0 || top > frame.height || (!row.pinned && bottom <= frame.pinnedHeight)) continue;

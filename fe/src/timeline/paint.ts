@@ -41,53 +41,53 @@ const INSTANT = 0.6;
 export class RowPainter {
   slices = 0;
   readonly labels: LabelSpot[] = [];
-  private pixels = new Uint32Array(0);
-  private width = 0;
-  private readonly colours: Colours;
-  private readonly labelWidth: number;
-  private look: RowLook | null = null;
-  private offset = 0;
+  #pixels = new Uint32Array(0);
+  #width = 0;
+  readonly #colours: Colours;
+  readonly #labelWidth: number;
+  #look: RowLook | null = null;
+  #offset = 0;
   /** Per px of the row: how much is busy, the largest part of it, and whose colour that is. */
-  private busy = new Float32Array(0);
-  private largest = new Float32Array(0);
-  private tint = new Uint16Array(0);
-  private touchedFrom = 0;
-  private touchedTo = 0;
+  #busy = new Float32Array(0);
+  #largest = new Float32Array(0);
+  #tint = new Uint16Array(0);
+  #touchedFrom = 0;
+  #touchedTo = 0;
   /** Of the last run: where it ended, its width and its event. */
-  private lastEnd = -1;
-  private lastWidth = 0;
-  private lastEvent = -1;
+  #lastEnd = -1;
+  #lastWidth = 0;
+  #lastEvent = -1;
 
   /** `labelWidth`: strip px from which on a run is told in `labels`. */
   constructor(colours: Colours, labelWidth: number) {
-    this.colours = colours;
-    this.labelWidth = labelWidth;
+    this.#colours = colours;
+    this.#labelWidth = labelWidth;
   }
 
   begin(pixels: Uint32Array<ArrayBuffer> | Uint32Array, width: number): void {
-    this.pixels = pixels as Uint32Array<ArrayBuffer>;
+    this.#pixels = pixels as Uint32Array<ArrayBuffer>;
     this.slices = 0;
     this.labels.length = 0;
-    if (width === this.width) return;
-    this.width = width;
-    this.busy = new Float32Array(width);
-    this.largest = new Float32Array(width);
-    this.tint = new Uint16Array(width);
+    if (width === this.#width) return;
+    this.#width = width;
+    this.#busy = new Float32Array(width);
+    this.#largest = new Float32Array(width);
+    this.#tint = new Uint16Array(width);
   }
 
   row(look: RowLook): void {
-    this.look = look;
-    this.offset = look.row * this.width;
-    this.touchedFrom = this.width;
-    this.touchedTo = 0;
-    this.lastEnd = -1;
-    this.lastWidth = 0;
-    this.lastEvent = -1;
+    this.#look = look;
+    this.#offset = look.row * this.#width;
+    this.#touchedFrom = this.#width;
+    this.#touchedTo = 0;
+    this.#lastEnd = -1;
+    this.#lastWidth = 0;
+    this.#lastEvent = -1;
   }
 
   /** Slices `from` to `to` of a tile, as far as they lie in `t0` to `t1` of own time: a visitor of the store. */
   readonly slicesOf = (tile: Tile, from: number, to: number, t0: number, t1: number): void => {
-    const look = this.look;
+    const look = this.#look;
     if (!look) return;
     this.slices += to - from;
     const { scale } = look;
@@ -95,10 +95,10 @@ export class RowPainter {
     const step = unit * scale;
     const base = (tile.t0 - look.t0) * scale;
     const left = Math.max(0, (t0 - look.t0) * scale);
-    const right = Math.min(this.width, (t1 - look.t0) * scale);
+    const right = Math.min(this.#width, (t1 - look.t0) * scale);
     const { start, dur, fill, count, name, event } = tile;
     const { hits, lit, table } = look;
-    const { neutral, count: colours } = this.colours;
+    const { neutral, count: colours } = this.#colours;
     const column = colourColumn(tile, look.by);
     for (let i = from; i < to; i++) {
       const begin = base + (start[i] ?? 0) * step;
@@ -123,60 +123,62 @@ export class RowPainter {
         tint += DIMMED * colours;
       else if (!single) tint += SUMMARY * colours;
       const share = single ? 1 : (fill[i] ?? 255) / 255;
-      if (x1 - x0 >= 1) this.run(tile, i, x0, x1, tint, share);
-      else if (x1 > x0) this.part(x0, x1, tint, share);
-      else if (x1 === x0 && x0 < this.width)
-        this.add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
+      if (x1 - x0 >= 1) this.#run(tile, i, x0, x1, tint, share);
+      else if (x1 > x0) this.#part(x0, x1, tint, share);
+      else if (x1 === x0 && x0 < this.#width)
+        this.#add(Math.floor(x0), dur[i] === 0 && tile.shift === 0 ? INSTANT : LEAST, tint);
     }
   };
 
   /** Writes what the narrow slices of the row came to. */
   endRow(): void {
-    const { busy, largest, tint, pixels, offset } = this;
-    const { packed } = this.colours;
-    for (let x = this.touchedFrom; x < this.touchedTo; x++) {
+    const busy = this.#busy;
+    const offset = this.#offset;
+    const { packed } = this.#colours;
+    for (let x = this.#touchedFrom; x < this.#touchedTo; x++) {
       const part = busy[x] ?? 0;
       if (part === 0) continue;
       // A run that begins or ends within the px hides it; it is wider.
-      if (pixels[offset + x] === 0)
-        pixels[offset + x] = packed[(tint[x] ?? 0) * SHADES + shadeOf(part)] ?? 0;
+      if (this.#pixels[offset + x] === 0)
+        this.#pixels[offset + x] = packed[(this.#tint[x] ?? 0) * SHADES + shadeOf(part)] ?? 0;
       busy[x] = 0;
-      largest[x] = 0;
+      this.#largest[x] = 0;
     }
-    this.touchedFrom = this.width;
-    this.touchedTo = 0;
+    this.#touchedFrom = this.#width;
+    this.#touchedTo = 0;
   }
 
-  private run(tile: Tile, i: number, from: number, to: number, tint: number, share: number): void {
+  #run(tile: Tile, i: number, from: number, to: number, tint: number, share: number): void {
     const x0 = Math.round(from);
     const x1 = Math.round(to);
     const event = tile.event[i] ?? 0;
     const width = x1 - x0;
-    const goesOn = event === this.lastEvent && ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
-    const gap = !goesOn && x0 === this.lastEnd && width >= APART && this.lastWidth >= APART ? 1 : 0;
-    const pixel = this.colours.packed[tint * SHADES + shadeOf(share)] ?? 0;
-    const end = this.offset + x1;
+    const goesOn = event === this.#lastEvent && ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
+    const gap =
+      !goesOn && x0 === this.#lastEnd && width >= APART && this.#lastWidth >= APART ? 1 : 0;
+    const pixel = this.#colours.packed[tint * SHADES + shadeOf(share)] ?? 0;
+    const end = this.#offset + x1;
     // For a few px the loop is faster than the call.
-    if (width > SHORT) this.pixels.fill(pixel, this.offset + x0 + gap, end);
-    else for (let at = this.offset + x0 + gap; at < end; at++) this.pixels[at] = pixel;
-    this.lastWidth = goesOn ? this.lastWidth + width : width;
-    this.lastEnd = x1;
-    this.lastEvent = event;
-    if (width >= this.labelWidth || goesOn) this.spot(tile, i, x0, x1, tint, goesOn);
+    if (width > SHORT) this.#pixels.fill(pixel, this.#offset + x0 + gap, end);
+    else for (let at = this.#offset + x0 + gap; at < end; at++) this.#pixels[at] = pixel;
+    this.#lastWidth = goesOn ? this.#lastWidth + width : width;
+    this.#lastEnd = x1;
+    this.#lastEvent = event;
+    if (width >= this.#labelWidth || goesOn) this.#spot(tile, i, x0, x1, tint, goesOn);
   }
 
   /** A slice that goes on from the tile before has one label over both. */
-  private spot(tile: Tile, i: number, x0: number, x1: number, tint: number, goesOn: boolean): void {
-    const row = this.look?.row ?? 0;
+  #spot(tile: Tile, i: number, x0: number, x1: number, tint: number, goesOn: boolean): void {
+    const row = this.#look?.row ?? 0;
     const event = tile.event[i] ?? 0;
     const last = this.labels[this.labels.length - 1];
     if (goesOn && last?.row === row && last.event === event) {
       last.x1 = x1;
       return;
     }
-    const begin = x1 - this.lastWidth;
-    if (this.lastWidth < this.labelWidth || tint >= DIMMED * this.colours.count) return;
-    const colour = tint % this.colours.count;
+    const begin = x1 - this.#lastWidth;
+    if (this.#lastWidth < this.#labelWidth || tint >= DIMMED * this.#colours.count) return;
+    const colour = tint % this.#colours.count;
     this.labels.push({
       row,
       x0: goesOn ? begin : x0,
@@ -189,24 +191,24 @@ export class RowPainter {
   }
 
   /** A slice narrower than a px: it lies on one px or two. */
-  private part(x0: number, x1: number, tint: number, share: number): void {
-    const first = Math.min(Math.floor(x0), this.width - 1);
+  #part(x0: number, x1: number, tint: number, share: number): void {
+    const first = Math.min(Math.floor(x0), this.#width - 1);
     const border = first + 1;
-    if (x1 <= border) this.add(first, Math.max(LEAST, (x1 - x0) * share), tint);
+    if (x1 <= border) this.#add(first, Math.max(LEAST, (x1 - x0) * share), tint);
     else {
-      this.add(first, (border - x0) * share, tint);
-      if (border < this.width) this.add(border, (x1 - border) * share, tint);
+      this.#add(first, (border - x0) * share, tint);
+      if (border < this.#width) this.#add(border, (x1 - border) * share, tint);
     }
   }
 
-  private add(x: number, part: number, tint: number): void {
-    this.busy[x] = (this.busy[x] ?? 0) + part;
-    if (part > (this.largest[x] ?? 0)) {
-      this.largest[x] = part;
-      this.tint[x] = tint;
+  #add(x: number, part: number, tint: number): void {
+    this.#busy[x] = (this.#busy[x] ?? 0) + part;
+    if (part > (this.#largest[x] ?? 0)) {
+      this.#largest[x] = part;
+      this.#tint[x] = tint;
     }
-    if (x < this.touchedFrom) this.touchedFrom = x;
-    if (x >= this.touchedTo) this.touchedTo = x + 1;
+    if (x < this.#touchedFrom) this.#touchedFrom = x;
+    if (x >= this.#touchedTo) this.#touchedTo = x + 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import { firstWhere } from "../base/bisect";
 import { compileSearch } from "../base/search";
 import { NO_ROW_STATE, type RowState, type TrackLane, type TrackNode } from "./props";
-import type { Row } from "./types";
+import type { Row, RowKind } from "./types";
 
 export const HEADER_HEIGHT = 24;
 export const LANE_HEIGHT = 22;
@@ -34,6 +34,14 @@ export const NO_ROWS: RowLayout = {
   pinnedHeight: 0,
   height: 0,
 };
+
+export interface LaneOfSource {
+  source: number;
+  lane: number;
+}
+
+export const sameLane = (a: LaneOfSource, b: LaneOfSource): boolean =>
+  a.source === b.source && a.lane === b.lane;
 
 export function isOpen(node: TrackNode, state: RowState): boolean {
   return state.open.has(node.key) || (!node.foldedByDefault && !state.shut.has(node.key));
@@ -76,8 +84,8 @@ export function withMoved(
   const pinnedAt = state.pinned.indexOf(to);
   if (state.pinned.includes(key) && pinnedAt >= 0)
     return { ...state, pinned: moved(state.pinned, key, to, behind) };
-  const siblings = siblingsOf(tree, key);
-  if (!siblings || key === to || !siblings.some((node) => node.key === to)) return state;
+  const siblings = placesIn(tree).get(key)?.siblings ?? [];
+  if (key === to || !siblings.some((node) => node.key === to)) return state;
   const keys = moved(
     inOrder(siblings, state.order).map((node) => node.key),
     key,
@@ -104,43 +112,46 @@ export function neighbourOf(
 ): string | null {
   const keys = state.pinned.includes(key)
     ? state.pinned
-    : inOrder(siblingsOf(tree, key) ?? [], state.order)
+    : inOrder(placesIn(tree).get(key)?.siblings ?? [], state.order)
         .filter((node) => !node.bare)
         .map((node) => node.key);
   return keys[keys.indexOf(key) + step] ?? null;
 }
 
-const siblingIndex = new WeakMap<readonly TrackNode[], ReadonlyMap<string, readonly TrackNode[]>>();
-
-/** Made once per tree, because every row in sight asks for it at every draw. */
-function siblingsOf(tree: readonly TrackNode[], key: string): readonly TrackNode[] | null {
-  let index = siblingIndex.get(tree);
-  if (!index) {
-    const siblings = new Map<string, readonly TrackNode[]>();
-    const walk = (nodes: readonly TrackNode[]): void => {
-      for (const node of nodes) {
-        siblings.set(node.key, nodes);
-        walk(node.children);
-      }
-    };
-    walk(tree);
-    siblingIndex.set(tree, siblings);
-    index = siblings;
-  }
-  return index.get(key) ?? null;
+interface Place {
+  node: TrackNode;
+  parents: readonly TrackNode[];
+  siblings: readonly TrackNode[];
 }
 
+const placesByTree = new WeakMap<readonly TrackNode[], ReadonlyMap<string, Place>>();
+
+/** Every node by its key, parents first. Made once per tree, because every row in sight asks for its siblings at every draw. */
+function placesIn(tree: readonly TrackNode[]): ReadonlyMap<string, Place> {
+  const known = placesByTree.get(tree);
+  if (known) return known;
+  const places = new Map<string, Place>();
+  const walk = (siblings: readonly TrackNode[], parents: readonly TrackNode[]): void => {
+    for (const node of siblings) {
+      places.set(node.key, { node, parents, siblings });
+      walk(node.children, [...parents, node]);
+    }
+  };
+  walk(tree, []);
+  placesByTree.set(tree, places);
+  return places;
+}
+
+/** The node of a lane and what it lies in, from the top; empty where there is none. */
 export function pathTo(
-  nodes: readonly TrackNode[],
+  tree: readonly TrackNode[],
   source: number,
   lane: number,
 ): readonly TrackNode[] {
-  for (const node of nodes) {
-    if (node.source === source && node.lanes.some((own) => own.lane === lane)) return [node];
-    const below = pathTo(node.children, source, lane);
-    if (below.length > 0) return [node, ...below];
-  }
-  return [];
+  const place = [...placesIn(tree).values()].find(
+    ({ node }) => node.source === source && node.lanes.some((own) => own.lane === lane),
+  );
+  return place ? [...place.parents, place.node] : [];
 }
 
 export function lanesBelow(node: TrackNode): readonly number[] {
@@ -164,14 +175,9 @@ export function withLane(
 }
 
 export function withAll(state: RowState, tree: readonly TrackNode[], open: boolean): RowState {
-  let next = state;
-  const walk = (node: TrackNode): void => {
-    if (!node.bare && (node.lanes.length > 0 || node.children.length > 0))
-      next = withOpen(next, node, open);
-    node.children.forEach(walk);
-  };
-  tree.forEach(walk);
-  return next;
+  return [...placesIn(tree).values()]
+    .filter(({ node }) => !node.bare && (node.lanes.length > 0 || node.children.length > 0))
+    .reduce((next, { node }) => withOpen(next, node, open), state);
 }
 
 /** The nodes that a filter leaves: `match` where own or ancestors' text has its words, `way` for what only leads to such a node. */
@@ -254,120 +260,82 @@ const ROW = { y: 0, lane: -1, counter: -1, open: null, pinned: false, overlap: f
 /** Makes rows, top down; their `y` is given afterwards. */
 class Builder {
   readonly notes = new Map<string, RowNote>();
-  private readonly state: RowState;
-  private readonly shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
-  private readonly pinned: ReadonlyMap<string, Place>;
+  readonly #tree: readonly TrackNode[];
+  readonly #state: RowState;
+  readonly #shown: ReadonlyMap<TrackNode, "match" | "way"> | null;
   /** What leads to the lane that is peeked at. */
-  private readonly way: ReadonlySet<TrackNode>;
+  readonly #way: ReadonlySet<TrackNode>;
 
   constructor(tree: readonly TrackNode[], state: RowState) {
-    this.state = state;
-    this.shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
-    this.pinned = find(tree, new Set(state.pinned));
+    this.#tree = tree;
+    this.#state = state;
+    this.#shown = state.filter.trim() ? shownBy(state.filter, tree) : null;
     const { peek } = state;
-    this.way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
+    this.#way = new Set(peek ? pathTo(tree, peek.source, peek.lane) : []);
   }
 
   pinnedRows(key: string): Row[] {
-    const entry = this.pinned.get(key);
-    if (!entry || (this.shown && !this.shown.has(entry.node))) return [];
-    const [first, ...more] = this.rowsOfNode(entry.node, entry.parents.at(-1)?.key ?? "", 0);
+    const place = placesIn(this.#tree).get(key);
+    if (!place || (this.#shown && !this.#shown.has(place.node))) return [];
+    const { node, parents } = place;
+    const [first, ...more] = this.#rowsOfNode(node, parents.at(-1)?.key ?? "", 0);
     if (!first) return [];
-    const path = entry.parents.flatMap(({ label }) => label || []).join(" › ");
+    const path = parents.flatMap(({ label }) => label || []).join(" › ");
     return [{ ...first, note: [path, first.note].filter(Boolean).join(" · ") }, ...more];
   }
 
   rowsOf(nodes: readonly TrackNode[], parent: string, indent: number): Row[] {
-    return this.visible(nodes).flatMap((node) => this.rowsOfNode(node, parent, indent));
+    return this.#visible(nodes).flatMap((node) => this.#rowsOfNode(node, parent, indent));
   }
 
-  private visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
-    return inOrder(nodes, this.state.order).filter(
-      (node) => !this.pinned.has(node.key) && (!this.shown || this.shown.has(node)),
+  #visible(nodes: readonly TrackNode[]): readonly TrackNode[] {
+    const { order, pinned } = this.#state;
+    return inOrder(nodes, order).filter(
+      (node) => !pinned.includes(node.key) && (!this.#shown || this.#shown.has(node)),
     );
   }
 
   /** `only`: of what is below the node, only the way to the lane that is peeked at. */
-  private rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
-    if (node.kind === "counter")
-      return [
-        this.row(node, parent, indent, {
-          kind: "counter",
-          height: COUNTER_HEIGHT,
-          counter: node.counter,
-        }),
-      ];
-    const children = this.visible(node.children);
-    const first = children[0]?.bare ? children[0] : null;
+  #rowsOfNode(node: TrackNode, parent: string, indent: number, only = false): Row[] {
+    const { kind, lanes } = node;
+    if (kind === "counter") {
+      const { counter } = node;
+      return [this.#row(node, parent, indent, { kind, height: COUNTER_HEIGHT, counter })];
+    }
+    const children = this.#visible(node.children);
+    // Its first lane stands in the node's own row, which saves a row for every thread and stream.
     const direct =
-      node.kind === "group" && node.lanes.length > 0 && children.length === 0
-        ? node
-        : node.lanes.length === 0
-          ? first
-          : null;
+      lanes.length === 0
+        ? children.slice(0, 1).find(({ bare }) => bare)
+        : kind === "group" && children.length === 0
+          ? node
+          : undefined;
     // What a filter found deeper must be seen.
-    const open = !only && (isOpen(node, this.state) || this.shown?.get(node) === "way");
+    const open = !only && (isOpen(node, this.#state) || this.#shown?.get(node) === "way");
     const row = direct
-      ? this.firstLane(node, direct, children, parent, indent, open)
-      : this.header(node, parent, indent, open);
-    if (!open && !this.way.has(node)) return [row];
+      ? this.#row(node, parent, indent, firstLaneOf(direct, children, open), direct)
+      : this.#row(node, parent, indent, headerOf(node, kind, open));
+    if (!open && !this.#way.has(node)) return [row];
     const lanesOf = (owner: TrackNode): Row[] =>
       owner.lanes
-        .map((lane, i) => this.lane(owner, node.label, lane, i, indent + 1))
+        .map((lane, i) => this.#lane(owner, node.label, lane, i, indent + 1))
         .slice(owner === direct ? 1 : 0)
-        .filter(({ lane }) => open || (lane === this.state.peek?.lane && lane !== row.lane));
+        .filter(({ lane }) => open || (lane === this.#state.peek?.lane && lane !== row.lane));
     const below = children
-      .filter((child) => open || this.way.has(child))
+      .filter((child) => open || this.#way.has(child))
       .flatMap((child) =>
-        child.bare ? lanesOf(child) : this.rowsOfNode(child, node.key, indent + 1, !open),
+        child.bare ? lanesOf(child) : this.#rowsOfNode(child, node.key, indent + 1, !open),
       );
     return [row, ...lanesOf(node), ...below];
   }
 
-  /** A node whose first lane stands in the node's own row, which saves a row for every thread and stream. */
-  private firstLane(
-    node: TrackNode,
-    owner: TrackNode,
-    children: readonly TrackNode[],
-    parent: string,
-    indent: number,
-    open: boolean,
-  ): Row {
-    const single = owner.lanes.length <= 1 && children.every((child) => child === owner);
-    const lane = owner.lanes[0]?.lane ?? -1;
-    return this.row(
-      node,
-      parent,
-      indent,
-      { kind: "lane", height: LANE_HEIGHT, lane, open: single ? null : open },
-      owner,
-    );
-  }
-
-  private header(node: TrackNode, parent: string, indent: number, open: boolean): Row {
-    const standing = node.standingLane >= 0 ? node.standingLane : (lanesBelow(node)[0] ?? -1);
-    const empty = node.lanes.length === 0 && node.children.length === 0;
-    return this.row(node, parent, indent, {
-      kind: node.kind,
-      height: HEADER_HEIGHT,
-      lane: open ? -1 : standing,
-      open: empty ? null : open,
-    });
-  }
-
-  private row(
-    node: TrackNode,
-    parent: string,
-    indent: number,
-    more: Partial<Row> & Pick<Row, "kind" | "height">,
-    owner = node,
-  ): Row {
+  #row(node: TrackNode, parent: string, indent: number, more: OwnRow, owner = node): Row {
     this.notes.set(node.key, { node, owner, parent, name: node.label });
     const { key, source, label, note } = node;
     return { ...ROW, key, source, label, note, indent, ...more };
   }
 
-  private lane(
+  #lane(
     node: TrackNode,
     name: string,
     { lane, depth, overlap }: TrackLane,
@@ -383,19 +351,23 @@ class Builder {
   }
 }
 
-interface Place {
-  node: TrackNode;
-  parents: readonly TrackNode[];
+type OwnRow = Partial<Row> & Pick<Row, "kind" | "height">;
+
+function firstLaneOf(owner: TrackNode, children: readonly TrackNode[], open: boolean): OwnRow {
+  const single = owner.lanes.length <= 1 && children.every((child) => child === owner);
+  const lane = owner.lanes[0]?.lane ?? -1;
+  return { kind: "lane", height: LANE_HEIGHT, lane, open: single ? null : open };
 }
 
-function find(tree: readonly TrackNode[], keys: ReadonlySet<string>): ReadonlyMap<string, Place> {
-  const entries = new Map<string, Place>();
-  const walk = (node: TrackNode, parents: readonly TrackNode[]): void => {
-    if (keys.has(node.key)) entries.set(node.key, { node, parents });
-    for (const child of node.children) walk(child, [...parents, node]);
+function headerOf(node: TrackNode, kind: RowKind, open: boolean): OwnRow {
+  const standing = node.standingLane >= 0 ? node.standingLane : (lanesBelow(node)[0] ?? -1);
+  const empty = node.lanes.length === 0 && node.children.length === 0;
+  return {
+    kind,
+    height: HEADER_HEIGHT,
+    lane: open ? -1 : standing,
+    open: empty ? null : open,
   };
-  if (keys.size > 0) for (const node of tree) walk(node, []);
-  return entries;
 }
 
 export function rowsInSight(layout: RowLayout, scroll: number, height: number): readonly Row[] {

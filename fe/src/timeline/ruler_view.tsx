@@ -1,52 +1,45 @@
+import type { TargetedMouseEvent, TargetedPointerEvent, TargetedWheelEvent } from "preact";
 import { useRef } from "preact/hooks";
 import { STEP_BAND } from "./draw_ruler";
-import { wheelFactor, wheelPixels } from "./gestures";
-import type { TimelineProps } from "./props";
+import { columnOf, wheelFactor, wheelPixels } from "./gestures";
 import type { Scene } from "./scene";
+import { rangeOf } from "./viewport";
 import type { Slot } from "./use_scene";
 
 interface RulerProps {
   canvas: Slot<HTMLCanvasElement>;
   scene: { readonly current: Scene | null };
-  props: TimelineProps;
   height: number;
 }
 
 const SLOP = 4;
 
-export function RulerView({ canvas, scene, props, height }: RulerProps) {
+export function RulerView({ canvas, scene, height }: RulerProps) {
   const from = useRef<number | null>(null);
-  const columnOf = (event: MouseEvent): number =>
-    event.clientX - (canvas.current?.getBoundingClientRect().left ?? 0);
   const stroke = (x: number, done: boolean): void => {
     const now = scene.current;
     if (!now || from.current === null || Math.abs(x - from.current) < SLOP) return;
-    const area = now.draftArea({ x: from.current, y: 0 }, { x, y: now.height });
-    if (!done) return;
-    now.draftArea({ x, y: 0 }, null);
-    if (area) props.onArea(area);
+    now.drawArea({ x: from.current, y: 0 }, { x, y: now.height }, done);
   };
   const end = (): void => {
     from.current = null;
   };
-  const zoom = (event: WheelEvent): void => {
+  const zoom = (event: TargetedWheelEvent<HTMLCanvasElement>): void => {
     const now = scene.current;
     if (!now) return;
     event.preventDefault();
     const { x, y } = wheelPixels(event, height);
-    if (Math.abs(x) > Math.abs(y) || event.shiftKey)
-      now.camera.pan((x || y) / Math.max(1, now.width));
-    else now.camera.zoom(columnOf(event) / Math.max(1, now.width), wheelFactor(y));
+    if (Math.abs(x) > Math.abs(y) || event.shiftKey) now.camera.pan(now.shareAt(x || y));
+    else now.camera.zoom(now.shareAt(columnOf(event)), wheelFactor(y));
   };
-  const step = (event: MouseEvent): void => {
+  const step = (event: TargetedMouseEvent<HTMLCanvasElement>): void => {
     const now = scene.current;
     if (!now || event.offsetY > STEP_BAND) return;
-    const time = now.timeUnder(columnOf(event));
-    const boundary = props.boundaries.find(({ start, end: stop }) => start <= time && time < stop);
-    if (boundary) now.showRange({ t0: boundary.start, t1: boundary.end }, 0.03, true);
+    const boundary = now.boundaryUnder(columnOf(event));
+    if (boundary) now.showRange(rangeOf(boundary), 0.03, true);
   };
   /** The canvas goes on above its begin, so that one pointer serves both. */
-  const hover = (event: PointerEvent | null): void => {
+  const hover = (event: TargetedPointerEvent<HTMLCanvasElement> | null): void => {
     const now = scene.current;
     if (!now) return;
     now.pointer = event && { x: columnOf(event), y: event.offsetY - height };

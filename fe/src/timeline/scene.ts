@@ -15,12 +15,20 @@ import { Measure, snapped } from "./measure";
 import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
-import { growthFor, layOut, NO_ROWS, type Growth, rowsInSight, type RowLayout } from "./rows";
+import {
+  growthFor,
+  layOut,
+  NO_ROWS,
+  rowsInSight,
+  sameLane,
+  type Growth,
+  type RowLayout,
+} from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
 import { stickyShift } from "./sticky";
 import { TileStore } from "./tile_store";
 import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
-import { fit, timeAt, topOf, xAt } from "./viewport";
+import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
 import { Telling } from "./telling";
 
 /** What can be told about at the pointer; `time`: that of the pointer. */
@@ -42,7 +50,7 @@ export interface SceneElements {
   measure: HTMLDivElement;
 }
 
-/** What the scene tells its component; each only when it changed. */
+/** What the scene tells its component, the last two at each frame. */
 export interface SceneNews {
   onRowsInSight: (layout: RowLayout, rows: readonly Row[]) => void;
   onHover: (under: Under | null, at: Point | null) => void;
@@ -75,53 +83,60 @@ export class Scene {
   /** Where the pointer is on the canvas; `null`: elsewhere, or it is dragging. */
   pointer: Point | null = null;
   readonly measure = new Measure();
-  private draft: Area | null = null;
+  #draft: Area | null = null;
   stats: DrawStats | null = null;
   readonly clock = new FrameClock();
   width = 0;
   height = 0;
   store: TileStore;
-  private props: TimelineProps;
-  private readonly elements: SceneElements;
-  private readonly news: SceneNews;
-  private readonly painter: Painter;
-  private readonly minimap: MinimapPainter;
+  #props: TimelineProps;
+  readonly #elements: SceneElements;
+  readonly #news: SceneNews;
+  readonly #painter: Painter;
+  readonly #minimap: MinimapPainter;
   readonly telling: Telling;
-  private palette: Palette;
-  private font: string;
-  private request = 0;
-  private readonly endings: (() => void)[] = [];
-  private told = {
-    problem: null as unknown,
-    busy: false,
+  #palette: Palette;
+  #font: string;
+  readonly #lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
+  #request = 0;
+  readonly #endings: (() => void)[] = [];
+  #told = {
     pointer: null as Point | null,
     layout: NO_ROWS,
     rows: [] as readonly Row[],
   };
-  private busySince: number | null = null;
-  private laidOut: readonly unknown[] = [];
-  private growth: Growth | undefined;
+  #busySince: number | null = null;
+  #laidOut: readonly unknown[] = [];
+  #growth: Growth | undefined;
 
   constructor(elements: SceneElements, props: TimelineProps, news: SceneNews) {
-    this.elements = elements;
-    this.props = props;
-    this.news = news;
+    this.#elements = elements;
+    this.#props = props;
+    this.#news = news;
     this.camera = new Camera(props.span, props.initialView, this.invalidate);
-    this.palette = paletteOfTheme();
-    this.font = fontOfTheme();
-    this.painter = new Painter(elements.canvas, { font: `11px ${this.font}` });
-    this.minimap = new MinimapPainter(elements.minimap);
+    this.#palette = paletteOfTheme();
+    this.#font = fontOfTheme();
+    this.#painter = new Painter(elements.canvas, `11px ${this.#font}`);
+    this.#minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
     this.telling = new Telling(
-      (sight) => this.props.onSight(sight),
-      (view) => this.props.onViewSettled(view),
+      (sight) => this.#props.onSight(sight),
+      (view) => this.#props.onViewSettled(view),
     );
-    this.endings.push(watchTheme(this.rePaint), this.watchSize(), this.watchMotion());
+    this.#endings.push(watchTheme(this.#rePaint), this.#watchSize());
+  }
+
+  get view(): TimeRange {
+    return this.camera.view;
+  }
+
+  get scroll(): number {
+    return this.camera.scroll;
   }
 
   update(props: TimelineProps): void {
-    const { sources } = this.props;
-    this.props = props;
+    const { sources } = this.#props;
+    this.#props = props;
     if (sources !== props.sources) {
       this.store.dispose();
       this.store = new TileStore(props.sources, this.invalidate);
@@ -132,58 +147,57 @@ export class Scene {
   }
 
   dispose(): void {
-    cancelAnimationFrame(this.request);
+    cancelAnimationFrame(this.#request);
     // Nothing draws any more, whatever still calls.
     this.width = 0;
     this.telling.end();
     this.store.dispose();
-    for (const end of this.endings) end();
+    for (const end of this.#endings) end();
   }
 
   /** Asks for a frame; many times before it is the same as once. */
   readonly invalidate = (): void => {
-    if (this.request === 0) this.request = requestAnimationFrame(this.render);
+    if (this.#request === 0) this.#request = requestAnimationFrame(this.#render);
   };
 
   /** Lays the rows out at once where they changed, for those who need to know before the next frame. */
   settleRows(): void {
     const room = Math.round(this.height * PINNED_SHARE);
-    const { tree, rows } = this.props;
+    const { tree, rows } = this.#props;
     // Of the window, not of the canvas: rows may not grow and shrink with the panels about them.
     const tall = window.innerHeight;
     const now = [tree, rows, room, tall];
-    if (now.every((part, i) => part === this.laidOut[i])) return;
-    if (tree !== this.laidOut[0] || tall !== this.laidOut[3])
-      this.growth = growthFor(
+    if (now.every((part, i) => part === this.#laidOut[i])) return;
+    if (tree !== this.#laidOut[0] || tall !== this.#laidOut[3])
+      this.#growth = growthFor(
         tree,
-        tall - this.elements.stage.getBoundingClientRect().top - BELOW_ROWS,
+        tall - this.#elements.stage.getBoundingClientRect().top - BELOW_ROWS,
       );
-    this.laidOut = now;
-    this.layout = layOut(tree, rows, room, this.growth);
+    this.#laidOut = now;
+    this.layout = layOut(tree, rows, room, this.#growth);
     this.camera.setHeights(this.layout.height, this.height);
   }
 
   showRow(row: Row, animate: boolean): void {
-    this.camera.scrollTo(scrollFor(this.layout, row, this.camera.scroll, this.height), animate);
+    this.camera.scrollTo(scrollFor(this, row), animate);
   }
 
   showRange(range: TimeRange, margin: number, animate: boolean): void {
     // What has no length gets the closest look that still shows where it is.
     const stretch = range.t1 > range.t0 ? range : { t0: range.t0 - 500, t1: range.t0 + 500 };
-    this.camera.go(fit(stretch, margin, this.props.span), animate);
+    this.camera.go(fit(stretch, margin, this.#props.span), animate);
   }
 
   sight(): Sight {
-    return sightOf(this.camera.view, this.width, this.rows);
+    return sightOf(this);
   }
 
-  /** The area of a stroke; kept as a draft until it is done. */
-  draftArea(from: Point, to: Point | null): Area | null {
-    this.draft =
-      to &&
-      areaOf(from, to, this.camera.view, this.width, this.layout, this.rows, this.camera.scroll);
+  /** The area of a stroke: a draft until it is done, then chosen. `to`: `null` where the stroke was given up. */
+  drawArea(from: Point, to: Point | null, done: boolean): void {
+    const area = to && areaOf(from, to, this);
+    this.#draft = done ? null : area;
     this.invalidate();
-    return this.draft;
+    if (done && area) this.#props.onArea(area);
   }
 
   sliceUnder(at: Point): Slice | null {
@@ -191,12 +205,12 @@ export class Scene {
   }
 
   /** The slice of a selection, when it is in sight and stands for itself there. */
-  sliceOf({ source, lane, event, start, end }: Selected): Slice | null {
-    const row = this.rows.find((one) => one.source === source && one.lane === lane);
+  sliceOf(selected: Selected): Slice | null {
+    const row = this.rows.find((one) => sameLane(one, selected));
     if (!row) return null;
-    const y = topOf(this.camera, row) + row.height / 2;
-    const slice = this.sliceUnder({ x: xAt(this.camera.view, this.width, (start + end) / 2), y });
-    return slice?.event === event && slice.count <= 1 ? slice : null;
+    const y = topOf(this, row) + row.height / 2;
+    const slice = this.sliceUnder({ x: xAt(this, middleOf(selected)), y });
+    return slice?.event === selected.event && slice.count <= 1 ? slice : null;
   }
 
   /** The time at a point, or that of a slice's edge close by. */
@@ -208,98 +222,86 @@ export class Scene {
   }
 
   /** The row of the selection, when it is in sight. */
-  private selectedRow(): Row | undefined {
-    const { selected } = this.props;
+  #selectedRow(): Row | undefined {
+    const { selected } = this.#props;
     return this.rows.find(
-      (row) =>
-        row.source === selected?.source &&
-        row.lane === selected.lane &&
-        topOf(this.camera, row) + row.height <= this.height,
+      (row) => selected && sameLane(row, selected) && topOf(this, row) + row.height <= this.height,
     );
   }
 
+  boundaryUnder(x: number): Boundary | undefined {
+    const time = this.timeUnder(x);
+    return this.#props.boundaries.find(({ start, end }) => start <= time && time < end);
+  }
+
+  /** A column as a share of the width. */
+  shareAt(x: number): number {
+    return x / Math.max(1, this.width);
+  }
+
   timeUnder(x: number): number {
-    return timeAt(this.camera.view, this.width, x);
+    return timeAt(this, x);
   }
 
   /** The chosen area, or the one that is being chosen. */
-  private get area(): Area | null {
-    return this.draft ?? this.props.area;
+  get #area(): Area | null {
+    return this.#draft ?? this.#props.area;
   }
 
-  private readonly render = (now: number): void => {
-    this.request = 0;
+  readonly #render = (now: number): void => {
+    this.#request = 0;
     if (this.width <= 0 || this.height <= 0) return;
-    const moved = this.camera.tick(now);
+    this.camera.still = this.#lessMotion.matches;
+    this.camera.tick(now);
     this.settleRows();
     const begun = performance.now();
-    this.rows = rowsInSight(this.layout, this.camera.scroll, this.height);
+    this.rows = rowsInSight(this.layout, this.scroll, this.height);
     const sight = this.sight();
     this.store.want(sight.view, sight.nsPerPx, sight.lanes);
-    this.frame = this.makeFrame();
-    this.hover();
-    this.stats = this.painter.draw(this.frame, this.store);
-    this.drawScales(this.frame);
-    this.moveElements();
-    this.tell(now, sight);
-    this.clock.add(now, performance.now() - begun, this.stats.ms, moved);
+    this.frame = this.#makeFrame();
+    this.#hover(this.frame);
+    this.stats = this.#painter.draw(this.frame, this.store);
+    this.#drawScales(this.frame);
+    this.#moveElements();
+    this.#tell(now, sight);
+    this.clock.add(performance.now() - begun, this.stats.ms);
     if (this.camera.moving) this.invalidate();
   };
 
-  private makeFrame(): Frame {
-    const { props, camera, layout } = this;
-    const { sources, colourBy, boundaries, marks, arrows, selected, hits, curves, lit } = props;
-    const figures = this.draft ? NO_FIGURES : props.figures;
+  #makeFrame(): Frame {
     return {
+      ...this.#props,
       width: this.width,
       height: this.height,
       ratio: window.devicePixelRatio || 1,
-      view: camera.view,
-      scroll: camera.scroll,
+      view: this.view,
+      scroll: this.scroll,
       rows: this.rows,
-      pinnedHeight: layout.pinnedHeight,
-      sources,
-      palette: this.palette,
-      colourBy,
-      boundaries,
-      marks,
-      arrows,
-      selected,
+      pinnedHeight: this.layout.pinnedHeight,
+      palette: this.#palette,
       hovered: null,
-      area: this.area,
-      hits,
-      curves,
-      figures,
+      area: this.#area,
+      figures: this.#draft ? NO_FIGURES : this.#props.figures,
       pointer: this.pointer,
-      lit,
     };
   }
 
   /** What is under the pointer changes when the view moves as well. */
-  private hover(): void {
-    const { frame, pointer } = this;
-    if (!frame) return;
-    const slice =
-      pointer && pointer.y >= 0 ? sliceAt(frame, this.store, pointer.x, pointer.y) : null;
-    frame.hovered = slice;
-    const same =
-      slice?.event === this.hovered?.event &&
-      slice?.lane === this.hovered?.lane &&
-      slice?.source === this.hovered?.source &&
-      slice?.count === this.hovered?.count;
-    this.hovered = slice;
-    if (!same) this.elements.stage.toggleAttribute("data-on", slice !== null);
-    if (same && pointer === this.told.pointer) return;
-    this.told.pointer = pointer;
-    this.news.onHover(pointer && this.under(frame, slice, pointer), pointer);
+  #hover(frame: Frame): void {
+    const { pointer, hovered } = this;
+    const slice = pointer && pointer.y >= 0 ? this.sliceUnder(pointer) : null;
+    frame.hovered = this.hovered = slice;
+    const same = slice && hovered ? sameSlice(slice, hovered) : slice === hovered;
+    if (!same) this.#elements.stage.toggleAttribute("data-on", slice !== null);
+    if (same && pointer === this.#told.pointer) return;
+    this.#told.pointer = pointer;
+    this.#news.onHover(pointer && this.#under(frame, slice, pointer), pointer);
   }
 
-  private under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
+  #under(frame: Frame, slice: Slice | null, { x, y }: Point): Under | null {
     const time = this.timeUnder(x);
     if (y < 0) {
-      const band = y < STEP_BAND - rulerHeight(this.props);
-      const boundary =
-        band && this.props.boundaries.find(({ start, end }) => start <= time && time < end);
+      const boundary = y < STEP_BAND - rulerHeight(this.#props) && this.boundaryUnder(x);
       return boundary ? { kind: "boundary", boundary } : null;
     }
     const row = rowUnder(frame, y) ?? null;
@@ -307,59 +309,56 @@ export class Scene {
     return row && (row.counter >= 0 || row.overlap) ? { kind: "row", row, time } : null;
   }
 
-  private drawScales(frame: Frame): void {
-    const { span, activity, selected, hitHeat: heat } = this.props;
-    drawRuler(this.elements.ruler, {
+  #drawScales(frame: Frame): void {
+    const { span, activity, selected, hitHeat: heat } = this.#props;
+    drawRuler(this.#elements.ruler, {
       ...frame,
-      height: rulerHeight(this.props),
+      height: rulerHeight(this.#props),
       origin: span.t0,
-      chosen: this.area ?? (selected && { t0: selected.start, t1: selected.end }),
+      chosen: this.#area ?? (selected && rangeOf(selected)),
       pointer: this.pointer && this.timeUnder(this.pointer.x),
-      font: this.font,
+      font: this.#font,
     });
-    this.minimap.draw({ ...frame, span, activity, heat });
+    this.#minimap.draw({ ...frame, span, activity, heat });
   }
 
-  private moveElements(): void {
-    const { list, sticky, bar, frame } = this.elements;
-    this.moveMeasure();
-    list.style.transform = `translateY(${-this.camera.scroll}px)`;
-    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.camera.scroll)}px)`;
+  #moveElements(): void {
+    const { list, sticky, bar, frame } = this.#elements;
+    this.#moveMeasure();
+    list.style.transform = `translateY(${-this.scroll}px)`;
+    sticky.style.transform = `translateY(${stickyShift(this.layout, this.rows, this.scroll)}px)`;
     const child = bar.firstElementChild;
     const length = `${this.camera.scrollRange + this.height}px`;
     if (child instanceof HTMLElement && child.style.height !== length) child.style.height = length;
-    if (Math.abs(bar.scrollTop - this.camera.scroll) >= 1) bar.scrollTop = this.camera.scroll;
-    const { area } = this;
-    const extent = area && extentOf(area, this.layout, this.rows, this.camera.scroll);
-    frame.hidden = !area || !extent;
-    if (!area || !extent) return;
-    const x0 = Math.max(-4, xAt(this.camera.view, this.width, area.t0));
-    const x1 = Math.min(this.width + 4, xAt(this.camera.view, this.width, area.t1));
-    frame.hidden = x1 < 0 || x0 > this.width;
-    frame.style.transform = `translate(${x0}px, ${extent.y0}px)`;
-    frame.style.width = `${Math.max(2, x1 - x0)}px`;
+    if (Math.abs(bar.scrollTop - this.scroll) >= 1) bar.scrollTop = this.scroll;
+    const area = this.#area;
+    const extent = area && extentOf(area, this);
+    const columns = extent && columnsOf(this, area.t0, area.t1, 4);
+    frame.hidden = !columns;
+    if (!columns) return;
+    const [left, right] = columns;
+    frame.style.transform = `translate(${left}px, ${extent.y0}px)`;
+    frame.style.width = `${Math.max(2, right - left)}px`;
     frame.style.height = `${extent.y1 - extent.y0}px`;
   }
 
-  private moveMeasure(): void {
-    const { measure: element } = this.elements;
+  #moveMeasure(): void {
+    const { measure: element } = this.#elements;
     const { stretch, y } = this.measure;
-    element.hidden = !stretch;
-    if (!stretch) return;
-    const x0 = xAt(this.camera.view, this.width, stretch.t0);
-    const x1 = xAt(this.camera.view, this.width, stretch.t1);
-    element.hidden = x1 < 0 || x0 > this.width;
-    const left = Math.max(-4, x0);
+    const columns = stretch && columnsOf(this, stretch.t0, stretch.t1, 4);
+    element.hidden = !columns;
+    if (!columns) return;
+    const [left, right] = columns;
     element.style.transform = `translateX(${left}px)`;
-    element.style.width = `${Math.max(1, Math.min(this.width + 4, x1) - left)}px`;
+    element.style.width = `${Math.max(1, right - left)}px`;
     element.style.setProperty("--at", `${Math.min(y, this.height - 24)}px`);
-    const text = formatExactTime(Math.round(stretch.t1 - stretch.t0));
+    const text = formatExactTime(Math.round(lengthOf(stretch)));
     if (element.textContent !== text && element.firstElementChild)
       element.firstElementChild.textContent = text;
   }
 
-  private tell(now: number, sight: Sight): void {
-    const { told } = this;
+  #tell(now: number, sight: Sight): void {
+    const told = this.#told;
     const sameRows =
       told.layout === this.layout &&
       told.rows.length === this.rows.length &&
@@ -367,50 +366,49 @@ export class Scene {
     if (!sameRows) {
       told.layout = this.layout;
       told.rows = this.rows;
-      this.news.onRowsInSight(this.layout, this.rows);
+      this.#news.onRowsInSight(this.layout, this.rows);
     }
     this.telling.see(now, { ...sight, rows: told.rows });
-    const problem = this.store.problem;
-    if (problem !== told.problem) this.news.onProblem((told.problem = problem));
-    this.tellBusy(now);
+    this.#news.onProblem(this.store.problem);
+    this.#news.onBusy(this.#busyFor(now) > PATIENCE);
   }
 
-  private tellBusy(now: number): void {
-    if (!this.store.busy) this.busySince = null;
-    else if (this.busySince === null) {
-      this.busySince = now;
+  /** How long something has been on its way, ms. */
+  #busyFor(now: number): number {
+    if (!this.store.busy) this.#busySince = null;
+    else if (this.#busySince === null) {
+      this.#busySince = now;
       setTimeout(this.invalidate, PATIENCE + 20);
     }
-    const busy = this.busySince !== null && now - this.busySince > PATIENCE;
-    if (busy !== this.told.busy) this.news.onBusy((this.told.busy = busy));
+    return now - (this.#busySince ?? now);
   }
 
-  private readonly rePaint = (): void => {
-    this.palette = paletteOfTheme();
-    this.font = fontOfTheme();
+  readonly #rePaint = (): void => {
+    this.#palette = paletteOfTheme();
+    this.#font = fontOfTheme();
     this.invalidate();
   };
 
-  private watchSize(): () => void {
+  #watchSize(): () => void {
     let windowWidth = window.innerWidth;
     const measure = (): void => {
-      const { clientWidth, clientHeight } = this.elements.stage;
+      const { clientWidth, clientHeight } = this.#elements.stage;
       if (clientWidth === this.width && clientHeight === this.height) return;
       // A panel opened or a border was moved. Of a larger or smaller window the same stretch is seen.
       if (this.width > 0 && clientWidth > 0 && windowWidth === window.innerWidth)
         this.camera.widen(clientWidth / this.width);
       windowWidth = window.innerWidth;
-      const seen = this.selectedRow();
+      const seen = this.#selectedRow();
       this.width = clientWidth;
       this.height = clientHeight;
       this.camera.setHeights(this.layout.height, this.height);
       // What was just selected may not vanish below the panel that tells of it.
-      if (seen && !this.selectedRow()) this.showRow(seen, false);
+      if (seen && !this.#selectedRow()) this.showRow(seen, false);
       // At once, because a canvas of the old size would be seen stretched for a frame.
-      this.render(performance.now());
+      this.#render(performance.now());
     };
     const observer = new ResizeObserver(measure);
-    observer.observe(this.elements.stage);
+    observer.observe(this.#elements.stage);
     // The ratio of px changes with the browser's zoom.
     window.addEventListener("resize", this.invalidate);
     return () => {
@@ -418,12 +416,7 @@ export class Scene {
       window.removeEventListener("resize", this.invalidate);
     };
   }
-
-  private watchMotion(): () => void {
-    const query = window.matchMedia("(prefers-reduced-motion: reduce)");
-    const read = (): void => void (this.camera.still = query.matches);
-    read();
-    query.addEventListener("change", read);
-    return () => query.removeEventListener("change", read);
-  }
 }
+
+const sameSlice = (a: Slice, b: Slice): boolean =>
+  sameLane(a, b) && a.event === b.event && a.count === b.count;

@@ -1,8 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { sampleTree } from "./fixtures";
 import { NO_ROW_STATE } from "./props";
-import { layOut, rowsInSight } from "./rows";
-import { areaInSight, areaOf, extentOf, lanesDrawn, lanesMeant, scrollFor, sightOf } from "./sight";
+import { layOut, rowsInSight, type RowLayout } from "./rows";
+import {
+  areaInSight,
+  areaOf,
+  extentOf,
+  lanesDrawn,
+  lanesMeant,
+  scrollFor,
+  sightOf,
+  type Shown,
+} from "./sight";
 
 const TREE = sampleTree();
 // host 0-24, main 24-46, calls/1 46-64, calls/2 64-82, python 82-104, memory 104-148, gpu 148-172, stream 7 172-194, stream 9 194-216, overlap 216-234
@@ -10,8 +19,17 @@ const OPEN = layOut(TREE, NO_ROW_STATE, 1000);
 const SHUT = layOut(TREE, { ...NO_ROW_STATE, shut: new Set(["gpu"]) }, 1000);
 const VIEW = { t0: 1000, t1: 2000 };
 
+const shown = (layout: RowLayout, scroll = 0, rows = layout.rows): Shown => ({
+  view: VIEW,
+  width: 500,
+  height: 300,
+  scroll,
+  layout,
+  rows,
+});
+
 it("tells what is drawn", () => {
-  const sight = sightOf(VIEW, 500, rowsInSight(OPEN, 150, 50));
+  const sight = sightOf(shown(OPEN, 0, rowsInSight(OPEN, 150, 50)));
   expect(sight.nsPerPx).toBe(2);
   expect(sight.rows.map((row) => row.key)).toEqual(["gpu", "stream 7", "stream 9"]);
   expect([...sight.lanes]).toEqual([[0, [5, 6]]]);
@@ -24,7 +42,7 @@ it("means all lanes below a folded row but draws one", () => {
 
 describe("areaOf", () => {
   const area = (y0: number, y1: number, x0 = 100, x1 = 400): ReturnType<typeof areaOf> =>
-    areaOf({ x: x0, y: y0 }, { x: x1, y: y1 }, VIEW, 500, OPEN, OPEN.rows, 0);
+    areaOf({ x: x0, y: y0 }, { x: x1, y: y1 }, shown(OPEN));
 
   it("has the touched rows, whichever way it was drawn", () => {
     expect(area(200, 180)).toEqual({ t0: 1200, t1: 1800, lanes: new Map([[0, [5, 6]]]) });
@@ -46,28 +64,22 @@ describe("areaOf", () => {
     const found = areaOf(
       { x: 0, y: 5 },
       { x: 9, y: 20 },
-      VIEW,
-      500,
-      layout,
-      rowsInSight(layout, 60, 200),
-      60,
+      shown(layout, 60, rowsInSight(layout, 60, 200)),
     );
     expect(found?.lanes.get(0)?.length).toBeGreaterThan(2);
     const below = areaOf(
       { x: 0, y: 45 },
       { x: 9, y: 46 },
-      VIEW,
-      500,
-      layout,
-      rowsInSight(layout, 60, 200),
-      60,
+      shown(layout, 60, rowsInSight(layout, 60, 200)),
     );
     expect(below?.lanes.get(0)).toEqual([3]);
   });
 });
 
 it("makes an area of all that is in view, inside the trace", () => {
-  expect(areaInSight({ t0: -5, t1: 99 }, { t0: 0, t1: 50 }, OPEN, OPEN.rows)).toMatchObject({
+  expect(
+    areaInSight({ ...shown(OPEN), view: { t0: -5, t1: 99 } }, { t0: 0, t1: 50 }),
+  ).toMatchObject({
     t0: 0,
     t1: 50,
   });
@@ -75,15 +87,16 @@ it("makes an area of all that is in view, inside the trace", () => {
 
 it("frames the rows of an area", () => {
   const area = { t0: 0, t1: 1, lanes: new Map([[0, [3, 4]]]) };
-  expect(extentOf(area, OPEN, OPEN.rows, 10)).toEqual({ y0: 36, y1: 72 });
-  expect(extentOf({ ...area, lanes: new Map([[7, [3]]]) }, OPEN, OPEN.rows, 0)).toBeNull();
+  expect(extentOf(area, shown(OPEN, 10))).toEqual({ y0: 36, y1: 72 });
+  expect(extentOf({ ...area, lanes: new Map([[7, [3]]]) }, shown(OPEN))).toBeNull();
 });
 
 describe("scrollFor", () => {
   const row = OPEN.rows.find((found) => found.key === "stream 9")!; // 194-216
-  it("leaves what is in sight", () => expect(scrollFor(OPEN, row, 100, 200)).toBe(100));
+  it("leaves what is in sight", () =>
+    expect(scrollFor({ ...shown(OPEN, 100), height: 200 }, row)).toBe(100));
   it("comes from above and from below with some room", () => {
-    expect(scrollFor(OPEN, row, 200, 122)).toBe(194 - 25);
-    expect(scrollFor(OPEN, row, 0, 122)).toBe(216 - 122 + 25);
+    expect(scrollFor({ ...shown(OPEN, 200), height: 122 }, row)).toBe(194 - 25);
+    expect(scrollFor({ ...shown(OPEN), height: 122 }, row)).toBe(216 - 122 + 25);
   });
 });

@@ -2,7 +2,7 @@ import type { Point } from "./gestures";
 import type { Sight } from "./props";
 import { lanesBelow, type RowLayout } from "./rows";
 import type { Area, Row, TimeRange } from "./types";
-import { nsPerPx, timeAt, topOf } from "./viewport";
+import { nsPerPx, timeAt, topOf, type Scale } from "./viewport";
 
 export function lanesDrawn(rows: readonly Row[]): ReadonlyMap<number, readonly number[]> {
   const lanes = new Map<number, number[]>();
@@ -37,49 +37,45 @@ function sorted(lanes: Map<number, number[]>): Map<number, number[]> {
   );
 }
 
-export function sightOf(view: TimeRange, width: number, rows: readonly Row[]): Sight {
-  return { view, width, nsPerPx: nsPerPx(view, width), rows, lanes: lanesDrawn(rows) };
+/** What the canvas shows. */
+export interface Shown extends Scale {
+  height: number;
+  scroll: number;
+  layout: RowLayout;
+  /** Rows in sight. */
+  rows: readonly Row[];
 }
 
-export function rowsBetween(
-  layout: RowLayout,
-  rows: readonly Row[],
-  scroll: number,
-  a: number,
-  b: number,
-): readonly Row[] {
+export function sightOf({ view, width, rows }: Pick<Shown, keyof Scale | "rows">): Sight {
+  return { view, width, nsPerPx: nsPerPx({ view, width }), rows, lanes: lanesDrawn(rows) };
+}
+
+/** Where a row can be seen: what scrolls is hidden by the pinned rows. */
+function extentOfRow(shown: Shown, row: Row): { y0: number; y1: number } {
+  const y = topOf(shown, row);
+  return { y0: row.pinned ? y : Math.max(y, shown.layout.pinnedHeight), y1: y + row.height };
+}
+
+function rowsBetween(shown: Shown, a: number, b: number): readonly Row[] {
   const [top, bottom] = [Math.min(a, b), Math.max(a, b)];
-  return rows.filter((row) => {
-    const y = topOf({ scroll }, row);
-    const from = row.pinned ? y : Math.max(y, layout.pinnedHeight);
-    return y + row.height > top && from <= bottom && y + row.height > from;
+  return shown.rows.filter((row) => {
+    const { y0, y1 } = extentOfRow(shown, row);
+    return y1 > top && y0 <= bottom && y1 > y0;
   });
 }
 
 /** The area of a stroke over the canvas; all rows in sight where the touched ones have no lanes. `null`: it has no width. */
-export function areaOf(
-  from: Point,
-  to: Point,
-  view: TimeRange,
-  width: number,
-  layout: RowLayout,
-  rows: readonly Row[],
-  scroll: number,
-): Area | null {
-  const inside = (x: number): number => Math.max(0, Math.min(width, x));
-  const t0 = Math.round(timeAt(view, width, inside(Math.min(from.x, to.x))));
-  const t1 = Math.round(timeAt(view, width, inside(Math.max(from.x, to.x))));
+export function areaOf(from: Point, to: Point, shown: Shown): Area | null {
+  const timeOf = (x: number): number =>
+    Math.round(timeAt(shown, Math.max(0, Math.min(shown.width, x))));
+  const t0 = timeOf(Math.min(from.x, to.x));
+  const t1 = timeOf(Math.max(from.x, to.x));
   if (t1 <= t0) return null;
-  const touched = lanesMeant(rowsBetween(layout, rows, scroll, from.y, to.y), layout);
-  return { t0, t1, lanes: touched.size > 0 ? touched : lanesMeant(rows, layout) };
+  const touched = lanesMeant(rowsBetween(shown, from.y, to.y), shown.layout);
+  return { t0, t1, lanes: touched.size > 0 ? touched : lanesMeant(shown.rows, shown.layout) };
 }
 
-export function areaInSight(
-  view: TimeRange,
-  span: TimeRange,
-  layout: RowLayout,
-  rows: readonly Row[],
-): Area {
+export function areaInSight({ view, layout, rows }: Shown, span: TimeRange): Area {
   return {
     t0: Math.round(Math.max(view.t0, span.t0)),
     t1: Math.round(Math.min(view.t1, span.t1)),
@@ -87,31 +83,26 @@ export function areaInSight(
   };
 }
 
-export function extentOf(
-  area: Area,
-  layout: RowLayout,
-  rows: readonly Row[],
-  scroll: number,
-): { y0: number; y1: number } | null {
-  let y0 = Infinity;
-  let y1 = -Infinity;
-  for (const row of rows) {
-    const meant = lanesMeant([row], layout).get(row.source);
-    const lanes = area.lanes.get(row.source);
-    if (!meant || !lanes || !meant.some((lane) => lanes.includes(lane))) continue;
-    const y = topOf({ scroll }, row);
-    y0 = Math.min(y0, row.pinned ? y : Math.max(layout.pinnedHeight, y));
-    y1 = Math.max(y1, y + row.height);
-  }
+export function extentOf(area: Area, shown: Shown): { y0: number; y1: number } | null {
+  const extents = shown.rows
+    .filter((row) => {
+      const meant = lanesMeant([row], shown.layout).get(row.source);
+      return meant?.some((lane) => area.lanes.get(row.source)?.includes(lane));
+    })
+    .map((row) => extentOfRow(shown, row));
+  const y0 = Math.min(...extents.map((extent) => extent.y0));
+  const y1 = Math.max(...extents.map((extent) => extent.y1));
   return y1 > y0 ? { y0, y1 } : null;
 }
 
 /** Where to scroll so that a row is in sight, with some room about it; the present position when it is. */
-export function scrollFor(layout: RowLayout, row: Row, scroll: number, height: number): number {
-  if (row.pinned) return scroll;
-  const room = Math.min(60, Math.max(0, (height - layout.pinnedHeight - row.height) / 4));
-  const top = row.y - scroll - layout.pinnedHeight;
-  const bottom = row.y + row.height - scroll;
-  if (top >= 0 && bottom <= height) return scroll;
-  return top < 0 ? row.y - layout.pinnedHeight - room : row.y + row.height - height + room;
+export function scrollFor(
+  { layout: { pinnedHeight }, scroll, height }: Pick<Shown, "layout" | "scroll" | "height">,
+  row: Row,
+): number {
+  const room = Math.min(60, Math.max(0, (height - pinnedHeight - row.height) / 4));
+  const above = row.y - pinnedHeight;
+  const below = row.y + row.height - height;
+  if (row.pinned || (above >= scroll && below <= scroll)) return scroll;
+  return above < scroll ? above - room : below + room;
 }

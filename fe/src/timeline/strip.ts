@@ -28,33 +28,33 @@ export function canvasSurface(width: number, rows: number): Surface {
 const SPARE_ROWS = 16;
 
 export class Strip {
-  width = 0;
-  rows = 0;
-  private made = 0;
-  private surface: Surface | null = null;
-  private readonly make: MakeSurface;
+  #width = 0;
+  #rows = 0;
+  #made = 0;
+  #surface: Surface | null = null;
+  readonly #make: MakeSurface;
 
-  constructor(make: MakeSurface = canvasSurface) {
-    this.make = make;
+  constructor(make: MakeSurface) {
+    this.#make = make;
   }
 
   begin(width: number, rows: number): Uint32Array {
-    if (!this.surface || width !== this.width || rows > this.made) {
-      this.made = Math.max(1, rows + SPARE_ROWS);
-      this.width = width;
-      this.surface = this.make(width, this.made);
+    if (!this.#surface || width !== this.#width || rows > this.#made) {
+      this.#made = Math.max(1, rows + SPARE_ROWS);
+      this.#width = width;
+      this.#surface = this.#make(width, this.#made);
     } else {
       // `put` takes over what was written last time otherwise.
-      this.surface.pixels.fill(0, 0, width * Math.max(rows, this.rows));
+      this.#surface.pixels.fill(0, 0, width * Math.max(rows, this.#rows));
     }
-    this.rows = rows;
-    return this.surface.pixels;
+    this.#rows = rows;
+    return this.#surface.pixels;
   }
 
   /** The picture, `width` px wide, row i at y = i. */
   finish(): CanvasImageSource | null {
-    if (!this.surface || this.rows === 0) return null;
-    this.surface.put(this.rows);
-    return this.surface.image;
+    if (!this.#surface || this.#rows === 0) return null;
+    this.#surface.put(this.#rows);
+    return this.#surface.image;
   }
 }

@@ -8,52 +8,52 @@ const MEANWHILE = 400;
 const SETTLED = 250;
 
 export class Telling {
-  private readonly onSight: (sight: Sight) => void;
-  private readonly onSettled: (view: TimeRange) => void;
-  private sight: Sight | null = null;
-  private toldAt = -Infinity;
-  private restTimer: ReturnType<typeof setTimeout> | undefined;
-  private settledTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #onSight: (sight: Sight) => void;
+  readonly #onSettled: (view: TimeRange) => void;
+  #sight: Sight | null = null;
+  #toldAt = -Infinity;
+  #restTimer: ReturnType<typeof setTimeout> | undefined;
+  #settledTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(onSight: (sight: Sight) => void, onSettled: (view: TimeRange) => void) {
-    this.onSight = onSight;
-    this.onSettled = onSettled;
+    this.#onSight = onSight;
+    this.#onSettled = onSettled;
   }
 
   see(now: number, sight: Sight): void {
-    const before = this.sight;
+    const before = this.#sight;
     if (before && sameSight(before, sight)) return;
-    this.sight = sight;
+    this.#sight = sight;
     if (!before) {
-      this.tell(now);
+      this.#tell(now);
       return;
     }
-    clearTimeout(this.restTimer);
-    this.restTimer = undefined;
-    if (now - this.toldAt >= MEANWHILE) this.tell(now);
-    else this.restTimer = setTimeout(() => this.tell(now + REST), REST);
+    clearTimeout(this.#restTimer);
+    this.#restTimer = undefined;
+    if (now - this.#toldAt >= MEANWHILE) this.#tell(now);
+    else this.#restTimer = setTimeout(() => this.#tell(now + REST), REST);
     if (sameView(before.view, sight.view)) return;
-    clearTimeout(this.settledTimer);
-    this.settledTimer = setTimeout(() => {
-      this.settledTimer = undefined;
-      this.onSettled(this.sight?.view ?? sight.view);
+    clearTimeout(this.#settledTimer);
+    this.#settledTimer = setTimeout(() => {
+      this.#settledTimer = undefined;
+      this.#onSettled(this.#sight?.view ?? sight.view);
     }, SETTLED);
   }
 
   /** Something was seen that the view around has not been told of. */
   get pending(): boolean {
-    return this.restTimer !== undefined || this.settledTimer !== undefined;
+    return this.#restTimer !== undefined || this.#settledTimer !== undefined;
   }
 
   end(): void {
-    clearTimeout(this.restTimer);
-    clearTimeout(this.settledTimer);
+    clearTimeout(this.#restTimer);
+    clearTimeout(this.#settledTimer);
   }
 
-  private tell(now: number): void {
-    this.restTimer = undefined;
-    this.toldAt = now;
-    if (this.sight) this.onSight(this.sight);
+  #tell(now: number): void {
+    this.#restTimer = undefined;
+    this.#toldAt = now;
+    if (this.#sight) this.#onSight(this.#sight);
   }
 }
 

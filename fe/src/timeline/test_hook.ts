@@ -2,7 +2,6 @@
 
 import type { TimelineProps } from "./props";
 import type { Scene } from "./scene";
-import type { StoreStats } from "./tile_store";
 import type { DrawStats } from "./draw";
 import type { CurveValue, Row, Slice, TimeRange } from "./types";
 import { topOf, xAt } from "./viewport";
@@ -20,13 +19,9 @@ export interface ProfilerTest {
   zoomTo: (range: TimeRange) => void;
   /** Nothing moves, nothing is on its way, and the view around the canvas knows what is in sight. */
   idle: () => boolean;
-  stats: () => {
-    draw: DrawStats | null;
-    store: Omit<StoreStats, "latencies">;
-    latencies: readonly number[];
-  };
-  /** Last frames, ms: time on the main thread, of it drawing the canvas, and from frame to frame while moving. */
-  times: () => { frames: readonly number[]; draws: readonly number[]; gaps: readonly number[] };
+  stats: () => { draw: DrawStats | null };
+  /** Last frames, ms: time on the main thread, and of it drawing the canvas. */
+  times: () => { frames: readonly number[]; draws: readonly number[] };
   clearTimes: () => void;
 }
 
@@ -47,7 +42,7 @@ export function expose(scene: Scene, props: () => TimelineProps): () => void {
 function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
   const { camera, clock } = scene;
   return {
-    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(camera, row) })),
+    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(scene, row) })),
     view: () => camera.view,
     scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
     size: () => ({ width: scene.width, height: scene.height }),
@@ -55,7 +50,7 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
       const slice = scene.sliceUnder({ x, y });
       return slice && { ...slice, label: props().sources[slice.source]?.name(slice.name) ?? "" };
     },
-    xOf: (time) => xAt(camera.view, scene.width, time),
+    xOf: (time) => xAt(scene, time),
     selected: () => props().selected,
     figures: () =>
       scene.rows.flatMap((row) => {
@@ -64,11 +59,8 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
       }),
     zoomTo: (range) => camera.go(range, false),
     idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
-    stats: () => {
-      const { latencies, ...store } = scene.store.stats();
-      return { draw: scene.stats, store, latencies };
-    },
-    times: () => ({ frames: clock.frames, draws: clock.draws, gaps: clock.gaps }),
+    stats: () => ({ draw: scene.stats }),
+    times: () => clock,
     clearTimes: () => clock.clear(),
   };
 }

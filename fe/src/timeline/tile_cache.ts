@@ -35,26 +35,25 @@ type Level = Map<number, Lanes>;
 
 export class TileCache {
   bytes = 0;
-  tiles = 0;
-  private readonly sources: readonly Source[];
-  private readonly limit: number;
-  private readonly levels: Map<number, Level>[];
-  private replies: Reply[] = [];
-  private clock = 1;
+  readonly #sources: readonly Source[];
+  readonly #limit: number;
+  readonly #levels: Map<number, Level>[];
+  readonly #replies = new Set<Reply>();
+  #clock = 1;
 
   constructor(sources: readonly Source[], limit: number) {
-    this.sources = sources;
-    this.limit = limit;
-    this.levels = sources.map(() => new Map<number, Level>());
+    this.#sources = sources;
+    this.#limit = limit;
+    this.#levels = sources.map(() => new Map<number, Level>());
   }
 
   /** What is looked at from now on counts as newer than what was looked at before. */
   tick(): void {
-    this.clock++;
+    this.#clock++;
   }
 
   has(source: number, level: number, k: number, lane: number): boolean {
-    return this.piece(source, level, k, lane) !== undefined;
+    return this.#piece(source, level, k, lane) !== undefined;
   }
 
   /** Takes a reply in. Asked lanes and tiles that are not in it are known to be empty from now on. */
@@ -63,8 +62,8 @@ export class TileCache {
       if (level !== query.level || !query.ks.includes(k))
         throw new Error(`Tile ${k} of level ${level} was not asked for.`);
     const size = bytes + PIECE_BYTES * query.ks.length * query.lanes.length;
-    const reply: Reply = { ...query, source, bytes: size, used: this.clock };
-    const levels = this.levels[source] ?? new Map<number, Level>();
+    const reply: Reply = { ...query, source, bytes: size, used: this.#clock };
+    const levels = this.#levels[source] ?? new Map<number, Level>();
     const level = entry(levels, query.level, () => new Map<number, Lanes>());
     const byNumber = new Map(tiles.map((tile) => [tile.k, tile]));
     for (const k of query.ks) {
@@ -75,101 +74,63 @@ export class TileCache {
         lanes.set(lane, { reply, tile, from: tile.ptr[i] ?? 0, to: tile.ptr[i + 1] ?? 0 }),
       );
     }
-    this.replies.push(reply);
+    this.#replies.add(reply);
     this.bytes += size;
-    this.tiles += query.ks.length;
-    if (this.bytes > this.limit) this.evict();
+    if (this.bytes > this.#limit) this.#evict();
   }
 
   clear(): void {
-    this.replies = [];
+    this.#replies.clear();
     this.bytes = 0;
-    this.tiles = 0;
-    for (const levels of this.levels) levels.clear();
+    for (const levels of this.#levels) levels.clear();
   }
 
   /**
-   * Calls `fn` for what is known of a lane in a range (on the common clock) at a level, in order of time. For a missing tile the nearest coarser one
-   * stands in, unless finer ones cover it.
+   * Calls `fn` for what is known of a lane in a range (on the common clock) at a level, in order of time. For a missing tile the finer ones that cover it
+   * stand in, else the nearest coarser one.
    */
   visit(source: number, lane: number, level: number, range: TimeRange, fn: Visitor): Found {
-    const about = this.sources[source];
+    const about = this.#sources[source];
     if (!about) return "missing";
-    const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
-    const length = tileLength(level);
+    const { offset, span, levelMax } = about;
+    const own = { t0: range.t0 - offset, t1: range.t1 - offset };
+    const levels = [level];
+    for (let at = level - 1; at >= Math.max(0, level - FINER); at--) levels.push(at);
+    for (let at = level + 1; at <= levelMax; at++) levels.push(at);
     let coverage: Found = "exact";
-    for (const k of tilesFor(level, own, about.span)) {
-      const t0 = Math.max(own.t0, k * length);
-      const t1 = Math.min(own.t1, (k + 1) * length);
-      const piece = this.piece(source, level, k, lane);
-      if (piece) this.show(piece, t0, t1, fn);
-      else coverage = worse(coverage, this.standIn(source, lane, level, k, t0, t1, fn));
+    for (const k of tilesFor(level, own, span)) {
+      const part = within(own, level, k);
+      const shown = levels.find((at) => this.#showAll(source, lane, at, part, span, fn));
+      if (shown === undefined) coverage = "missing";
+      else if (shown !== level && coverage === "exact") coverage = "coarser";
     }
     return coverage;
   }
 
-  private piece(source: number, level: number, k: number, lane: number): Piece | undefined {
-    return this.levels[source]?.get(level)?.get(k)?.get(lane);
+  #piece(source: number, level: number, k: number, lane: number): Piece | undefined {
+    return this.#levels[source]?.get(level)?.get(k)?.get(lane);
   }
 
-  private standIn(
+  /** Shows a range on a level where all tiles that touch it are here; whether they are. */
+  #showAll(
     source: number,
     lane: number,
     level: number,
-    k: number,
-    t0: number,
-    t1: number,
-    fn: Visitor,
-  ): Found {
-    for (let finer = 1; finer <= Math.min(FINER, level); finer++) {
-      if (this.finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
-        return "coarser";
-    }
-    const top = this.sources[source]?.levelMax ?? 0;
-    for (let coarser = level + 1; coarser <= top; coarser++) {
-      const piece = this.piece(source, coarser, Math.floor(k / 2 ** (coarser - level)), lane);
-      if (!piece) continue;
-      this.show(piece, t0, t1, fn);
-      return "coarser";
-    }
-    return "missing";
-  }
-
-  /** Shows tiles `first` to `first + count` where all that touch the range are here. */
-  private finer(
-    source: number,
-    lane: number,
-    level: number,
-    first: number,
-    count: number,
-    t0: number,
-    t1: number,
+    range: TimeRange,
+    span: number,
     fn: Visitor,
   ): boolean {
-    const length = tileLength(level);
-    const from = Math.max(first, Math.floor(t0 / length));
-    const to = Math.min(
-      first + count,
-      Math.ceil(t1 / length),
-      Math.floor((this.sources[source]?.span ?? 0) / length) + 1,
-    );
-    const pieces: Piece[] = [];
-    for (let k = from; k < to; k++) {
-      const piece = this.piece(source, level, k, lane);
-      if (!piece) return false;
-      pieces.push(piece);
-    }
-    pieces.forEach((piece, i) => {
-      const begin = (from + i) * length;
-      this.show(piece, Math.max(t0, begin), Math.min(t1, begin + length), fn);
-    });
-    return pieces.length > 0;
+    const ks = tilesFor(level, range, span);
+    const pieces = ks.flatMap((k) => this.#piece(source, level, k, lane) ?? []);
+    if (pieces.length < ks.length) return false;
+    pieces.forEach((piece, i) => this.#show(piece, within(range, level, ks[i] ?? 0), fn));
+    return true;
   }
 
-  private show(piece: Piece, t0: number, t1: number, fn: Visitor): void {
-    piece.reply.used = this.clock;
-    const tile = piece.tile;
-    if (!tile || piece.from === piece.to) return;
+  #show(piece: Piece, { t0, t1 }: TimeRange, fn: Visitor): void {
+    piece.reply.used = this.#clock;
+    const { tile } = piece;
+    if (!tile) return;
     const scale = 2 ** tile.shift;
     const from = firstEndingAfter(tile, piece.from, piece.to, (t0 - tile.t0) / scale);
     const to = firstFrom(tile.start, from, piece.to, (t1 - tile.t0) / scale);
@@ -177,25 +138,22 @@ export class TileCache {
   }
 
   /** Lets go of replies that were not looked at lately, down to the limit. */
-  private evict(): void {
-    const loose = this.replies.filter(
+  #evict(): void {
+    const loose = [...this.#replies].filter(
       (reply) =>
-        reply.used < this.clock &&
-        reply.level <= (this.sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
+        reply.used < this.#clock &&
+        reply.level <= (this.#sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
     );
-    const gone = new Set<Reply>();
     for (const reply of loose.sort((a, b) => a.used - b.used)) {
-      if (this.bytes <= this.limit) break;
-      gone.add(reply);
-      this.forget(reply);
+      if (this.bytes <= this.#limit) return;
+      this.#forget(reply);
     }
-    this.replies = this.replies.filter((reply) => !gone.has(reply));
   }
 
-  private forget(reply: Reply): void {
+  #forget(reply: Reply): void {
+    this.#replies.delete(reply);
     this.bytes -= reply.bytes;
-    this.tiles -= reply.ks.length;
-    const level = this.levels[reply.source]?.get(reply.level);
+    const level = this.#levels[reply.source]?.get(reply.level);
     for (const k of reply.ks) {
       const lanes = level?.get(k);
       if (!lanes) continue;
@@ -213,8 +171,11 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return created;
 }
 
-const ORDER: Readonly<Record<Found, number>> = { exact: 0, coarser: 1, missing: 2 };
-const worse = (a: Found, b: Found): Found => (ORDER[a] > ORDER[b] ? a : b);
+/** The part of a range that lies in a tile. */
+function within({ t0, t1 }: TimeRange, level: number, k: number): TimeRange {
+  const length = tileLength(level);
+  return { t0: Math.max(t0, k * length), t1: Math.min(t1, (k + 1) * length) };
+}
 
 /** The first place in `from` to `to` whose value is at least `value`. */
 const firstFrom = (values: Uint32Array, from: number, to: number, value: number): number =>

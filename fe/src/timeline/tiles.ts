@@ -12,19 +12,9 @@ export const SATURATED = 0xffffffff;
 /** Flag of a slice that began before the tile. */
 export const BEGAN_BEFORE = 1;
 
-/** Bytes per value by column id, which count from 1. */
+/** Bytes per value by column id, which count from 1: start, dur, name, event, count, fill, look, flags, module. */
 const WIDTHS = [0, 4, 4, 4, 4, 4, 1, 1, 1, 4];
-const ID = {
-  start: 1,
-  dur: 2,
-  name: 3,
-  event: 4,
-  count: 5,
-  fill: 6,
-  look: 7,
-  flags: 8,
-  module: 9,
-} as const;
+const MODULE = 9;
 
 type Header = ReturnType<typeof readHeader>;
 
@@ -43,48 +33,51 @@ export function decodeTiles(buffer: ArrayBuffer): Tile[] {
   return tiles;
 }
 
+function fail(begin: number, what: string): never {
+  throw new Error(`Tile at byte ${begin}: ${what}`);
+}
+
 function readHeader(data: DataView, at: number) {
   const left = data.byteLength - at;
-  if (left < HEADER)
-    throw new Error(`Tile at byte ${at}: ${left} bytes are left, a header has ${HEADER}.`);
-  if (data.getUint32(at, true) !== MAGIC)
-    throw new Error(`Tile at byte ${at}: does not begin with TLOD.`);
+  if (left < HEADER) fail(at, `${left} bytes are left, a header has ${HEADER}.`);
+  const four = (offset: number): number => data.getUint32(at + offset, true);
+  if (four(0) !== MAGIC) fail(at, "does not begin with TLOD.");
   const version = data.getUint16(at + 4, true);
   if (version !== VERSION)
-    throw new Error(
-      `Tile at byte ${at}: version ${version}, this page reads ${VERSION}. Reload the page.`,
-    );
-  const bytes = data.getUint32(at + 8, true);
+    fail(at, `version ${version}, this page reads ${VERSION}. Reload the page.`);
+  const bytes = four(8);
   if (bytes < HEADER || bytes > left || bytes % 8)
-    throw new Error(`Tile at byte ${at}: says it has ${bytes} bytes, ${left} are left.`);
+    fail(at, `says it has ${bytes} bytes, ${left} are left.`);
   return {
     begin: at,
     end: at + bytes,
     columns: data.getUint16(at + 6, true),
-    level: data.getUint32(at + 12, true),
+    level: four(12),
     k: Number(data.getBigUint64(at + 16, true)),
     t0: Number(data.getBigInt64(at + 24, true)),
-    shift: data.getUint32(at + 32, true),
-    slices: data.getUint32(at + 36, true),
-    lanes: data.getUint32(at + 40, true),
+    shift: four(32),
+    slices: four(36),
+    lanes: four(40),
   };
 }
 
 function readTile(data: DataView, header: Header): Tile {
   const { begin, end, slices, lanes: count, level, k, t0, shift } = header;
+  const buffer = data.buffer as ArrayBuffer;
   const table = begin + HEADER;
   const index = table + padded(4 * header.columns);
   const first = index + padded(4 * (2 * count + 1));
   if (first > end)
-    throw new Error(
-      `Tile at byte ${begin}: ${header.columns} columns and ${count} lanes do not fit its ${end - begin} bytes.`,
+    fail(
+      begin,
+      `${header.columns} columns and ${count} lanes do not fit its ${end - begin} bytes.`,
     );
   const columns = readColumns(data, header, table, first);
-  const four = (id: number): Uint32Array =>
-    new Uint32Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
-  const bytes = (id: number): Uint8Array =>
-    new Uint8Array(data.buffer as ArrayBuffer, placeOf(columns, id, begin), slices);
-  const ptr = new Uint32Array(data.buffer as ArrayBuffer, index + 4 * count, count + 1);
+  const placeOf = (id: number): number =>
+    columns.get(id) ?? fail(begin, `column ${id} is missing.`);
+  const four = (id: number): Uint32Array => new Uint32Array(buffer, placeOf(id), slices);
+  const bytes = (id: number): Uint8Array => new Uint8Array(buffer, placeOf(id), slices);
+  const ptr = new Uint32Array(buffer, index + 4 * count, count + 1);
   checkPointers(ptr, slices, begin);
   return {
     level,
@@ -92,16 +85,16 @@ function readTile(data: DataView, header: Header): Tile {
     t0,
     shift,
     ptr,
-    lanes: new Uint32Array(data.buffer as ArrayBuffer, index, count),
-    start: four(ID.start),
-    dur: four(ID.dur),
-    name: four(ID.name),
-    event: four(ID.event),
-    count: four(ID.count),
-    fill: bytes(ID.fill),
-    look: bytes(ID.look),
-    flags: bytes(ID.flags),
-    module: columns.has(ID.module) ? four(ID.module) : null,
+    lanes: new Uint32Array(buffer, index, count),
+    start: four(1),
+    dur: four(2),
+    name: four(3),
+    event: four(4),
+    count: four(5),
+    fill: bytes(6),
+    look: bytes(7),
+    flags: bytes(8),
+    module: columns.has(MODULE) ? four(MODULE) : null,
   };
 }
 
@@ -119,31 +112,21 @@ function readColumns(
     const width = data.getUint8(table + 4 * i + 1);
     const known = WIDTHS[id];
     if (known !== undefined && known !== width)
-      throw new Error(
-        `Tile at byte ${header.begin}: column ${id} has ${width} bytes per value instead of ${known}.`,
-      );
+      fail(header.begin, `column ${id} has ${width} bytes per value instead of ${known}.`);
     offsets.set(id, at);
     at += padded(width * header.slices);
   }
   if (at !== header.end)
-    throw new Error(
-      `Tile at byte ${header.begin}: its columns end at byte ${at}, the tile at ${header.end}.`,
-    );
+    fail(header.begin, `its columns end at byte ${at}, the tile at ${header.end}.`);
   return offsets;
-}
-
-function placeOf(columns: ReadonlyMap<number, number>, id: number, begin: number): number {
-  const at = columns.get(id);
-  if (at === undefined) throw new Error(`Tile at byte ${begin}: column ${id} is missing.`);
-  return at;
 }
 
 function checkPointers(ptr: Uint32Array, slices: number, begin: number): void {
   let last = 0;
   for (const next of ptr) {
-    if (next < last) throw new Error(`Tile at byte ${begin}: its lanes are out of order.`);
+    if (next < last) fail(begin, "its lanes are out of order.");
     last = next;
   }
   if (ptr[0] !== 0 || last !== slices)
-    throw new Error(`Tile at byte ${begin}: its lanes hold ${last} slices, its columns ${slices}.`);
+    fail(begin, `its lanes hold ${last} slices, its columns ${slices}.`);
 }

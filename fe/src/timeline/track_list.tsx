@@ -1,7 +1,7 @@
-import type { CSSProperties, HTMLAttributes, Ref } from "preact";
+import type { ComponentChildren, CSSProperties, HTMLAttributes, Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../base/units";
-import { Icon } from "../widgets";
+import { Button, Icon } from "../widgets";
 import { wheelPixels } from "./gestures";
 import type { TrackNode } from "./props";
 import type { RowLayout } from "./rows";
@@ -102,21 +102,17 @@ const NoName = ({ row }: { row: Row }) => (
   <div class={`timeline-name timeline-name-${row.kind}`} style={place(row)} />
 );
 
-function LaneName({ row }: { row: Row }) {
-  return (
-    <div
-      class={row.overlap ? "timeline-name timeline-name-overlap" : "timeline-name"}
-      style={place(row)}
-      data-row={row.key}
-    >
-      {row.overlap ? (
-        <span class="timeline-overlap" title="These slices overlap those on the track above">
-          <Icon name="overlap" size={12} /> overlap
-        </span>
-      ) : null}
-    </div>
-  );
-}
+const LaneName = ({ row }: { row: Row }) => (
+  <div
+    class={`timeline-name${row.overlap ? " timeline-name-overlap" : ""}`}
+    style={place(row)}
+    data-row={row.key}
+  >
+    {row.overlap ? (
+      <Overlap title="These slices overlap those on the track above">overlap</Overlap>
+    ) : null}
+  </div>
+);
 
 function place({ y, height, indent }: Row): CSSProperties {
   return { top: `${y}px`, height: `${height}px`, paddingLeft: `${4 + indent * INDENT}px` };
@@ -148,20 +144,22 @@ function TrackName({ row, home, node, overlapping, pinned, actions, drag }: Trac
       <Label row={row} about={node.about} onFold={(open) => actions.fold(node, open)} />
       {overlapping > 0 ? <OverlapNote events={overlapping} /> : null}
       <span class="timeline-name-actions">
-        <RowButton
-          icon="up"
-          label={`Move ${row.label} up`}
-          disabled={!actions.canStep(node, -1)}
-          onClick={() => actions.step(node, -1)}
-        />
-        <RowButton
-          icon="down"
-          label={`Move ${row.label} down`}
-          disabled={!actions.canStep(node, 1)}
-          onClick={() => actions.step(node, 1)}
-        />
+        {([-1, 1] as const).map((by) => {
+          const way = by < 0 ? "up" : "down";
+          return (
+            <Button
+              key={way}
+              kind="quiet"
+              icon={way}
+              label={`Move ${row.label} ${way}`}
+              disabled={!actions.canStep(node, by)}
+              onClick={() => actions.step(node, by)}
+            />
+          );
+        })}
       </span>
-      <RowButton
+      <Button
+        kind="quiet"
         icon="pin"
         label={pinned ? `Unpin ${row.label}` : `Pin ${row.label} to the top`}
         pressed={pinned}
@@ -185,15 +183,12 @@ function Label({ row, about, onFold }: LabelProps) {
       {row.note ? <span class="timeline-note">{row.note}</span> : null}
     </span>
   );
-  if (row.open === null) {
-    return (
-      <span class="timeline-title" title={title}>
-        {text}
-      </span>
-    );
-  }
-  const open = row.open;
-  return (
+  const { open } = row;
+  return open === null ? (
+    <span class="timeline-title" title={title}>
+      {text}
+    </span>
+  ) : (
     <button
       type="button"
       class="timeline-title timeline-fold"
@@ -207,37 +202,20 @@ function Label({ row, about, onFold }: LabelProps) {
   );
 }
 
+/** Says that tracks overlap, with the details at the pointer. */
+const Overlap = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <span class="timeline-overlap" title={title}>
+    <Icon name="overlap" size={12} />
+    {children}
+  </span>
+);
+
 function OverlapNote({ events }: { events: number }) {
   const text = `${formatCount(events)} ${events === 1 ? "event overlaps another" : "events overlap others"}; shown on tracks of their own below`;
   return (
-    <span class="timeline-overlap" title={text}>
-      <Icon name="overlap" size={12} />
+    <Overlap title={text}>
       <span class="visually-hidden">{text}</span>
-    </span>
-  );
-}
-
-interface RowButtonProps {
-  icon: "up" | "down" | "pin";
-  label: string;
-  pressed?: boolean;
-  disabled?: boolean;
-  onClick: () => void;
-}
-
-function RowButton({ icon, label, pressed, disabled = false, onClick }: RowButtonProps) {
-  return (
-    <button
-      type="button"
-      class="timeline-row-button"
-      aria-label={label}
-      title={label}
-      aria-pressed={pressed}
-      disabled={disabled}
-      onClick={onClick}
-    >
-      <Icon name={icon} size={12} />
-    </button>
+    </Overlap>
   );
 }
 
@@ -268,8 +246,7 @@ function useRowDrag(layout: RowLayout, actions: TrackActions): RowDrag {
   };
   const listeners = (row: Row): HTMLAttributes<HTMLDivElement> => ({
     onPointerDown: (event) => {
-      const onButton =
-        event.target instanceof Element && event.target.closest(".timeline-row-button");
+      const onButton = event.target instanceof Element && event.target.closest(".button");
       if (event.button === 0 && event.pointerType === "mouse" && !onButton)
         begin(row.key, event.clientY);
     },
@@ -284,8 +261,9 @@ function targetAt(event: PointerEvent, layout: RowLayout, key: string): RowDrag[
     ?.closest<HTMLElement>("[data-row]");
   const other = element?.dataset.row;
   if (!element || !other || other === key || !layout.notes.get(other)?.node) return null;
+  const pinned = layout.rows.slice(0, layout.pinnedCount).map((row) => row.key);
   const siblings = layout.notes.get(other)?.parent === layout.notes.get(key)?.parent;
-  if (!siblings && !bothPinned(layout, other, key)) return null;
+  if (!siblings && !(pinned.includes(other) && pinned.includes(key))) return null;
   const box = element.getBoundingClientRect();
   return { key: other, behind: event.clientY > box.top + box.height / 2 };
 }
@@ -301,10 +279,10 @@ function followPointer(
     dragging ||= Math.abs(event.clientY - y) >= SLOP;
     if (dragging) onMove(event);
   };
+  const over = new AbortController();
+  const { signal } = over;
   const stop = (event: PointerEvent | null): void => {
-    window.removeEventListener("pointermove", move);
-    window.removeEventListener("pointerup", stop);
-    window.removeEventListener("pointercancel", giveUp);
+    over.abort();
     if (!dragging) return;
     onEnd(event);
     dragging = false;
@@ -314,13 +292,8 @@ function followPointer(
     setTimeout(() => window.removeEventListener("click", swallow, true));
   };
   const giveUp = (): void => stop(null);
-  window.addEventListener("pointermove", move);
-  window.addEventListener("pointerup", stop);
-  window.addEventListener("pointercancel", giveUp);
+  window.addEventListener("pointermove", move, { signal });
+  window.addEventListener("pointerup", stop, { signal });
+  window.addEventListener("pointercancel", giveUp, { signal });
   return giveUp;
-}
-
-function bothPinned(layout: RowLayout, a: string, b: string): boolean {
-  const pinned = layout.rows.slice(0, layout.pinnedCount);
-  return pinned.some((row) => row.key === a) && pinned.some((row) => row.key === b);
 }

@@ -3,7 +3,7 @@ import { gestureTarget, onKeyDown, type Controlled } from "./controls";
 import { listen } from "./gestures";
 import { HoverNews } from "./hover_card";
 import type { TimelineHandle, TimelineProps } from "./props";
-import { NO_ROWS, withLane, type RowLayout } from "./rows";
+import { NO_ROWS, sameLane, withLane, type LaneOfSource, type RowLayout } from "./rows";
 import { Scene, type SceneElements } from "./scene";
 import { expose } from "./test_hook";
 import type { Row } from "./types";
@@ -15,6 +15,19 @@ export interface Slot<T> {
 type SceneRefs = { [E in keyof SceneElements]: Slot<SceneElements[E]> } & {
   root: Slot<HTMLDivElement>;
 };
+
+const ELEMENTS = [
+  "root",
+  "stage",
+  "canvas",
+  "ruler",
+  "minimap",
+  "list",
+  "sticky",
+  "bar",
+  "frame",
+  "measure",
+] as const satisfies readonly (keyof SceneRefs)[];
 
 export interface SceneState {
   refs: SceneRefs;
@@ -44,7 +57,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const [busy, setBusy] = useState(false);
   const [grabbed, setGrabbed] = useState(false);
   const { measured, tell } = useMeasured(scene);
-  const wanted = useRef<Wanted | null>(null);
+  const wanted = useRef<LaneOfSource | null>(null);
 
   useLayoutEffect(() => {
     const elements = elementsOf(refs);
@@ -106,24 +119,15 @@ function useMeasured(scene: { readonly current: Scene | null }) {
 }
 
 function useSceneRefs(): SceneRefs {
-  const [refs] = useState<SceneRefs>(() => ({
-    root: { current: null },
-    stage: { current: null },
-    canvas: { current: null },
-    ruler: { current: null },
-    minimap: { current: null },
-    list: { current: null },
-    sticky: { current: null },
-    bar: { current: null },
-    frame: { current: null },
-    measure: { current: null },
-  }));
+  const [refs] = useState(
+    () => Object.fromEntries(ELEMENTS.map((name) => [name, { current: null }])) as SceneRefs,
+  );
   return refs;
 }
 
 /** Null until all of them stand. */
 function elementsOf(refs: SceneRefs): SceneElements | null {
-  const elements = Object.entries(refs).map(([name, slot]) => [name, slot.current] as const);
+  const elements = ELEMENTS.map((name) => [name, refs[name].current] as const);
   return elements.every(([, element]) => element)
     ? (Object.fromEntries(elements) as unknown as SceneElements)
     : null;
@@ -142,29 +146,20 @@ function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => vo
   const up = (event: KeyboardEvent): void => keys.release(event);
   // A key that goes up while another window has the focus is never told.
   const lost = (): void => keys.clear();
-  document.addEventListener("keydown", down);
-  document.addEventListener("keyup", up);
-  window.addEventListener("blur", lost);
-  return () => {
-    document.removeEventListener("keydown", down);
-    document.removeEventListener("keyup", up);
-    window.removeEventListener("blur", lost);
-  };
-}
-
-interface Wanted {
-  source: number;
-  lane: number;
+  const over = new AbortController();
+  const { signal } = over;
+  document.addEventListener("keydown", down, { signal });
+  document.addEventListener("keyup", up, { signal });
+  window.addEventListener("blur", lost, { signal });
+  return () => over.abort();
 }
 
 /** Scrolls to a lane that was asked for, once its row is there. */
-function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
+function showLane(scene: Scene, wanted: { current: LaneOfSource | null }): void {
   const lane = wanted.current;
   if (!lane) return;
   scene.settleRows();
-  const rows = scene.layout.rows.filter(
-    (one) => one.source === lane.source && one.lane === lane.lane,
-  );
+  const rows = scene.layout.rows.filter((row) => sameLane(row, lane));
   // A folded row may stand for the lane as well.
   const row = rows.find(({ open }) => open !== false) ?? rows[0];
   if (!row) return;
@@ -175,7 +170,7 @@ function showLane(scene: Scene, wanted: { current: Wanted | null }): void {
 function handleOf(
   scene: Scene,
   props: () => TimelineProps,
-  wanted: { current: Wanted | null },
+  wanted: { current: LaneOfSource | null },
 ): TimelineHandle {
   return {
     zoomTo: (range, { animate = true, margin = 0.1 } = {}) =>

@@ -25,8 +25,8 @@ const inside = (view: { t0: number; t1: number }): void => {
 
 it("turns px into times and back", () => {
   const view = { t0: 500, t1: 1500 };
-  expect(timeAt(view, 200, 50)).toBe(750);
-  expect(xAt(view, 200, 750)).toBe(50);
+  expect(timeAt({ view, width: 200 }, 50)).toBe(750);
+  expect(xAt({ view, width: 200 }, 750)).toBe(50);
 });
 
 describe("clamp", () => {
@@ -69,7 +69,7 @@ describe("zoomAt", () => {
     const view = { t0: 20_000, t1: 40_000 };
     const closer = zoomAt(view, 0.25, 0.5, SPAN);
     expect(lengthOf(closer)).toBe(10_000);
-    expect(timeAt(closer, 1, 0.25)).toBe(25_000);
+    expect(timeAt({ view: closer, width: 1 }, 0.25)).toBe(25_000);
   });
   it("stops at both ends", () => {
     expect(lengthOf(zoomAt({ t0: 20_000, t1: 20_020 }, 0.5, 1e-9, SPAN))).toBeCloseTo(NARROWEST, 9);
@@ -79,7 +79,7 @@ describe("zoomAt", () => {
     const day = { t0: 0, t1: 86_400e9 };
     let view = whole(day);
     const at = 43_200e9 + 1;
-    for (let i = 0; i < 80; i++) view = zoomAt(view, xAt(view, 1, at), 0.6, day);
+    for (let i = 0; i < 80; i++) view = zoomAt(view, xAt({ view, width: 1 }, at), 0.6, day);
     expect(lengthOf(view)).toBeCloseTo(NARROWEST, 2);
     expect(at).toBeGreaterThan(view.t0);
     expect(at).toBeLessThan(view.t1);

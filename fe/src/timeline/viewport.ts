@@ -11,20 +11,48 @@ export function lengthOf(view: TimeRange): number {
   return view.t1 - view.t0;
 }
 
-export function timeAt(view: TimeRange, width: number, x: number): number {
+/** From the begin of a slice, step or mark to its end. */
+export const rangeOf = ({ start, end }: { start: number; end: number }): TimeRange => ({
+  t0: start,
+  t1: end,
+});
+
+export const middleOf = ({ start, end }: { start: number; end: number }): number =>
+  (start + end) / 2;
+
+/** A stretch of time over the columns of a canvas. */
+export interface Scale {
+  view: TimeRange;
+  width: number;
+}
+
+export function timeAt({ view, width }: Scale, x: number): number {
   return view.t0 + (x / width) * (view.t1 - view.t0);
 }
 
 /** The column of a time; outside the canvas for times outside the view. */
-export function xAt(view: TimeRange, width: number, time: number): number {
+export function xAt({ view, width }: Scale, time: number): number {
   return ((time - view.t0) / (view.t1 - view.t0)) * width;
+}
+
+/** The columns of a stretch, cut `beyond` px outside the canvas; `null`: nothing of it is in sight. */
+export function columnsOf(
+  scale: Scale,
+  t0: number,
+  t1: number,
+  beyond = 0,
+): readonly [number, number] | null {
+  const x0 = xAt(scale, t0);
+  const x1 = xAt(scale, t1);
+  if (x1 < 0 || x0 > scale.width) return null;
+  return [Math.max(-beyond, x0), Math.min(scale.width + beyond, x1)];
 }
 
 /** The top of a row; pinned rows do not scroll. */
 export const topOf = ({ scroll }: Pick<Frame, "scroll">, row: Row): number =>
   row.pinned ? row.y : row.y - scroll;
 
-export function nsPerPx(view: TimeRange, width: number): number {
+export function nsPerPx({ view, width }: Scale): number {
   return (view.t1 - view.t0) / Math.max(1, width);
 }
 

@@ -5,7 +5,7 @@ import { adoptStyles } from "../../base/styles";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
-import { MOVES } from "./moves";
+import { keysOfMarks } from "./moves";
 import css from "./roofline.css?inline";
 import {
   axesOf,
@@ -75,16 +75,14 @@ export function Roofline(props: RooflineProps) {
   };
   const at = order.findIndex((point) => point.key === active);
   const shown = order[at];
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[event.key];
-    if (move) {
-      const next = Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)));
-      pointIn(svg.current, order[next]?.key)?.focus();
-    } else if (event.key === "Escape") setActive(null);
-    else if ((event.key === "Enter" || event.key === " ") && shown) onSelect(shown.key);
-    else return;
-    event.preventDefault();
-  };
+  const leave = (): void => setActive(null);
+  const onKeyDown = keysOfMarks(
+    Math.max(0, at),
+    order.length,
+    (next) => pointIn(svg.current, order[next]?.key)?.focus(),
+    () => shown && onSelect(shown.key),
+    leave,
+  );
   const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
   return (
     <div class="stacked roofline" ref={root}>
@@ -96,7 +94,7 @@ export function Roofline(props: RooflineProps) {
         role="group"
         aria-label={`${label}, ${points.length} points; the arrow keys move, Enter chooses`}
         onKeyDown={onKeyDown}
-        onPointerLeave={() => setActive(null)}
+        onPointerLeave={leave}
       >
         <Ticks axes={axes} area={area} words={props.axes} />
         {drawn.map((point) => (

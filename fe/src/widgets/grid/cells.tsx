@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { clamp } from "../../base/clamp";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, quantity, UNKNOWN, type Unit } from "../../base/units";
 import { CSV_UNIT } from "../charts/Figure";
@@ -108,7 +109,7 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
       figure(value, kind),
     ];
   // Of what lies between the cell's margins, or the longest bars would all look equal.
-  const width = `calc((100% - 12px) * ${Math.max(0, Math.min(1, share))})`;
+  const width = `calc((100% - 12px) * ${clamp(share, 0, 1)})`;
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 

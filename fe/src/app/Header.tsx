@@ -81,7 +81,7 @@ function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProp
         </Tooltip>
       ) : null}
       {children}
-      {payload?.scanning ? <span class="scanning">searching for traces …</span> : null}
+      {payload?.scanning ? <span class="panel-note">searching for traces …</span> : null}
     </div>
   );
 }

@@ -141,7 +141,7 @@ function MarkLegend({ groups }: { groups: readonly Group[] }) {
 
 export function Mark({ group, color }: { group: number; color: string }) {
   return (
-    <svg class="mark" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
+    <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
       <path d={markPath(group, 5)} style={{ fill: color }} />
     </svg>
   );

@@ -5,12 +5,12 @@
  * Control+C copies the cell.
  */
 
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
 import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
-import { useWidth } from "../charts/size";
+import { useSize, useWidth } from "../charts/size";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
 import {
@@ -73,18 +73,16 @@ export function Grid(props: GridProps) {
     () => fitting(chosen, saved, room, ordered?.key),
     [chosen, saved, room, ordered?.key],
   );
-  const matcher = useMemo(
-    () => compileSearch(search.text, search.regex),
-    [search.text, search.regex],
-  );
   const sortKey = sort?.key;
   const descending = sort?.descending ?? false;
-  const searched = search.text.trim();
+  const { text, regex } = search;
+  const searched = text.trim();
   const shown = useMemo(() => {
+    const matcher = compileSearch(text, regex);
     const order = sortKey === undefined ? null : { key: sortKey, descending };
     const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: order };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
-  }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
+  }, [columns, rowCount, text, regex, searchIn, pinned, sortKey, descending, tree, searched]);
   const folding = useFolding(tree, shown.above, searched, props.rowKey, props.summary);
   const rows = useMemo(
     () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
@@ -126,7 +124,7 @@ export function Grid(props: GridProps) {
           {...props}
           {...{ visible, pinned, rows, folding }}
           sort={ordered}
-          reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
+          reset={`${sortKey ?? ""} ${descending} ${text} ${regex}`}
           widths={visible.map((column) => widthOf(column, saved))}
           onHead={(column) => setSort(nextSort(sort, column, props.order))}
           onWidth={onWidth}
@@ -238,6 +236,7 @@ function Table(props: TableProps) {
         ...(props.height ? { maxHeight: `${props.height}px` } : {}),
       }}
       onKeyDown={onKeyDown}
+      onScroll={view.onScroll}
       onFocus={(event) => event.target === scroller.current && focus()}
     >
       <Header
@@ -303,51 +302,21 @@ interface Slot {
   current: HTMLDivElement | null;
 }
 
-interface Viewport {
-  top: number;
-  height: number;
-  width: number;
-}
-
 /** The scroll place and the size of the table, live; goes back to the start when `reset` changes. */
-function useViewport(scroller: Slot, reset: string): Viewport {
-  const [view, setView] = useState<Viewport>({ top: 0, height: 600, width: 800 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!element) return undefined;
-    let frame = 0;
-    const measure = (): void => {
-      frame = 0;
-      const next = {
-        top: element.scrollTop,
-        height: element.clientHeight || 600,
-        width: element.clientWidth || 800,
-      };
-      setView((before) =>
-        before.top === next.top && before.height === next.height && before.width === next.width
-          ? before
-          : next,
-      );
-    };
-    const later = (): void => {
-      frame ||= requestAnimationFrame(measure);
-    };
-    measure();
-    element.addEventListener("scroll", later, { passive: true });
-    const observer = new ResizeObserver(later);
-    observer.observe(element);
-    return () => {
-      cancelAnimationFrame(frame);
-      element.removeEventListener("scroll", later);
-      observer.disconnect();
-    };
-  }, [scroller]);
+function useViewport(scroller: Slot, reset: string) {
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  const [width, setWidth] = useState(800);
+  useSize(scroller, ({ clientHeight, clientWidth }) => {
+    setHeight(clientHeight || 600);
+    setWidth(clientWidth || 800);
+  });
   const before = useRef(reset);
   useEffect(() => {
     if (before.current !== reset) scroller.current?.scrollTo({ top: 0 });
     before.current = reset;
   }, [reset, scroller]);
-  return view;
+  return { top, height, width, onScroll: () => setTop(scroller.current?.scrollTop ?? 0) };
 }
 
 interface KeyProps {

@@ -5,6 +5,7 @@ import { adoptStyles } from "../../base/styles";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
+import { labelPlaces } from "./heat_bands";
 import { keysOfMarks } from "./moves";
 import css from "./roofline.css?inline";
 import {
@@ -15,7 +16,6 @@ import {
   radiusOf,
   type Roof,
   type RoofPoint,
-  spread,
 } from "./roofline";
 import { useWidth } from "./size";
 
@@ -199,9 +199,10 @@ interface RoofsProps {
 
 /** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
 function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps) {
-  const heights = spread(
+  const heights = labelPlaces(
     roofs.map(({ rate }) => area.y(rate) - 5),
     LABEL_HEIGHT,
+    Infinity,
   );
   const right = LEFT + area.width;
   return (

@@ -77,9 +77,3 @@ export function levelPaths(
   );
   return paths;
 }
-
-/** Rows by their sum, the largest first; equal ones stay in order. */
-export function bySum(values: HeatValues): number[] {
-  const sums = values.map((row) => row.reduce<number>((sum, value) => sum + (value ?? 0), 0));
-  return [...sums.keys()].sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
-}

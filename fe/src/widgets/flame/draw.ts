@@ -1,5 +1,5 @@
 import { fontOfTheme, tokensOfTheme } from "../../base/theme";
-import { LEAST_WIDTH, Letters, PADDING } from "../labels";
+import { LEAST_WIDTH, lettersOf, PADDING } from "../labels";
 import { firstAfter, type FlameLayout, type FlameView } from "./layout";
 
 /** Height of a frame with the gap below it, css px. */
@@ -31,9 +31,7 @@ export function brushOf(canvas: HTMLCanvasElement) {
       const font = style + base;
       return {
         font,
-        letters: new Letters(
-          (letter) => ((context.font = font), context.measureText(letter).width),
-        ),
+        letters: lettersOf((letter) => ((context.font = font), context.measureText(letter).width)),
       };
     }),
   };

@@ -132,15 +132,19 @@ def _field(entry: Entry, default: object) -> list[str]:
 
 
 def limits() -> str:
-    """``fe/src/base/limits.gen.ts``: what a route takes at most, and what the page asks for."""
+    """``fe/src/base/limits.gen.ts``: what a route takes at most, and what the page asks for.
+
+    A constant per route, so that the page holds only those it uses.
+    """
     lines = []
     for route in ordered():
         numbers = {name: _number(parameter.kind) for name, parameter in route.parameters.items()}
         known = {**{name: n for name, n in numbers.items() if n is not None}, **route.limits}
         if known:
             inner = ", ".join(f"{name}: {limit}" for name, limit in known.items())
-            lines.append(f"  {_key(route)}: {{ {inner} }},")
-    return "\n".join([HEADER, "export const LIMITS = {", *lines, "} as const;", ""])
+            name = route.path.removeprefix("/").replace("/", "_")
+            lines.append(f"export const {name} = {{ {inner} }} as const;")
+    return "\n".join([HEADER, *lines, ""])
 
 
 def _number(kind: Kind) -> int | None:

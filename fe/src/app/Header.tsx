@@ -1,7 +1,7 @@
 /** The two lines at the top: which trace and which of its steps, and which view. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
@@ -81,7 +81,7 @@ function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProp
         </Tooltip>
       ) : null}
       {children}
-      {payload?.scanning ? <span class="scanning">searching for traces …</span> : null}
+      {payload?.scanning ? <span class="panel-note">searching for traces …</span> : null}
     </div>
   );
 }
@@ -125,16 +125,9 @@ const THEMES: Readonly<
 
 function ThemeButton() {
   const [choice, setChoice] = useState<ThemeChoice>(storedChoice);
-  const control = useRef<ReturnType<typeof followTheme>>(undefined);
-  useEffect(() => {
-    const followed = followTheme((_, chosen) => setChoice(chosen));
-    control.current = followed;
-    return followed.end;
-  }, []);
+  useLayoutEffect(() => followTheme(choice), [choice]);
   const { next, icon, label } = THEMES[choice];
-  return (
-    <Button kind="quiet" icon={icon} label={label} onClick={() => control.current?.choose(next)} />
-  );
+  return <Button kind="quiet" icon={icon} label={label} onClick={() => setChoice(next)} />;
 }
 
 const KEYS: readonly (readonly [string, string])[] = [

@@ -13,47 +13,37 @@ interface NoTraceProps {
 
 export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
   if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
-  if (selection.run)
-    return <Gone payload={payload} selection={selection} diagnosisHref={diagnosisHref} />;
-  const where = payload.logdirs.join(", ");
-  if (payload.scanning) {
-    return (
-      <EmptyState
-        title="Searching for traces"
-        text={`The page updates by itself as soon as one is found in ${where}.`}
-        diagnosisHref={diagnosisHref}
-      />
-    );
-  }
-  return (
-    <EmptyState
-      title="No traces yet"
-      text={`No torch.profiler trace was found in ${where || "the log directory"}. The page updates by itself when one appears. To record one:`}
-      code={recordInto(payload.logdirs[0] ?? "./log")}
-      diagnosisHref={diagnosisHref}
-    />
-  );
+  return <EmptyState {...reasonOf(payload, selection)} diagnosisHref={diagnosisHref} />;
 }
 
-function Gone({ payload, selection, diagnosisHref }: NoTraceProps & { payload: RunsPayload }) {
+function reasonOf(payload: RunsPayload, selection: Selection) {
+  const { scanning, logdirs, runs } = payload;
   const { run, worker } = find(payload, selection);
-  const what = !run
-    ? `The run ${selection.run}`
-    : !worker
-      ? `The worker ${selection.worker} of ${run.name}`
-      : `The span ${selection.span} of ${worker.name}`;
-  return (
-    <EmptyState
-      title={`${what} is not there`}
-      text={
-        payload.scanning
-          ? "It may not have been found yet: the log directory is still being searched."
-          : "It was removed or renamed, or the link refers to another log directory. The page shows it if it comes back." +
-            (payload.runs.length ? " Choose another one above." : "")
-      }
-      diagnosisHref={diagnosisHref}
-    />
-  );
+  const where = logdirs.join(", ");
+  if (selection.run) {
+    const what = !run
+      ? `The run ${selection.run}`
+      : !worker
+        ? `The worker ${selection.worker} of ${run.name}`
+        : `The span ${selection.span} of ${worker.name}`;
+    return {
+      title: `${what} is not there`,
+      text: scanning
+        ? "It may not have been found yet: the log directory is still being searched."
+        : "It was removed or renamed, or the link refers to another log directory. The page shows it if it comes back." +
+          (runs.length ? " Choose another one above." : ""),
+    };
+  }
+  if (scanning)
+    return {
+      title: "Searching for traces",
+      text: `The page updates by itself as soon as one is found in ${where}.`,
+    };
+  return {
+    title: "No traces yet",
+    text: `No torch.profiler trace was found in ${where || "the log directory"}. The page updates by itself when one appears. To record one:`,
+    code: recordInto(logdirs[0] ?? "./log"),
+  };
 }
 
 interface FailedTraceProps {

@@ -19,15 +19,12 @@ export interface View {
 
 const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
 const IterationsView = lazy(async () => (await import("../views/iterations/view")).IterationsView);
-const ApiCallsView = lazy(async () => (await import("./later")).ApiCallsView);
-const MemoryView = lazy(async () => (await import("./later")).MemoryView);
-const ModuleView = lazy(async () => (await import("./later")).ModuleView);
-const DistributedView = lazy(async () => (await import("./later")).DistributedView);
-const EfficiencyView = lazy(async () => (await import("./later")).EfficiencyView);
-const CriticalPathView = lazy(async () => (await import("./later")).CriticalPathView);
-const CountersView = lazy(async () => (await import("./later")).CountersView);
-const SqlView = lazy(async () => (await import("./later")).SqlView);
-const DiffView = lazy(async () => (await import("./later")).DiffView);
+
+type Later = typeof import("./later");
+
+/** One of the views that come together. */
+const inLater = (name: keyof Later): View["component"] =>
+  lazy(async () => (await import("./later"))[name]);
 
 const view = (
   id: ViewId,
@@ -40,16 +37,18 @@ export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
-  view("api_calls", "API Calls", ApiCallsView, { term: "api_calls_view" }),
+  view("api_calls", "API Calls", inLater("ApiCallsView"), { term: "api_calls_view" }),
   view("iterations", "Iterations", IterationsView, { term: "iterations_view" }),
   view("trace", "Trace", TraceView),
-  view("critical_path", "Critical Path", CriticalPathView, { term: "critical_path_view" }),
-  view("memory", "Memory", MemoryView, { term: "memory_view" }),
-  view("module", "Module", ModuleView),
-  view("distributed", "Distributed", DistributedView),
-  view("efficiency", "Efficiency", EfficiencyView, { term: "efficiency_view" }),
-  view("counters", "Counters", CountersView, { term: "counters_view" }),
-  view("diff", "Diff", DiffView),
-  view("sql", "SQL", SqlView, { term: "sql_view", fixedSteps: "all steps" }),
+  view("critical_path", "Critical Path", inLater("CriticalPathView"), {
+    term: "critical_path_view",
+  }),
+  view("memory", "Memory", inLater("MemoryView"), { term: "memory_view" }),
+  view("module", "Module", inLater("ModuleView")),
+  view("distributed", "Distributed", inLater("DistributedView")),
+  view("efficiency", "Efficiency", inLater("EfficiencyView"), { term: "efficiency_view" }),
+  view("counters", "Counters", inLater("CountersView"), { term: "counters_view" }),
+  view("diff", "Diff", inLater("DiffView")),
+  view("sql", "SQL", inLater("SqlView"), { term: "sql_view", fixedSteps: "all steps" }),
   view("diagnosis", "Diagnosis", DiagnosisView, { fixedSteps: "all steps", needsTrace: false }),
 ];

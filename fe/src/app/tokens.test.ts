@@ -22,9 +22,9 @@ function contrast(a: string, b: string): number {
 }
 
 const TEXTS: readonly [string, readonly string[]][] = [
-  ["text", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
+  ["text", ["ground", "surface", "raised", "sunken", "hover"]],
   ["text", ["flame-module", "flame-annotation", "flame-operator", "flame-line", "flame-rest"]],
-  ["muted", ["ground", "surface", "raised", "sunken", "hover", "bar"]],
+  ["muted", ["ground", "surface", "raised", "sunken", "hover"]],
   ["accent", ["ground", "surface", "raised", "sunken", "hover", "accent-soft"]],
   ["on-accent", ["accent"]],
   ["good", ["surface", "good-soft"]],

@@ -42,21 +42,20 @@ function compilePlain(text: string): Matcher {
   };
 }
 
-function compilePattern(text: string): Matcher {
+/** Why a pattern is not tried: it could take forever. */
+function refusalOf(text: string): string | null {
   if (text.length > LONGEST_PATTERN)
-    return { test: null, error: `The pattern is longer than ${LONGEST_PATTERN} characters.` };
-  if (NESTED_REPEAT.test(text) || REPEATED_CHOICE.test(text)) {
-    return {
-      test: null,
-      error: "The pattern nests repetitions, which can take forever. Remove the outer one.",
-    };
-  }
-  if (ADJACENT_REPEATS.test(text) || (text.match(REPEAT)?.length ?? 0) > MOST_REPEATS) {
-    return {
-      test: null,
-      error: `The pattern has adjacent repetitions or more than ${MOST_REPEATS}, which can take forever.`,
-    };
-  }
+    return `The pattern is longer than ${LONGEST_PATTERN} characters.`;
+  if (NESTED_REPEAT.test(text) || REPEATED_CHOICE.test(text))
+    return "The pattern nests repetitions, which can take forever. Remove the outer one.";
+  return ADJACENT_REPEATS.test(text) || (text.match(REPEAT)?.length ?? 0) > MOST_REPEATS
+    ? `The pattern has adjacent repetitions or more than ${MOST_REPEATS}, which can take forever.`
+    : null;
+}
+
+function compilePattern(text: string): Matcher {
+  const error = refusalOf(text);
+  if (error) return { test: null, error };
   try {
     const pattern = new RegExp(text, "i");
     return { test: (candidate) => pattern.test(candidate.slice(0, LONGEST_TEXT)), error: null };

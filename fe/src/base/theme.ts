@@ -60,34 +60,22 @@ export function resolveTheme(
   return prefersDark ? "dark" : "light";
 }
 
-/** Keeps `<html data-theme>` right, calls back on changes, and returns a function that sets the choice and one that ends it all. */
-export function followTheme(onChange: (theme: Theme, choice: ThemeChoice) => void): {
-  choose: (choice: ThemeChoice) => void;
-  end: () => void;
-} {
+/** Keeps a choice, and `<html data-theme>` right by it, until the returned function ends that. */
+export function followTheme(choice: ThemeChoice): () => void {
+  writeStored(STORAGE_KEY, choice === "system" ? null : choice);
   const body = parentBody();
   const query = window.matchMedia("(prefers-color-scheme: dark)");
-  let choice = storedChoice();
   const apply = (): void => {
-    const theme = resolveTheme(choice, body, query.matches);
-    document.documentElement.dataset.theme = theme;
-    document.documentElement.style.colorScheme = theme;
-    onChange(theme, choice);
+    const { dataset, style } = document.documentElement;
+    dataset.theme = style.colorScheme = resolveTheme(choice, body, query.matches);
   };
-  const observer = body ? new MutationObserver(apply) : null;
-  if (body) observer?.observe(body, { attributes: true, attributeFilter: ["class"] });
+  const observer = new MutationObserver(apply);
+  if (body) observer.observe(body, { attributes: true, attributeFilter: ["class"] });
   query.addEventListener("change", apply);
   apply();
-  return {
-    choose: (next) => {
-      choice = next;
-      writeStored(STORAGE_KEY, next === "system" ? null : next);
-      apply();
-    },
-    end: () => {
-      observer?.disconnect();
-      query.removeEventListener("change", apply);
-    },
+  return () => {
+    observer.disconnect();
+    query.removeEventListener("change", apply);
   };
 }
 

@@ -3,7 +3,7 @@ import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
 import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve } from "./curves";
-import { Letters, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
+import { type Letters, lettersOf, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
 import { Bright, drawLit } from "./lit";
 import { levelFor } from "./levels";
 import { drawNotes } from "./draw_notes";
@@ -55,7 +55,7 @@ export class Painter {
     this.#ctx = ctx;
     this.#strip = new Strip(surface);
     this.#font = font;
-    this.#letters = new Letters((text) => {
+    this.#letters = lettersOf((text) => {
       ctx.font = this.#font;
       return ctx.measureText(text).width;
     });

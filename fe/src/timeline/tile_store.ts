@@ -3,7 +3,7 @@
  * from the newest view, so that a fast zoom never leaves a queue behind.
  */
 
-import { LIMITS } from "../base/limits.gen";
+import * as LIMITS from "../base/limits.gen";
 import { levelFor, tilesFor } from "./levels";
 import { TileCache, type Found, type Visitor } from "./tile_cache";
 import { decodeTiles } from "./tiles";
@@ -16,7 +16,7 @@ const BYTES = 192 * 1024 * 1024;
 /** On their way over all sources: browsers open six connections to a server. */
 const REQUESTS = 6;
 /** The server takes no more tiles, and no more tiles times lanes, at once. */
-const { k: MOST_TILES, cells: MOST_CELLS } = LIMITS["trace/tiles"];
+const { k: MOST_TILES, cells: MOST_CELLS } = LIMITS.trace_tiles;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [500, 30_000];
 /** A request on its way is kept while its level is this much coarser than the wanted one, because it can stand in. */
 const STILL_USEFUL = 3;

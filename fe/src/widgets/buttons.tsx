@@ -57,11 +57,11 @@ function copyBySelection(text: string): boolean {
 
 interface CopyButtonProps {
   text: string | (() => string);
-  label?: string;
+  label: string;
   children?: ComponentChildren;
 }
 
-export function CopyButton({ text, label = "Copy", children }: CopyButtonProps) {
+export function CopyButton({ text, label, children }: CopyButtonProps) {
   const [state, setState] = useState<"idle" | "done" | "failed">("idle");
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);

@@ -4,7 +4,7 @@ export { Button, CopyButton } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./controls";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
-export { bySum, LEVELS } from "./charts/heat";
+export { LEVELS } from "./charts/heat";
 export { fillOf, Hatches, Swatch } from "./charts/hatch";
 export { type HeatMark, HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part } from "./charts/parts";

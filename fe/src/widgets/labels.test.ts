@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { Letters, shortened } from "./labels";
+import { lettersOf, shortened } from "./labels";
 
 describe("shortened", () => {
   it.each([
@@ -30,13 +30,13 @@ describe("shortened", () => {
   });
 });
 
-describe("Letters", () => {
+describe("lettersOf", () => {
   const letters = (): {
     measure: ReturnType<typeof vi.fn>;
     fit: (name: string, room: number) => string;
   } => {
     const measure = vi.fn((letter: string) => (letter === "i" ? 2 : 10));
-    const made = new Letters(measure);
+    const made = lettersOf(measure);
     return { measure, fit: (name, room) => made.fit(name, room) };
   };
 

@@ -23,58 +23,49 @@ export function shortened(name: string): string {
   return namespace < 0 || namespace + 2 === head.length ? text : text.slice(namespace + 2);
 }
 
+/** What is made of a text, kept: the cache begins anew once it holds too much. */
+function cached<T>(make: (text: string) => T): (text: string) => T {
+  const made = new Map<string, T>();
+  return (text) => {
+    let value = made.get(text);
+    if (value === undefined) {
+      if (made.size > MOST_CACHED) made.clear();
+      made.set(text, (value = make(text)));
+    }
+    return value;
+  };
+}
+
 /** Cuts texts to a width by the widths of their letters, each measured once. */
-export class Letters {
-  private readonly widths = new Map<string, number>();
-  private readonly short = new Map<string, string>();
-  private readonly measure: (text: string) => number;
-
-  constructor(measure: (text: string) => number) {
-    this.measure = measure;
-  }
-
+export function lettersOf(measure: (letter: string) => number) {
+  const widthOf = cached(measure);
+  const shortOf = cached(shortened);
+  /** Width of a text; no longer exact once it is more than `limit`. */
+  const width = (text: string, limit = Infinity): number => {
+    let sum = 0;
+    for (const letter of text) {
+      sum += widthOf(letter);
+      if (sum > limit) break;
+    }
+    return sum;
+  };
   /** The text, or its beginning with `…`, or "" where next to nothing fits. */
-  fit(name: string, room: number): string {
-    if (this.width(name, room) <= room) return name;
-    const text = this.shortOf(name);
-    if (text !== name && this.width(text, room) <= room) return text;
-    const left = room - this.letter(ELLIPSIS);
-    let width = 0;
+  const fit = (name: string, room: number): string => {
+    if (width(name, room) <= room) return name;
+    const text = shortOf(name);
+    if (text !== name && width(text, room) <= room) return text;
+    let left = room - widthOf(ELLIPSIS);
     let end = 0;
     let letters = 0;
     for (const letter of text) {
-      width += this.letter(letter);
-      if (width > left) break;
+      left -= widthOf(letter);
+      if (left < 0) break;
       end += letter.length;
       letters++;
     }
     return letters < LEAST_LETTERS ? "" : text.slice(0, end).trimEnd() + ELLIPSIS;
-  }
-
-  /** Width of a text; no longer exact once it is more than `limit`. */
-  width(text: string, limit = Infinity): number {
-    let width = 0;
-    for (const letter of text) {
-      width += this.letter(letter);
-      if (width > limit) break;
-    }
-    return width;
-  }
-
-  private letter(letter: string): number {
-    const known = this.widths.get(letter);
-    if (known !== undefined) return known;
-    const width = this.measure(letter);
-    this.widths.set(letter, width);
-    return width;
-  }
-
-  private shortOf(name: string): string {
-    const known = this.short.get(name);
-    if (known !== undefined) return known;
-    if (this.short.size > MOST_CACHED) this.short.clear();
-    const short = shortened(name);
-    this.short.set(name, short);
-    return short;
-  }
+  };
+  return { fit, width };
 }
+
+export type Letters = ReturnType<typeof lettersOf>;

@@ -159,7 +159,7 @@ export function Progress({ value, label, detail }: ProgressProps) {
 }
 
 /** Grey bars in the shape of what is coming, so that the page does not jump when it comes. */
-export function Skeleton({ height = 120, label = "Loading" }: { height?: number; label?: string }) {
+export function Skeleton({ height, label = "Loading" }: { height: number; label?: string }) {
   return (
     <div class="skeleton" style={{ minHeight: `${height}px` }} role="status">
       <span class="visually-hidden">{label}</span>

@@ -1,5 +1,6 @@
 import type { TargetedPointerEvent } from "preact";
 import { useState } from "preact/hooks";
+import { clamp } from "../base/clamp";
 import { readStored, writeStored } from "../base/stored";
 
 interface SplitterProps {
@@ -39,7 +40,7 @@ export function Splitter(props: SplitterProps) {
   const { label, orientation, size, leads, least, most, first, onSize } = props;
   const sign = leads ? -1 : 1;
   const upright = orientation === "vertical";
-  const set = (next: number): void => onSize(Math.round(Math.max(least, Math.min(most, next))));
+  const set = (next: number): void => onSize(Math.round(clamp(next, least, most)));
   const onPointerDown = (event: TargetedPointerEvent<HTMLElement>): void => {
     if (event.button === 0) drag(event, (x, y) => set(size - sign * (upright ? x : y)));
   };

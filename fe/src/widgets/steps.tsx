@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import { useId } from "../base/id";
 import { formatCount, formatTime } from "../base/units";
 import { Checkbox, type Option, Segmented, Select } from "./controls";
@@ -36,7 +37,7 @@ export function modeOf(value: StepValue, count: number): Mode {
 
 /** A range with its ends inside the steps and in order. */
 export function orderedRange(first: number, last: number, count: number) {
-  const inside = (index: number): number => Math.max(0, Math.min(count - 1, index));
+  const inside = (index: number): number => clamp(index, 0, count - 1);
   const [a, b] = [inside(first), inside(last)];
   return { first: Math.min(a, b), last: Math.max(a, b) };
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { clamp } from "../base/clamp";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
 import { Portal } from "./portal";
@@ -67,7 +68,7 @@ function place(element: HTMLElement, box: Box): void {
   const { offsetWidth: width, offsetHeight: height } = element;
   const { clientWidth, clientHeight } = document.documentElement;
   const middle = box.left + box.width / 2 - width / 2;
-  const left = Math.max(MARGIN, Math.min(middle, clientWidth - width - MARGIN));
+  const left = clamp(middle, MARGIN, clientWidth - width - MARGIN);
   const below = box.bottom + MARGIN;
   const above = box.top - height - MARGIN;
   const top = below + height > clientHeight - MARGIN && above > 0 ? above : below;

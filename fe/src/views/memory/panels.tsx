@@ -8,7 +8,7 @@ import type {
   MemoryMapPayload,
   MemoryPayload,
 } from "../../api/types.gen";
-import { LIMITS } from "../../base/limits.gen";
+import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { complete, runsStore } from "../../state/runs";
@@ -70,7 +70,7 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
   const [pool, stream] = params.pool?.split("|") ?? [];
   const resource = useResource("memory/map", {
     ...query,
-    n: String(LIMITS["memory/map"].n),
+    n: String(LIMITS.memory_map.n),
     ...(then ? { t: String(picked) } : {}),
     ...(pool ? { pool } : {}),
     ...(stream ? { stream } : {}),

@@ -10,7 +10,7 @@ import type {
   MemoryPayload,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
-import { LIMITS } from "../../base/limits.gen";
+import * as LIMITS from "../../base/limits.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -51,7 +51,7 @@ adoptStyles(tables);
 adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
-const POINTS = String(LIMITS["memory/curve"].n);
+const POINTS = String(LIMITS.memory_curve.n);
 const TABLE_HEIGHT = 400;
 
 const LABELS: Readonly<Record<AliveGroup, string>> = {

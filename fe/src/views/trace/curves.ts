@@ -1,7 +1,7 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
-import { LIMITS } from "../../base/limits.gen";
+import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatNumber, formatShare } from "../../base/units";
 import { useResources, type Resource } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
@@ -11,7 +11,7 @@ import { counterKey } from "./tree";
 import { ownWindow, windowFor, type Window } from "./window";
 
 /** More rows are never in sight. */
-const MOST_SERIES = LIMITS["trace/counters"].series;
+const MOST_SERIES = LIMITS.trace_counters.series;
 
 interface Question {
   recording: Recording;

@@ -1,6 +1,6 @@
 /** For which stretch curves and arrows are fetched: more than is seen, so that a small move needs no question. */
 
-import { LIMITS } from "../../base/limits.gen";
+import * as LIMITS from "../../base/limits.gen";
 import type { Sight } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 
@@ -9,7 +9,7 @@ export interface Window extends TimeRange {
   parts: number;
 }
 
-const MOST_PARTS = Math.min(LIMITS["trace/counters"].n, LIMITS["trace/search/heat"].n);
+const MOST_PARTS = Math.min(LIMITS.trace_counters.n, LIMITS.trace_search_heat.n);
 /** Of the view's length, on both sides. */
 const MARGIN = 0.5;
 

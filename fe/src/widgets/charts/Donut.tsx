@@ -10,7 +10,7 @@ interface DonutProps {
   unit: Unit;
   /** Parts with a piece of their own; the rest is pooled as "other". */
   top?: number;
-  caption?: string;
+  caption: string;
   onSelect?: (key: string) => void;
 }
 
@@ -52,7 +52,7 @@ export function Donut({ label, parts, unit, top = 8, caption, onSelect }: DonutP
           {shown ? formatShare(shown.share) : format(whole, unit)}
         </text>
         <text class="donut-caption" y="11">
-          {shown ? format(shown.value, unit) : (caption ?? "total")}
+          {shown ? format(shown.value, unit) : caption}
         </text>
       </svg>
       <Legend drawn={drawn} unit={unit} active={active} setActive={setActive} onSelect={onSelect} />

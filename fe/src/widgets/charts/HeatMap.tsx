@@ -2,6 +2,7 @@
 
 import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { MOVES } from "./moves";
@@ -197,16 +198,16 @@ function useCursor(
   const [at, setAt] = useState<{ x: number; y: number } | null>(null);
   const [spoken, setSpoken] = useState(false);
   const put = (x: number, y: number): void =>
-    setAt({ x: Math.max(0, Math.min(columns - 1, x)), y: Math.max(0, Math.min(rows - 1, y)) });
+    setAt({ x: clamp(x, 0, columns - 1), y: clamp(y, 0, rows - 1) });
   const leave = (): void => setAt(null);
   const onKeyDown = (event: KeyboardEvent): void => {
     const { x, y } = at ?? { x: 0, y: 0 };
     const down = DOWN[event.key];
-    const move = MOVES[event.key];
+    const by = MOVES[event.key];
     if (event.key === "Escape") leave();
     else if (event.key === "Enter" && at && pick) pick(x, y);
     else if (down) put(x, at ? y + down : y);
-    else if (move) put(at ? move(x, columns) : x, y);
+    else if (by) put(at ? x + by : x, y);
     else return;
     event.preventDefault();
     requestAnimationFrame(() =>

@@ -2,6 +2,7 @@
 
 import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { useId } from "../../base/id";
 import { formatTime } from "../../base/units";
 import { fillOf, Hatches } from "./hatch";
@@ -147,7 +148,7 @@ function usePart(props: RibbonProps, whole: Window, width: number) {
   };
   const timeOf = (event: TargetedPointerEvent<SVGSVGElement>): number => {
     const share = (event.clientX - event.currentTarget.getBoundingClientRect().left) / width;
-    return Math.round(whole.t0 + Math.max(0, Math.min(1, share)) * (whole.t1 - whole.t0));
+    return Math.round(whole.t0 + clamp(share, 0, 1) * (whole.t1 - whole.t0));
   };
   const onPointerDown = (event: TargetedPointerEvent<SVGSVGElement>): void => {
     if (event.button !== 0) return;
@@ -169,15 +170,14 @@ function usePart(props: RibbonProps, whole: Window, width: number) {
     const part = inside(chosen, whole);
     const cursor = stretches[at ?? 0];
     const next = part && movedPart(part, event.key, event.shiftKey, whole);
-    const move = MOVES[event.key];
+    const by = MOVES[event.key];
     if (event.key === "Escape") onChoose(null);
     else if (next) {
       onChoose(next);
       point(stretchAt(stretches, event.shiftKey ? next.t1 - 1 : next.t0));
     } else if ((event.key === "Enter" || event.key === " " || event.shiftKey) && cursor)
       onChoose({ t0: cursor.t0, t1: cursor.t1 });
-    else if (move)
-      point(Math.max(0, Math.min(stretches.length - 1, move(at ?? -1, stretches.length))));
+    else if (by) point(clamp((at ?? -1) + by, 0, stretches.length - 1));
     else return;
     event.preventDefault();
     // Escape closes other things as well.

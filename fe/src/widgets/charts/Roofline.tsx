@@ -5,7 +5,8 @@ import { adoptStyles } from "../../base/styles";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
-import { MOVES } from "./moves";
+import { labelPlaces } from "./heat_bands";
+import { keysOfMarks } from "./moves";
 import css from "./roofline.css?inline";
 import {
   axesOf,
@@ -15,7 +16,6 @@ import {
   radiusOf,
   type Roof,
   type RoofPoint,
-  spread,
 } from "./roofline";
 import { useWidth } from "./size";
 
@@ -75,16 +75,14 @@ export function Roofline(props: RooflineProps) {
   };
   const at = order.findIndex((point) => point.key === active);
   const shown = order[at];
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[event.key];
-    if (move) {
-      const next = Math.max(0, Math.min(order.length - 1, move(Math.max(0, at), order.length)));
-      pointIn(svg.current, order[next]?.key)?.focus();
-    } else if (event.key === "Escape") setActive(null);
-    else if ((event.key === "Enter" || event.key === " ") && shown) onSelect(shown.key);
-    else return;
-    event.preventDefault();
-  };
+  const leave = (): void => setActive(null);
+  const onKeyDown = keysOfMarks(
+    Math.max(0, at),
+    order.length,
+    (next) => pointIn(svg.current, order[next]?.key)?.focus(),
+    () => shown && onSelect(shown.key),
+    leave,
+  );
   const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
   return (
     <div class="stacked roofline" ref={root}>
@@ -96,7 +94,7 @@ export function Roofline(props: RooflineProps) {
         role="group"
         aria-label={`${label}, ${points.length} points; the arrow keys move, Enter chooses`}
         onKeyDown={onKeyDown}
-        onPointerLeave={() => setActive(null)}
+        onPointerLeave={leave}
       >
         <Ticks axes={axes} area={area} words={props.axes} />
         {drawn.map((point) => (
@@ -143,7 +141,7 @@ function MarkLegend({ groups }: { groups: readonly Group[] }) {
 
 export function Mark({ group, color }: { group: number; color: string }) {
   return (
-    <svg class="mark" width="14" height="14" viewBox="-7 -7 14 14" aria-hidden="true">
+    <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
       <path d={markPath(group, 5)} style={{ fill: color }} />
     </svg>
   );
@@ -201,9 +199,10 @@ interface RoofsProps {
 
 /** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
 function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps) {
-  const heights = spread(
+  const heights = labelPlaces(
     roofs.map(({ rate }) => area.y(rate) - 5),
     LABEL_HEIGHT,
+    Infinity,
   );
   const right = LEFT + area.width;
   return (

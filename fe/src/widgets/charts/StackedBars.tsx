@@ -7,7 +7,7 @@ import { Floating, Term } from "../tooltip";
 import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
 import { linearAxis, type Axis } from "./axis";
 import { fillOf, Hatches, Swatch } from "./hatch";
-import { MOVES } from "./moves";
+import { keysOfMarks } from "./moves";
 import { useWidth } from "./size";
 import { piecesOf, slotsOf, type Series, type Slots, type StackedBar } from "./stack";
 
@@ -56,20 +56,14 @@ export function StackedBars(props: StackedBarsProps) {
     [bars.length, width, longest],
   );
   const shown = active === null ? undefined : bars[active];
-  const focusBar = (index: number): void => {
-    const target = Math.max(0, Math.min(bars.length - 1, index));
-    svg.current?.querySelector<SVGGElement>(`[data-bar="${target}"]`)?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[event.key];
-    const at = active ?? 0;
-    const bar = bars[at];
-    if (move) focusBar(move(at, bars.length));
-    else if (event.key === "Escape") setActive(null);
-    else if ((event.key === "Enter" || event.key === " ") && bar) onSelect?.(bar.key);
-    else return;
-    event.preventDefault();
-  };
+  const leave = (): void => setActive(null);
+  const onKeyDown = keysOfMarks(
+    active ?? 0,
+    bars.length,
+    (at) => svg.current?.querySelector<SVGGElement>(`[data-bar="${at}"]`)?.focus(),
+    (at) => bars[at] && onSelect?.(bars[at].key),
+    leave,
+  );
   return (
     <div class="stacked">
       {legend ? <SeriesLegend series={series} /> : null}
@@ -89,7 +83,7 @@ export function StackedBars(props: StackedBarsProps) {
             role="group"
             aria-label={`${label}, ${bars.length} bars`}
             onKeyDown={onKeyDown}
-            onPointerLeave={() => setActive(null)}
+            onPointerLeave={leave}
           >
             <Hatches id={hatch} series={series} />
             <GridLines axis={axis} plot={plot} width={slots.width + INSET} />

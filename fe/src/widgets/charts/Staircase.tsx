@@ -2,6 +2,7 @@
 
 import type { TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { format, formatTime, type Unit } from "../../base/units";
 import { GridLines, LEFT, TOP, YTicks } from "./axes";
 import { linearAxis } from "./axis";
@@ -105,7 +106,7 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   const span = window.t1 - window.t0;
   const timeOf = (event: TargetedPointerEvent<SVGSVGElement>): number => {
     const share = (event.clientX - event.currentTarget.getBoundingClientRect().left - LEFT) / plot;
-    return Math.round(window.t0 + Math.max(0, Math.min(1, share)) * span);
+    return Math.round(window.t0 + clamp(share, 0, 1) * span);
   };
   const onPointerDown = (event: TargetedPointerEvent<SVGSVGElement>): void => {
     if (event.button !== 0) return;
@@ -122,11 +123,11 @@ function useInstant({ window, whole, picked, onWindow, onPick }: StaircaseProps,
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     setPointed(false);
-    const inside = Math.max(window.t0, Math.min(window.t1, at ?? picked));
-    const move = MOVES[event.key];
-    if (move) {
-      const stop = move(Math.round(((inside - window.t0) / span) * STOPS), STOPS + 1);
-      setAt(Math.round(window.t0 + (Math.max(0, Math.min(STOPS, stop)) / STOPS) * span));
+    const inside = clamp(at ?? picked, window.t0, window.t1);
+    const by = MOVES[event.key];
+    if (by) {
+      const stop = Math.round(((inside - window.t0) / span) * STOPS) + by;
+      setAt(Math.round(window.t0 + (clamp(stop, 0, STOPS) / STOPS) * span));
     } else if (event.key === "Enter" || event.key === " ") onPick(inside);
     else if (event.key === "+") onWindow(zoomed(window, inside, 0.5, whole));
     else if (event.key === "-") onWindow(zoomed(window, inside, 2, whole));
@@ -150,8 +151,7 @@ function Curves(props: StaircaseProps & { plot: number }) {
       peak.value,
     );
     const axis = linearAxis(largest, unit, 4);
-    const x = (t: number): number =>
-      LEFT + ((Math.max(t0, Math.min(t1, t)) - t0) / (t1 - t0)) * plot;
+    const x = (t: number): number => LEFT + ((clamp(t, t0, t1) - t0) / (t1 - t0)) * plot;
     const y = (value: number): number => TOP + PLOT - (value / axis.max) * PLOT;
     const sums = stacked(areas.map((area) => area.values));
     return (

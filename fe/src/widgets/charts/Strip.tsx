@@ -1,6 +1,7 @@
 /** Values of several groups as dots on one axis, so that their spread can be seen beside their difference. */
 
 import { useRef } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { useId } from "../../base/id";
 import { format, type Unit } from "../../base/units";
 import { rangeAxis } from "./axis";
@@ -42,7 +43,7 @@ export function Strip({ label, rows, unit, noise }: StripProps) {
   if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
-  const inside = (at: number): number => Math.max(LEFT, Math.min(LEFT + room, at));
+  const inside = (at: number): number => clamp(at, LEFT, LEFT + room);
   const height = rows.length * ROW;
   return (
     <div class="strip" ref={root}>
@@ -115,7 +116,7 @@ interface StripLineProps {
 
 function StripLine({ row, y, x, ends: [first, last], unit }: StripLineProps) {
   const { mean, spread } = row;
-  const inside = (at: number): number => Math.max(first, Math.min(last, at));
+  const inside = (at: number): number => clamp(at, first, last);
   return (
     <g style={{ color: row.color }}>
       <text class="strip-name" x={4} y={y + 5}>

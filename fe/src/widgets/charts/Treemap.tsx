@@ -1,4 +1,5 @@
 import { useRef, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { format, formatShare, type Unit } from "../../base/units";
 import { MiddleCut } from "../middle_cut";
 import { MOVES } from "./moves";
@@ -32,10 +33,10 @@ export function Treemap({ label, parts, unit, top = MOST, onSelect }: TreemapPro
     HEIGHT,
   );
   const onKeyDown = (event: KeyboardEvent): void => {
-    const move = MOVES[event.key];
-    if (!move) return;
+    const by = MOVES[event.key];
+    if (!by) return;
     event.preventDefault();
-    const next = Math.max(0, Math.min(drawn.length - 1, move(active, drawn.length)));
+    const next = clamp(active + by, 0, drawn.length - 1);
     setActive(next);
     root.current?.querySelectorAll("button")[next]?.focus();
   };

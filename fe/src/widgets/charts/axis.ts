@@ -29,11 +29,10 @@ export function rangeAxis(
   low: number,
   high: number,
   unit: Unit,
-  count = 6,
 ): { ticks: readonly number[]; scale: Scale; at: (value: number) => number } {
   const span = high - low || Math.abs(high) / 10 || 1;
   const [from, to] = [low - span * 0.06, high + span * 0.06];
-  const step = tickStep(to - from, count, scaleFor(high, unit).factor);
+  const step = tickStep(to - from, 6, scaleFor(high, unit).factor);
   const ticks = multiples(step, from, to);
   return { ticks, scale: scaleFor(high, unit, step), at: (value) => (value - from) / (to - from) };
 }

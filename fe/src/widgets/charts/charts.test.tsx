@@ -162,6 +162,7 @@ it("lists a donut's parts in words", () => {
         { key: "y", label: "aten::add", value: 1e6 },
       ]}
       unit="ns"
+      caption="total"
       onSelect={onSelect}
     />,
   );

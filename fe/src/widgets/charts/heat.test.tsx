@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
-import { bySum, cellsOf, largestIn, levelBounds, levelOf, levelPaths, LEVELS } from "./heat";
+import { cellsOf, largestIn, levelBounds, levelOf, levelPaths, LEVELS } from "./heat";
 import { HeatMap } from "./HeatMap";
 import { Strip } from "./Strip";
 
@@ -57,8 +57,6 @@ describe("cells", () => {
     expect(paths[LEVELS + 1]).toBe("M0,20h9v9h-9z");
   });
 });
-
-it("rows are ordered by their sums", () => expect(bySum(VALUES)).toEqual([1, 0, 2]));
 
 describe("HeatMap", () => {
   const told = (): string => screen.getByRole("status").textContent;

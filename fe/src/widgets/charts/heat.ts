@@ -1,3 +1,4 @@
+import { clamp } from "../../base/clamp";
 /** Classes above 0. Their bounds are `max · (k / LEVELS)²`: the small ones stay apart where one value is far above the others. */
 export const LEVELS = 6;
 
@@ -12,7 +13,7 @@ export function levelBounds(max: number): number[] {
 export function levelOf(value: number | null | undefined, max: number): number {
   if (value === null || value === undefined) return -1;
   if (!(value > 0) || !(max > 0)) return 0;
-  return Math.max(1, Math.min(LEVELS, Math.ceil(LEVELS * Math.sqrt(value / max) - 1e-9)));
+  return clamp(Math.ceil(LEVELS * Math.sqrt(value / max) - 1e-9), 1, LEVELS);
 }
 
 export function largestIn(values: HeatValues): number {
@@ -48,7 +49,7 @@ export function cellsOf(
   lowest = LOWEST_CELL,
 ): Cells {
   const width = Math.max(THINNEST, Math.floor(room.width / Math.max(1, columns)));
-  const height = Math.max(lowest, Math.min(TALLEST, Math.floor(room.height / Math.max(1, rows))));
+  const height = clamp(Math.floor(room.height / Math.max(1, rows)), lowest, TALLEST);
   return {
     width,
     height,
@@ -75,10 +76,4 @@ export function levelPaths(
     }),
   );
   return paths;
-}
-
-/** Rows by their sum, the largest first; equal ones stay in order. */
-export function bySum(values: HeatValues): number[] {
-  const sums = values.map((row) => row.reduce<number>((sum, value) => sum + (value ?? 0), 0));
-  return [...sums.keys()].sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
 }

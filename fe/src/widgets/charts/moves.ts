@@ -1,10 +1,29 @@
-/** Where a key leads among things in a row; the caller keeps it inside. */
+import { clamp } from "../../base/clamp";
 
-export const MOVES: Readonly<Record<string, (at: number, count: number) => number>> = {
-  ArrowRight: (at) => at + 1,
-  ArrowLeft: (at) => at - 1,
-  Home: () => 0,
-  End: (_, count) => count - 1,
-  PageDown: (at) => at + 10,
-  PageUp: (at) => at - 10,
+/** How far a key leads among things in a row. */
+export const MOVES: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowLeft: -1,
+  PageDown: 10,
+  PageUp: -10,
+  Home: -Infinity,
+  End: Infinity,
 };
+
+/** Keys of a chart whose marks take the focus: they go from one to the next, choose it, or let go of it. */
+export function keysOfMarks(
+  at: number,
+  count: number,
+  focus: (at: number) => void,
+  choose: (at: number) => void,
+  leave: () => void,
+): (event: KeyboardEvent) => void {
+  return (event) => {
+    const by = MOVES[event.key];
+    if (by) focus(clamp(at + by, 0, count - 1));
+    else if (event.key === "Escape") leave();
+    else if (event.key === "Enter" || event.key === " ") choose(at);
+    else return;
+    event.preventDefault();
+  };
+}

@@ -1,5 +1,6 @@
 /** What a ribbon computes: which stretch is where, and what keys make of a chosen part. */
 
+import { clamp } from "../../base/clamp";
 import { firstWhere } from "../../base/bisect";
 import type { Window } from "./staircase";
 
@@ -41,8 +42,8 @@ export function movedPart(
   const by = Math.round(share * (whole.t1 - whole.t0));
   if (endOnly) {
     const least = t0 + Math.max(1, Math.round(STEP * (whole.t1 - whole.t0)));
-    return { t0, t1: Math.max(Math.min(least, whole.t1), Math.min(whole.t1, t1 + by)) };
+    return { t0, t1: clamp(t1 + by, Math.min(least, whole.t1), whole.t1) };
   }
-  const shift = Math.max(whole.t0 - t0, Math.min(whole.t1 - t1, by));
+  const shift = clamp(by, whole.t0 - t0, whole.t1 - t1);
   return { t0: t0 + shift, t1: t1 + shift };
 }

@@ -68,13 +68,6 @@ export function axesOf(
   };
 }
 
-/** Heights for labels at these heights from the top down, so that none covers the next. */
-export function spread(heights: readonly number[], least: number): number[] {
-  const placed: number[] = [];
-  for (const height of heights) placed.push(Math.max(height, (placed.at(-1) ?? -Infinity) + least));
-  return placed;
-}
-
 const SMALLEST = 4;
 const LARGEST = 17;
 

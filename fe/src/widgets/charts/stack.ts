@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { clamp } from "../../base/clamp";
 
 export interface Series {
   key: string;
@@ -62,7 +63,7 @@ const LABEL_GAP = 10;
 
 /** How `count` bars share `room` px, with labels of `labelWidth` px. */
 export function slotsOf(count: number, room: number, labelWidth: number): Slots {
-  const slot = Math.max(NARROWEST, Math.min(WIDEST * 1.6, room / Math.max(1, count)));
+  const slot = clamp(room / Math.max(1, count), NARROWEST, WIDEST * 1.6);
   const bar = Math.min(WIDEST, Math.max(slot - 8, slot * 0.72));
   return {
     slot,

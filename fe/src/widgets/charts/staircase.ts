@@ -1,3 +1,4 @@
+import { clamp } from "../../base/clamp";
 import { firstWhere } from "../../base/bisect";
 
 export interface Window {
@@ -56,6 +57,6 @@ export function pointAt(time: readonly number[], t: number): number {
 export function zoomed({ t0, t1 }: Window, around: number, factor: number, whole: Window): Window {
   const length = Math.min(whole.t1 - whole.t0, Math.max(1, Math.round((t1 - t0) * factor)));
   const begin = Math.round(around - ((around - t0) / (t1 - t0)) * length);
-  const from = Math.max(whole.t0, Math.min(whole.t1 - length, begin));
+  const from = clamp(begin, whole.t0, whole.t1 - length);
   return { t0: from, t1: from + length };
 }

@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { FlamePainter, FRAME_HEIGHT } from "./draw";
+import { brushOf, drawFlame, FRAME_HEIGHT } from "./draw";
 import { Flame, type FlameProps } from "./Flame";
 import { layOutFlame } from "./layout";
 
@@ -139,7 +139,7 @@ it("shows a card at the pointer only over a frame", () => {
 });
 
 it("draws only what is in sight: the zoomed frame and those around it over the whole width, each with its name", () => {
-  const painter = new FlamePainter(document.createElement("canvas"));
+  const brush = brushOf(document.createElement("canvas"))!;
   const scene = {
     layout,
     name: NAMES,
@@ -150,7 +150,7 @@ it("draws only what is in sight: the zoomed frame and those around it over the w
     width: 1000,
     height: 57,
   };
-  painter.draw({ ...scene, view: { begin: 60, length: 30 } });
+  drawFlame(brush, { ...scene, view: { begin: 60, length: 30 } });
   expect(context.fillRect.mock.calls).toEqual([
     [0, 0, 999, 18],
     [0, 19, 999, 18],
@@ -165,9 +165,9 @@ it("draws frames narrower than a pixel once per pixel", () => {
     value: [100_000, ...Array<number>(100_000).fill(1)],
     order: null,
   });
-  const painter = new FlamePainter(document.createElement("canvas"));
+  const brush = brushOf(document.createElement("canvas"))!;
   const kind = new Uint8Array(parent.length);
-  painter.draw({
+  drawFlame(brush, {
     layout: many,
     name: parent.map(() => "x"),
     kind,

@@ -11,7 +11,15 @@ import { watchTheme } from "../../base/theme";
 import { useWidth } from "../charts/size";
 import { Floating } from "../tooltip";
 import { Button } from "../buttons";
-import { FlamePainter, FRAME_HEIGHT, lineOf, type FlameTint } from "./draw";
+import {
+  brushOf,
+  drawFlame,
+  edgesOf,
+  FRAME_HEIGHT,
+  lineOf,
+  type FlameBrush,
+  type FlameTint,
+} from "./draw";
 import { useZooms, type Zooms } from "./zooms";
 import {
   firstSplit,
@@ -155,10 +163,7 @@ interface MarkProps {
 }
 
 function Mark({ row, layout, view, width, upward, kind }: MarkProps) {
-  const scale = width / view.length;
-  const left = layout.left[row] ?? 0;
-  const x0 = Math.max(0, (left - view.begin) * scale);
-  const x1 = Math.min(width, (left + (layout.width[row] ?? 0) - view.begin) * scale);
+  const [x0, x1] = edgesOf(layout, row, view, width);
   if (row < 0 || x1 < x0) return null;
   return (
     <div
@@ -192,16 +197,16 @@ function useDrawing(
 ): void {
   const { layout, name, kind, hatched, found, zoom, tint = null, upward = false } = props;
   const draw = useRef<(forget?: boolean) => void>(() => undefined);
-  const painter = useRef<FlamePainter | null>(null);
+  const brush = useRef<FlameBrush | null>(null);
   useLayoutEffect(() => {
     let waiting = 0;
     draw.current = (forget = false) => {
       cancelAnimationFrame(waiting);
       waiting = requestAnimationFrame(() => {
-        if (!canvas.current) return;
-        painter.current ??= new FlamePainter(canvas.current);
-        if (forget) painter.current.forget();
-        painter.current.draw({
+        if (forget) brush.current = null;
+        brush.current ??= canvas.current && brushOf(canvas.current);
+        if (!brush.current) return;
+        drawFlame(brush.current, {
           layout,
           name,
           kind,

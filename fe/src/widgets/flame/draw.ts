@@ -1,5 +1,5 @@
 import { fontOfTheme, tokensOfTheme } from "../../base/theme";
-import { LEAST_WIDTH, Letters, PADDING } from "../labels";
+import { LEAST_WIDTH, lettersOf, PADDING } from "../labels";
 import { firstAfter, type FlameLayout, type FlameView } from "./layout";
 
 /** Height of a frame with the gap below it, css px. */
@@ -10,25 +10,51 @@ export const FLAME_KINDS = ["module", "annotation", "operator", "line", "rest"] 
 const GAP = 1;
 const FADED = 0.3;
 
-type FlamePalette = ReturnType<typeof flamePalette>;
-
-function flamePalette() {
+/** What the theme makes of a canvas: colours, and letters that are measured once. */
+export function brushOf(canvas: HTMLCanvasElement) {
+  const context = canvas.getContext("2d");
+  if (!context) return null;
   const tokens = tokensOfTheme();
   const token = (name: string): string => tokens(name) || "#888888";
+  const base = `12px ${fontOfTheme()}`;
+  const muted = token("--muted");
   return {
+    canvas,
+    context,
     kinds: FLAME_KINDS.map((kind) => token(`--flame-${kind}`)),
     text: token("--text"),
-    muted: token("--muted"),
+    muted,
     accent: token("--accent"),
     light: tokens("--flame-light") || "50%",
-    font: `12px ${fontOfTheme()}`,
+    hatch: hatchOf(context, muted),
+    faces: STYLES.map((style) => {
+      const font = style + base;
+      return {
+        font,
+        letters: lettersOf((letter) => ((context.font = font), context.measureText(letter).width)),
+      };
+    }),
   };
 }
+
+export type FlameBrush = NonNullable<ReturnType<typeof brushOf>>;
 
 /** Colours by something else than the kind: of each frame a place in hues (degrees) with their saturation (%). */
 export interface FlameTint {
   of: ArrayLike<number>;
   colours: readonly (readonly [hue: number, saturation: number])[];
+}
+
+/** Where a frame begins and ends, px; within the graph. */
+export function edgesOf(
+  layout: FlameLayout,
+  row: number,
+  { begin, length }: FlameView,
+  width: number,
+): [number, number] {
+  const left = (layout.left[row] ?? 0) - begin;
+  const scale = width / length;
+  return [Math.max(0, left * scale), Math.min(width, (left + (layout.width[row] ?? 0)) * scale)];
 }
 
 /** The line on which a level stands, from the top; `upward`: the outermost frames at the bottom. */
@@ -51,116 +77,75 @@ export interface FlameScene {
   height: number;
 }
 
-export class FlamePainter {
-  private letters: Letters[] = [];
-  private palette: FlamePalette | null = null;
-  private hatch: CanvasPattern | null = null;
-
-  private readonly canvas: HTMLCanvasElement;
-
-  constructor(canvas: HTMLCanvasElement) {
-    this.canvas = canvas;
+export function drawFlame(brush: FlameBrush, scene: FlameScene): void {
+  const { canvas, context } = brush;
+  const { width, height, scroll, layout } = scene;
+  const ratio = window.devicePixelRatio || 1;
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
   }
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.textBaseline = "middle";
+  const first = Math.max(0, Math.floor(scroll / FRAME_HEIGHT));
+  const last = Math.min(layout.byLevel.length, Math.ceil((scroll + height) / FRAME_HEIGHT));
+  for (let line = first; line < last; line++) drawLine(brush, scene, line);
+  context.globalAlpha = 1;
+}
 
-  forget(): void {
-    this.palette = null;
+function drawLine(brush: FlameBrush, scene: FlameScene, line: number): void {
+  const { layout, view, width } = scene;
+  const rows = layout.byLevel[lineOf(line, layout.byLevel.length, scene.upward === true)];
+  if (!rows || view.length <= 0) return;
+  const end = view.begin + view.length;
+  const y = line * FRAME_HEIGHT - scene.scroll;
+  // What is narrower than a pixel is drawn once per pixel.
+  let drawn = -1;
+  for (let i = firstAfter(layout, rows, view.begin); i < rows.length; i++) {
+    const row = rows[i] ?? 0;
+    if ((layout.left[row] ?? 0) >= end) break;
+    const [x0, x1] = edgesOf(layout, row, view, width);
+    if (x1 <= drawn) continue;
+    drawn = Math.max(x1, Math.floor(x0) + 1);
+    drawFrame(brush, scene, row, x0, y, Math.max(1, x1 - x0 - GAP));
   }
+}
 
-  draw(scene: FlameScene): void {
-    const context = this.canvas.getContext("2d");
-    if (!context) return;
-    const ratio = window.devicePixelRatio || 1;
-    const { width, height } = scene;
-    if (
-      this.canvas.width !== Math.round(width * ratio) ||
-      this.canvas.height !== Math.round(height * ratio)
-    ) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
-    }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    context.textBaseline = "middle";
-    const palette = (this.palette ??= this.prepare(context));
-    const first = Math.max(0, Math.floor(scene.scroll / FRAME_HEIGHT));
-    const last = Math.min(
-      scene.layout.byLevel.length,
-      Math.ceil((scene.scroll + height) / FRAME_HEIGHT),
-    );
-    for (let line = first; line < last; line++) this.drawLine(context, scene, line, palette);
-    context.globalAlpha = 1;
-  }
-
-  private prepare(context: CanvasRenderingContext2D): FlamePalette {
-    const palette = flamePalette();
-    this.letters = STYLES.map(
-      (style) =>
-        new Letters(
-          (letter) => ((context.font = style + palette.font), context.measureText(letter).width),
-        ),
-    );
-    this.hatch = hatchOf(context, palette.muted);
-    return palette;
-  }
-
-  private drawLine(
-    context: CanvasRenderingContext2D,
-    scene: FlameScene,
-    line: number,
-    palette: FlamePalette,
-  ): void {
-    const { layout, view, width } = scene;
-    const rows = layout.byLevel[lineOf(line, layout.byLevel.length, scene.upward === true)];
-    if (!rows || view.length <= 0) return;
-    const scale = width / view.length;
-    const end = view.begin + view.length;
-    const y = line * FRAME_HEIGHT - scene.scroll;
-    // What is narrower than a pixel is drawn once per pixel.
-    let drawn = -1;
-    for (let i = firstAfter(layout, rows, view.begin); i < rows.length; i++) {
-      const row = rows[i] ?? 0;
-      const left = layout.left[row] ?? 0;
-      if (left >= end) break;
-      const x0 = Math.max(0, (left - view.begin) * scale);
-      const x1 = Math.min(width, (left + (layout.width[row] ?? 0) - view.begin) * scale);
-      if (x1 <= drawn) continue;
-      drawn = Math.max(x1, Math.floor(x0) + 1);
-      this.drawFrame(context, scene, row, palette, { x: x0, y, width: Math.max(1, x1 - x0 - GAP) });
-    }
-  }
-
-  private drawFrame(
-    context: CanvasRenderingContext2D,
-    scene: FlameScene,
-    row: number,
-    palette: FlamePalette,
-    box: { x: number; y: number; width: number },
-  ): void {
-    const { x, y, width } = box;
-    const high = FRAME_HEIGHT - GAP;
-    const kind = scene.kind[row] ?? 0;
-    const found = scene.found?.[row];
-    context.globalAlpha = found === 0 ? FADED : 1;
-    const tint = scene.tint?.colours[scene.tint.of[row] ?? -1];
-    context.fillStyle = tint
-      ? `hsl(${tint[0]} ${tint[1]}% ${palette.light})`
-      : (palette.kinds[kind] ?? palette.muted);
+function drawFrame(
+  brush: FlameBrush,
+  scene: FlameScene,
+  row: number,
+  x: number,
+  y: number,
+  width: number,
+): void {
+  const { context, hatch } = brush;
+  const high = FRAME_HEIGHT - GAP;
+  const kind = scene.kind[row] ?? 0;
+  const found = scene.found?.[row];
+  context.globalAlpha = found === 0 ? FADED : 1;
+  const tint = scene.tint?.colours[scene.tint.of[row] ?? -1];
+  context.fillStyle = tint
+    ? `hsl(${tint[0]} ${tint[1]}% ${brush.light})`
+    : (brush.kinds[kind] ?? brush.muted);
+  context.fillRect(x, y, width, high);
+  if (scene.hatched[row] && hatch && width >= 3) {
+    context.fillStyle = hatch;
     context.fillRect(x, y, width, high);
-    if (scene.hatched[row] && this.hatch && width >= 3) {
-      context.fillStyle = this.hatch;
-      context.fillRect(x, y, width, high);
-    }
-    if (found) {
-      context.fillStyle = palette.accent;
-      context.fillRect(x, y + high - 3, width, 3);
-    }
-    if (width < LEAST_WIDTH) return;
-    const text = this.letters[kind]?.fit(scene.name[row] ?? "", width - 2 * PADDING);
-    if (!text) return;
-    context.font = (STYLES[kind] ?? "") + palette.font;
-    context.fillStyle = palette.text;
-    context.fillText(text, x + PADDING, y + high / 2 + 0.5);
   }
+  if (found) {
+    context.fillStyle = brush.accent;
+    context.fillRect(x, y + high - 3, width, 3);
+  }
+  const face = brush.faces[kind];
+  if (width < LEAST_WIDTH || !face) return;
+  const text = face.letters.fit(scene.name[row] ?? "", width - 2 * PADDING);
+  if (!text) return;
+  context.font = face.font;
+  context.fillStyle = brush.text;
+  context.fillText(text, x + PADDING, y + high / 2 + 0.5);
 }
 
 function hatchOf(context: CanvasRenderingContext2D, colour: string): CanvasPattern | null {

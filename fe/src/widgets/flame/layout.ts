@@ -34,7 +34,7 @@ export function layOutFlame({ parent, value, order }: FlameTree): FlameLayout {
   const left = new Float64Array(count);
   const free = new Float64Array(count + 1);
   const byLevel: number[][] = [];
-  for (const row of inTreeOrder(rows, parent, new Uint8Array(count).fill(1))) {
+  for (const row of inTreeOrder(rows, parent)) {
     const up = parentOf(parent, row) + 1;
     const at = free[up] ?? 0;
     const wide = width[row] ?? 0;

@@ -20,45 +20,33 @@ interface Tree {
   key: ArrayLike<number>;
 }
 
-class Growing implements Regrouped {
-  parent: number[] = [];
-  source: number[] = [];
-  into: number[] = [];
-  from: number[] = [];
-  as: number[] = [];
-  private readonly nodes = new Map<number, number>();
-  private readonly keys: number;
-
-  constructor(key: ArrayLike<number>) {
-    this.keys = 1 + Array.from(key).reduce((most, each) => Math.max(most, each), 0);
-  }
-
-  node(above: number, key: number): number {
-    const place = (above + 1) * this.keys + key;
-    let node = this.nodes.get(place);
-    if (node === undefined) {
-      node = this.parent.push(above) - 1;
-      this.nodes.set(place, node);
-    }
+/** New frames by their keys and the frames around them, and what counts at each. */
+function growing(key: ArrayLike<number>) {
+  const grown: Regrouped = { parent: [], source: [], into: [], from: [], as: [] };
+  const { parent, source, into, from, as } = grown;
+  const nodes = new Map<number, number>();
+  const keys = 1 + Array.from(key).reduce((most, each) => Math.max(most, each), 0);
+  /** A frame counts at the new frame of a key beneath another new one, which is what comes back. */
+  const count = (above: number, key: number, row: number, shown = row): number => {
+    const place = (above + 1) * keys + key;
+    const node = nodes.get(place) ?? parent.push(above) - 1;
+    nodes.set(place, node);
+    into.push(node);
+    from.push(row);
+    as.push(shown);
     return node;
-  }
-
-  count(into: number, from: number, as: number): void {
-    this.into.push(into);
-    this.from.push(from);
-    this.as.push(as);
-  }
-
-  done(value: ArrayLike<number | null>): Regrouped {
+  };
+  const done = (value: ArrayLike<number | null>): Regrouped => {
     const best: number[] = [];
-    this.into.forEach((into, i) => {
-      const own = value[this.from[i] ?? 0] ?? 0;
-      if (own <= (best[into] ?? -1)) return;
-      best[into] = own;
-      this.source[into] = this.as[i] ?? 0;
+    into.forEach((node, i) => {
+      const own = value[from[i] ?? 0] ?? 0;
+      if (own <= (best[node] ?? -1)) return;
+      best[node] = own;
+      source[node] = as[i] ?? 0;
     });
-    return this;
-  }
+    return grown;
+  };
+  return { count, done };
 }
 
 /**
@@ -72,15 +60,12 @@ export function mergeFrames(
   value: ArrayLike<number | null>,
   recursion: boolean,
 ): Regrouped {
-  const grown = new Growing(key);
+  const grown = growing(key);
   const node = new Int32Array(parent.length);
   for (let row = 0; row < parent.length; row++) {
     const up = parentOf(parent, row);
     if (recursion && up >= 0 && key[up] === key[row]) node[row] = node[up] ?? 0;
-    else {
-      node[row] = grown.node(up < 0 ? -1 : (node[up] ?? 0), key[row] ?? 0);
-      grown.count(node[row] ?? 0, row, row);
-    }
+    else node[row] = grown.count(up < 0 ? -1 : (node[up] ?? 0), key[row] ?? 0, row);
   }
   return grown.done(value);
 }
@@ -102,12 +87,11 @@ export function outermost({ parent, key }: Tree, wanted: number): number[] {
 
 /** The frame itself, and each caller beneath what it called: as wide as the part of the time that came that way. */
 export function callersOf(tree: Tree, value: ArrayLike<number | null>, wanted: number): Regrouped {
-  const grown = new Growing(tree.key);
+  const grown = growing(tree.key);
   for (const row of outermost(tree, wanted)) {
     let node = -1;
     for (let at = row; at >= 0; at = parentOf(tree.parent, at)) {
-      node = grown.node(node, tree.key[at] ?? 0);
-      grown.count(node, row, at);
+      node = grown.count(node, tree.key[at] ?? 0, row, at);
     }
   }
   return grown.done(value);
@@ -115,7 +99,7 @@ export function callersOf(tree: Tree, value: ArrayLike<number | null>, wanted: n
 
 /** The frame itself with all that it calls, wherever it was called from. */
 export function calleesOf(tree: Tree, value: ArrayLike<number | null>, wanted: number): Regrouped {
-  const grown = new Growing(tree.key);
+  const grown = growing(tree.key);
   const node = new Int32Array(tree.parent.length).fill(-1);
   const begins = new Uint8Array(tree.parent.length);
   for (const row of outermost(tree, wanted)) begins[row] = 1;
@@ -123,8 +107,7 @@ export function calleesOf(tree: Tree, value: ArrayLike<number | null>, wanted: n
     const up = parentOf(tree.parent, row);
     const above = up < 0 ? -1 : (node[up] ?? -1);
     if (!begins[row] && above < 0) continue;
-    node[row] = grown.node(above, tree.key[row] ?? 0);
-    grown.count(node[row] ?? 0, row, row);
+    node[row] = grown.count(above, tree.key[row] ?? 0, row);
   }
   return grown.done(value);
 }

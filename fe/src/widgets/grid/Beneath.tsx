@@ -1,10 +1,9 @@
 import { useState } from "preact/hooks";
 import { formatCount } from "../../base/units";
-import { CopyButton } from "../buttons";
-import { Icon } from "../icons";
 import { cellContent, copiedText } from "./cells";
 import { isText } from "./order";
-import { parentOf } from "./tree";
+import { CopyName, Toggle } from "./Rows";
+import { inTreeOrder, levelsOf, parentOf, unfoldedRows } from "./tree";
 import type { Column } from "./types";
 
 /** Rows drawn at most; what is beyond has little time. */
@@ -23,24 +22,13 @@ interface BeneathProps {
 export function Beneath({ label, visible, columns, tree }: BeneathProps) {
   const count = tree.length;
   const [touched, setTouched] = useState<ReadonlyMap<number, boolean>>(new Map());
-  const children: number[][] = [];
-  const roots: number[] = [];
-  for (let row = 0; row < count; row++) {
-    const up = parentOf(tree, row);
-    (up < 0 ? roots : (children[up] ??= [])).push(row);
-  }
+  const levels = levelsOf(tree);
+  const all = Uint32Array.from(levels.keys());
+  const parents = new Set(Array.from(all, (row) => parentOf(tree, row)));
   // An only caller is what one looks for.
-  const isOpen = (row: number): boolean =>
-    touched.get(row) ?? (roots.length === 1 && row === roots[0]);
-  const rows: { row: number; level: number }[] = [];
-  const waiting = roots.map((row) => ({ row, level: 1 })).reverse();
-  for (let at = waiting.pop(); at; at = waiting.pop()) {
-    rows.push(at);
-    const { level } = at;
-    if (isOpen(at.row))
-      for (const row of (children[at.row] ?? []).toReversed())
-        waiting.push({ row, level: level + 1 });
-  }
+  const alone = levels.lastIndexOf(0) === 0;
+  const isOpen = (row: number): boolean => touched.get(row) ?? (alone && row === 0);
+  const rows = unfoldedRows(inTreeOrder(all, tree), levels, isOpen);
   const [name] = columns;
   if (!name) return null;
   const ownOf = (column: Column): Column | undefined =>
@@ -51,7 +39,7 @@ export function Beneath({ label, visible, columns, tree }: BeneathProps) {
   const shown = visible.filter((_, place) => !place || place >= lead);
   return (
     <div role="group" aria-label={label}>
-      {rows.slice(0, MOST).map(({ row, level }) => (
+      {Array.from(rows.subarray(0, MOST), (row) => (
         <div key={row} class="grid-row beneath-row">
           {shown.map((column, place) => {
             const own = place ? ownOf(column) : name;
@@ -62,28 +50,23 @@ export function Beneath({ label, visible, columns, tree }: BeneathProps) {
                 style={
                   place
                     ? undefined
-                    : { paddingLeft: `${14 + level * 16}px`, gridColumn: `span ${lead}` }
+                    : {
+                        paddingLeft: `${30 + (levels[row] ?? 0) * 16}px`,
+                        gridColumn: `span ${lead}`,
+                      }
                 }
               >
-                {place ? null : children[row] ? (
-                  <button
-                    type="button"
-                    class={`toggle${isOpen(row) ? " toggle-open" : ""}`}
-                    aria-expanded={isOpen(row)}
-                    aria-label={`Callers of ${copiedText(name, row)}`}
+                {place ? null : parents.has(row) ? (
+                  <Toggle
+                    open={isOpen(row)}
+                    label={`Callers of ${copiedText(name, row)}`}
                     onClick={() => setTouched(new Map(touched).set(row, !isOpen(row)))}
-                  >
-                    <Icon name="chevron" size={12} />
-                  </button>
+                  />
                 ) : (
                   <span class="toggle" />
                 )}
                 {own ? cellContent(own, row, count) : null}
-                {place ? null : (
-                  <span class="cell-copy">
-                    <CopyButton text={copiedText(name, row)} label="Copy the full name" />
-                  </span>
-                )}
+                {place ? null : <CopyName name={copiedText(name, row)} />}
               </div>
             );
           })}

@@ -5,12 +5,12 @@
  * Control+C copies the cell.
  */
 
-import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { compileSearch } from "../../base/search";
 import { Button, copyText } from "../buttons";
 import { EmptyState } from "../panel";
-import { useWidth } from "../charts/size";
+import { useSize, useWidth } from "../charts/size";
 import { copiedText } from "./cells";
 import { Header } from "./Header";
 import {
@@ -73,18 +73,16 @@ export function Grid(props: GridProps) {
     () => fitting(chosen, saved, room, ordered?.key),
     [chosen, saved, room, ordered?.key],
   );
-  const matcher = useMemo(
-    () => compileSearch(search.text, search.regex),
-    [search.text, search.regex],
-  );
   const sortKey = sort?.key;
   const descending = sort?.descending ?? false;
-  const searched = search.text.trim();
+  const { text, regex } = search;
+  const searched = text.trim();
   const shown = useMemo(() => {
+    const matcher = compileSearch(text, regex);
     const order = sortKey === undefined ? null : { key: sortKey, descending };
     const wanted = { columns, rowCount, matcher, searchIn, pinned, sort: order };
     return tree ? treeRows(wanted, tree, searched !== "") : { ...shownRows(wanted), above: null };
-  }, [columns, rowCount, matcher, searchIn, pinned, sortKey, descending, tree, searched]);
+  }, [columns, rowCount, text, regex, searchIn, pinned, sortKey, descending, tree, searched]);
   const folding = useFolding(tree, shown.above, searched, props.rowKey, props.summary);
   const rows = useMemo(
     () => (folding ? unfoldedRows(shown.rows, folding.levels, folding.isOpen) : shown.rows),
@@ -126,7 +124,7 @@ export function Grid(props: GridProps) {
           {...props}
           {...{ visible, pinned, rows, folding }}
           sort={ordered}
-          reset={`${sortKey ?? ""} ${descending} ${search.text} ${search.regex}`}
+          reset={`${sortKey ?? ""} ${descending} ${text} ${regex}`}
           widths={visible.map((column) => widthOf(column, saved))}
           onHead={(column) => setSort(nextSort(sort, column, props.order))}
           onWidth={onWidth}
@@ -180,33 +178,77 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
 
 /** What is open, active and pointed at, and what keys do. */
 function useTable(props: TableProps, scroller: Slot) {
-  const { columns, visible, rows, rowCount, pinned, detail, expandable, folding } = props;
+  const { columns, visible, rows, rowCount, pinned, detail, expandable, folding, tree } = props;
   const view = useViewport(scroller, props.reset);
   const open = useOpenRows(columns, rowCount, rows, props.rowKey);
   const [active, setActive] = useState<Cell | null>(null);
-  const opening: Opening = folding ?? {
-    canOpen: (row) => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true),
-    isOpen: open.isOpen,
-    toggle: open.toggle,
-  };
-  const cell = active && {
-    row: Math.min(active.row, rows.length - 1),
-    column: Math.min(active.column, visible.length - 1),
-  };
-  const { tree } = props;
-  const viewHeight = view.height;
-  const keys = { scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight };
-  const onKeyDown = useKeys(keys);
   const [pointed, setPointed] = useState(-1);
+  const opening: Opening = folding ?? {
+    ...open,
+    canOpen: (row) => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true),
+  };
   const newest = useRef(opening);
   newest.current = opening;
   const actions = useMemo<RowActions>(
     () => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }),
     [],
   );
+  const cell = active && {
+    row: Math.min(active.row, rows.length - 1),
+    column: Math.min(active.column, visible.length - 1),
+  };
+  const at = cell ?? { row: 0, column: 0 };
+  const go = (target: Cell): void => {
+    setActive(target);
+    const element = scroller.current;
+    if (!element) return;
+    const top = offsetOf(target.row, open.at);
+    const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top > element.scrollTop + room) element.scrollTop = top - room;
+    const heads = element.querySelectorAll('[role="columnheader"]');
+    heads[target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  };
+  const act = (column: Column, row: number): void => {
+    // A real click on the link, so that whoever listens for clicks on links treats it the same.
+    const link = column.href?.(row)
+      ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]")
+      : null;
+    if (link) link.click();
+    else if (opening.canOpen(row)) opening.toggle(row);
+  };
+  /** In the first column of a tree the arrows open, fold, and lead to the row around. */
+  const fold = (key: string, row: number): boolean => {
+    const canOpen = opening.canOpen(row);
+    const isOpen = canOpen && opening.isOpen(row);
+    const around = tree ? rows.indexOf(parentOf(tree, row)) : -1;
+    if (key === (isOpen ? "ArrowLeft" : "ArrowRight") && canOpen) opening.toggle(row);
+    else if (key === "ArrowLeft" && around >= 0) go({ ...at, row: around });
+    else return false;
+    return true;
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.target !== scroller.current || event.altKey) return;
+    const { key } = event;
+    const row = rows[at.row];
+    const column = visible[at.column];
+    const control = event.ctrlKey || event.metaKey;
+    const page = Math.max(1, Math.floor((view.height - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
+    const target = moveCell(at, key, control, { rows: rows.length, columns: visible.length, page });
+    const folds = tree && row !== undefined && at.column === 0 && !control;
+    if (!folds || !fold(key, row)) {
+      if (target) go(target);
+      else if (row === undefined || !column) return;
+      else if (key === "Enter" || key === " ") act(column, row);
+      else if (control && key.toLowerCase() === "c" && !getSelection()?.toString())
+        void copyText(copiedText(column, row));
+      else return;
+    }
+    event.preventDefault();
+  };
   // The table got the focus: some cell is active then.
   const focus = (): void => {
-    if (!active) setActive({ row: 0, column: 0 });
+    if (!active) setActive(at);
   };
   return { view, open, opening, cell, onKeyDown, pointed, actions, focus };
 }
@@ -238,6 +280,7 @@ function Table(props: TableProps) {
         ...(props.height ? { maxHeight: `${props.height}px` } : {}),
       }}
       onKeyDown={onKeyDown}
+      onScroll={view.onScroll}
       onFocus={(event) => event.target === scroller.current && focus()}
     >
       <Header
@@ -303,125 +346,19 @@ interface Slot {
   current: HTMLDivElement | null;
 }
 
-interface Viewport {
-  top: number;
-  height: number;
-  width: number;
-}
-
 /** The scroll place and the size of the table, live; goes back to the start when `reset` changes. */
-function useViewport(scroller: Slot, reset: string): Viewport {
-  const [view, setView] = useState<Viewport>({ top: 0, height: 600, width: 800 });
-  useLayoutEffect(() => {
-    const element = scroller.current;
-    if (!element) return undefined;
-    let frame = 0;
-    const measure = (): void => {
-      frame = 0;
-      const next = {
-        top: element.scrollTop,
-        height: element.clientHeight || 600,
-        width: element.clientWidth || 800,
-      };
-      setView((before) =>
-        before.top === next.top && before.height === next.height && before.width === next.width
-          ? before
-          : next,
-      );
-    };
-    const later = (): void => {
-      frame ||= requestAnimationFrame(measure);
-    };
-    measure();
-    element.addEventListener("scroll", later, { passive: true });
-    const observer = new ResizeObserver(later);
-    observer.observe(element);
-    return () => {
-      cancelAnimationFrame(frame);
-      element.removeEventListener("scroll", later);
-      observer.disconnect();
-    };
-  }, [scroller]);
+function useViewport(scroller: Slot, reset: string) {
+  const [top, setTop] = useState(0);
+  const [height, setHeight] = useState(600);
+  const [width, setWidth] = useState(800);
+  useSize(scroller, ({ clientHeight, clientWidth }) => {
+    setHeight(clientHeight || 600);
+    setWidth(clientWidth || 800);
+  });
   const before = useRef(reset);
   useEffect(() => {
     if (before.current !== reset) scroller.current?.scrollTo({ top: 0 });
     before.current = reset;
   }, [reset, scroller]);
-  return view;
-}
-
-interface KeyProps {
-  scroller: Slot;
-  rows: Uint32Array;
-  visible: readonly Column[];
-  cell: Cell | null;
-  setActive: (cell: Cell) => void;
-  open: ReturnType<typeof useOpenRows>;
-  opening: Opening;
-  tree: ArrayLike<number> | undefined;
-  viewHeight: number;
-}
-
-function useKeys(props: KeyProps): (event: KeyboardEvent) => void {
-  const { scroller, rows, visible, cell, setActive, open, opening, tree, viewHeight } = props;
-  const show = useCallback(
-    (target: Cell): void => {
-      const element = scroller.current;
-      if (!element) return;
-      const top = offsetOf(target.row, open.at);
-      const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
-      if (top < element.scrollTop) element.scrollTop = top;
-      else if (top > element.scrollTop + room) element.scrollTop = top - room;
-      const heads = element.querySelectorAll('[role="columnheader"]');
-      heads[target.column]?.scrollIntoView({ block: "nearest", inline: "nearest" });
-    },
-    [scroller, open.at],
-  );
-  return (event) => {
-    if (event.target !== scroller.current || event.altKey) return;
-    const at = cell ?? { row: 0, column: 0 };
-    const row = rows[at.row];
-    const column = visible[at.column];
-    const control = event.ctrlKey || event.metaKey;
-    const page = Math.max(1, Math.floor((viewHeight - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
-    const folds = tree && row !== undefined && at.column === 0 && !control;
-    if (folds && fold(event.key, row, at)) {
-      event.preventDefault();
-      return;
-    }
-    const extent = { rows: rows.length, columns: visible.length, page };
-    const target = moveCell(at, event.key, control, extent);
-    if (target) {
-      setActive(target);
-      show(target);
-    } else if (row === undefined || !column) return;
-    else if (event.key === "Enter" || event.key === " ") act(column, row);
-    else if (control && event.key.toLowerCase() === "c" && !getSelection()?.toString())
-      void copyText(copiedText(column, row));
-    else return;
-    event.preventDefault();
-  };
-
-  function act(column: Column, row: number): void {
-    // A real click on the link, so that whoever listens for clicks on links treats it the same.
-    const link = column.href?.(row)
-      ? scroller.current?.querySelector<HTMLAnchorElement>(".grid-cell.active a[href]")
-      : null;
-    if (link) link.click();
-    else if (opening.canOpen(row)) opening.toggle(row);
-  }
-
-  /** In the first column of a tree the arrows open, fold, and lead to the row around. */
-  function fold(key: string, row: number, at: Cell): boolean {
-    const isOpen = opening.canOpen(row) && opening.isOpen(row);
-    if (key === "ArrowRight" && opening.canOpen(row) && !isOpen) opening.toggle(row);
-    else if (key === "ArrowLeft" && isOpen) opening.toggle(row);
-    else if (key === "ArrowLeft" && tree) {
-      const around = rows.indexOf(parentOf(tree, row));
-      if (around < 0) return false;
-      setActive({ ...at, row: around });
-      show({ ...at, row: around });
-    } else return false;
-    return true;
-  }
+  return { top, height, width, onScroll: () => setTop(scroller.current?.scrollTop ?? 0) };
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
+import { clamp } from "../../base/clamp";
 import { definitionOf } from "../../base/definitions";
 import { Icon } from "../icons";
 import { drag } from "../splitter";
@@ -79,5 +80,5 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
 
 function resize(event: TargetedPointerEvent<HTMLElement>, onWidth: (width: number) => void): void {
   const before = event.currentTarget.parentElement?.getBoundingClientRect().width ?? 0;
-  drag(event, (x) => onWidth(Math.round(Math.max(NARROWEST, Math.min(WIDEST, before + x)))));
+  drag(event, (x) => onWidth(Math.round(clamp(before + x, NARROWEST, WIDEST))));
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { CopyButton } from "../buttons";
+import { useSize } from "../charts/size";
 import { Icon } from "../icons";
 import { Pure } from "../pure";
 import { cellContent, copiedText } from "./cells";
@@ -70,13 +71,18 @@ export class Row extends Pure<RowProps> {
             }
             onMouseDown={() => actions.activate({ row: position, column: place })}
           >
-            {place === 0 ? toggle(props, name) : null}
+            {place > 0 || canOpen === null ? null : canOpen ? (
+              <Toggle
+                open={open}
+                label={`${level < 0 ? "Details of" : "Children of"} ${name}`}
+                tabIndex={-1}
+                onClick={() => actions.toggle(row)}
+              />
+            ) : (
+              <span class="toggle" />
+            )}
             {cellContent(column, row, rowCount)}
-            {place === 0 && pointed ? (
-              <span class="cell-copy">
-                <CopyButton text={name} label="Copy the full name" />
-              </span>
-            ) : null}
+            {place === 0 && pointed ? <CopyName name={name} /> : null}
           </div>
         ))}
       </div>
@@ -84,19 +90,33 @@ export class Row extends Pure<RowProps> {
   }
 }
 
-function toggle({ row, canOpen, level, open, actions }: RowProps, name: string) {
-  if (!canOpen) return canOpen === null ? null : <span class="toggle" />;
+interface ToggleProps {
+  open: boolean;
+  label: string;
+  /** −1 in a table whose keys open rows. */
+  tabIndex?: number;
+  onClick: () => void;
+}
+
+export function Toggle({ open, label, ...rest }: ToggleProps) {
   return (
     <button
       type="button"
       class={`toggle${open ? " toggle-open" : ""}`}
-      tabIndex={-1}
       aria-expanded={open}
-      aria-label={`${level < 0 ? "Details of" : "Children of"} ${name}`}
-      onClick={() => actions.toggle(row)}
+      aria-label={label}
+      {...rest}
     >
       <Icon name="chevron" size={12} />
     </button>
+  );
+}
+
+export function CopyName({ name }: { name: string }) {
+  return (
+    <span class="cell-copy">
+      <CopyButton text={name} label="Copy the full name" />
+    </span>
   );
 }
 
@@ -112,17 +132,7 @@ interface DetailProps {
 /** Below an open row, as wide as the window of the table; reports its height. */
 export function Detail({ offset, span, width, onHeight, children }: DetailProps) {
   const box = useRef<HTMLDivElement>(null);
-  const report = useRef(onHeight);
-  report.current = onHeight;
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    const measure = (): void => report.current(element.offsetHeight);
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  useSize(box, (element) => onHeight(element.offsetHeight));
   return (
     <div role="row" class="grid-detail" style={{ transform: `translateY(${offset}px)` }}>
       <div

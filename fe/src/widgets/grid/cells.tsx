@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { clamp } from "../../base/clamp";
 import type { CsvCell } from "../../base/csv";
 import { format, formatExactTime, quantity, UNKNOWN, type Unit } from "../../base/units";
 import { CSV_UNIT } from "../charts/Figure";
@@ -6,24 +7,16 @@ import { MiddleCut } from "../middle_cut";
 import { isText, largestOf, numberOf } from "./order";
 import type { CellKind, Column } from "./types";
 
-const UNITS: Readonly<Record<Exclude<CellKind, "text" | "code" | "knowledge">, Unit>> = {
-  time: "ns",
-  delta: "ns",
-  bytes: "bytes",
-  share: "share",
-  count: "count",
-  number: "number",
-  FLOP: "FLOP",
-  "FLOP/s": "FLOP/s",
-  "B/s": "B/s",
-};
+type FigureKind = Exclude<CellKind, "text" | "code" | "knowledge">;
+
+const unitOf = (kind: FigureKind): Unit => (kind === "time" || kind === "delta" ? "ns" : kind);
 const KNOWLEDGE = ["no", "yes", "unknown"] as const;
 
 export function csvHeader(column: Column): string {
   const { kind, label, name = label } = column;
   return kind === "knowledge" || kind === "text" || kind === "code"
     ? name
-    : name + CSV_UNIT[UNITS[kind]];
+    : name + CSV_UNIT[unitOf(kind)];
 }
 
 /** The exact value: for CSV and for copies. Unknown is null. */
@@ -42,8 +35,7 @@ function knowledge(value: number | string | boolean): string {
 }
 
 export function copiedText(column: Column, row: number): string {
-  const value = exactValue(column, row);
-  return value === null || value === undefined ? "" : String(value);
+  return String(exactValue(column, row) ?? "");
 }
 
 /** The inside of a cell. Plain functions instead of components: hundreds of cells are drawn per frame while scrolling. */
@@ -108,13 +100,13 @@ function figureCell(column: Column, row: number, rowCount: number): ComponentChi
       figure(value, kind),
     ];
   // Of what lies between the cell's margins, or the longest bars would all look equal.
-  const width = `calc((100% - 12px) * ${Math.max(0, Math.min(1, share))})`;
+  const width = `calc((100% - 12px) * ${clamp(share, 0, 1)})`;
   return [<span class="cell-bar" style={{ width }} />, figure(value, kind)];
 }
 
-function figure(value: number, kind: keyof typeof UNITS) {
-  if (kind !== "time" && kind !== "delta")
-    return <span class="cell-figure">{format(value, UNITS[kind])}</span>;
+function figure(value: number, kind: FigureKind) {
+  const unitOfKind = unitOf(kind);
+  if (unitOfKind !== "ns") return <span class="cell-figure">{format(value, unitOfKind)}</span>;
   const { text, unit } = quantity(value, "ns");
   return (
     <span class="cell-figure" title={formatExactTime(value)}>

@@ -1,3 +1,4 @@
+import { clamp } from "../../base/clamp";
 import { firstWhere } from "../../base/bisect";
 
 /** Height of a row, px; the same in `widgets.css`. */
@@ -63,28 +64,21 @@ export function moveCell(
   { rows, columns, page }: { rows: number; columns: number; page: number },
 ): Cell | null {
   if (rows === 0 || columns === 0) return null;
-  const at = (row: number, column: number): Cell => ({
-    row: Math.max(0, Math.min(rows - 1, row)),
-    column: Math.max(0, Math.min(columns - 1, column)),
-  });
-  switch (key) {
-    case "ArrowDown":
-      return at(control ? rows - 1 : cell.row + 1, cell.column);
-    case "ArrowUp":
-      return at(control ? 0 : cell.row - 1, cell.column);
-    case "ArrowRight":
-      return at(cell.row, control ? columns - 1 : cell.column + 1);
-    case "ArrowLeft":
-      return at(cell.row, control ? 0 : cell.column - 1);
-    case "PageDown":
-      return at(cell.row + page, cell.column);
-    case "PageUp":
-      return at(cell.row - page, cell.column);
-    case "Home":
-      return control ? at(0, 0) : at(cell.row, 0);
-    case "End":
-      return control ? at(rows - 1, columns - 1) : at(cell.row, columns - 1);
-    default:
-      return null;
-  }
+  const step = control ? Infinity : 1;
+  const [down, right] =
+    {
+      ArrowDown: [step, 0],
+      ArrowUp: [-step, 0],
+      ArrowRight: [0, step],
+      ArrowLeft: [0, -step],
+      PageDown: [page, 0],
+      PageUp: [-page, 0],
+      Home: [control ? -step : 0, -Infinity],
+      End: [control ? step : 0, Infinity],
+    }[key] ?? [];
+  if (down === undefined || right === undefined) return null;
+  return {
+    row: clamp(cell.row + down, 0, rows - 1),
+    column: clamp(cell.column + right, 0, columns - 1),
+  };
 }

@@ -41,12 +41,9 @@ export function dictionaryOf(values: ArrayLike<CellValue>, rowCount: number): Di
   const codes = new Uint32Array(rowCount);
   for (let row = 0; row < rowCount; row++) {
     const value = values[row];
-    const text = value === null || value === undefined ? "" : String(value);
-    let place = places.get(text);
-    if (place === undefined) {
-      place = places.size;
-      places.set(text, place);
-    }
+    const text = String(value ?? "");
+    const place = places.get(text) ?? places.size;
+    places.set(text, place);
     codes[row] = place;
   }
   const dictionary = { unique: [...places.keys()], codes };
@@ -58,24 +55,25 @@ export function dictionaryOf(values: ArrayLike<CellValue>, rowCount: number): Di
 export function sortKeys(column: Pick<Column, "values" | "kind">, rowCount: number): Float64Array {
   const cached = keys.get(column.values);
   if (cached?.length === rowCount) return cached;
-  const result = new Float64Array(rowCount);
-  if (isText(column.kind)) {
-    const { unique, codes } = dictionaryOf(column.values, rowCount);
+  const { kind, values } = column;
+  let keyOf = (row: number): number => sizeOf(numberOf(values[row], kind), kind);
+  if (isText(kind)) {
+    const { unique, codes } = dictionaryOf(values, rowCount);
     const ranks = rank(unique);
-    for (let row = 0; row < rowCount; row++) result[row] = ranks[codes[row] ?? 0] ?? NaN;
-  } else {
-    for (let row = 0; row < rowCount; row++)
-      result[row] = sizeOf(numberOf(column.values[row], column.kind), column.kind);
+    keyOf = (row) => ranks[codes[row] ?? 0] ?? NaN;
   }
+  const result = new Float64Array(rowCount);
+  for (let row = 0; row < rowCount; row++) result[row] = keyOf(row);
   keys.set(column.values, result);
   return result;
 }
 
 function rank(texts: readonly string[]): Float64Array {
-  const order = Array.from(texts.keys());
-  if (texts.length <= COLLATED)
-    order.sort((a, b) => collator.compare(texts[a] ?? "", texts[b] ?? ""));
-  else order.sort((a, b) => ((texts[a] ?? "") < (texts[b] ?? "") ? -1 : 1));
+  const compare =
+    texts.length > COLLATED
+      ? (a: string, b: string) => (a < b ? -1 : 1)
+      : (a: string, b: string) => collator.compare(a, b);
+  const order = [...texts.keys()].sort((a, b) => compare(texts[a] ?? "", texts[b] ?? ""));
   const ranks = new Float64Array(texts.length);
   order.forEach((text, place) => (ranks[text] = texts[text] === "" ? NaN : place));
   return ranks;
@@ -150,16 +148,12 @@ export function foundFlags(
 
 const largests = new WeakMap<object, number>();
 
-/** The largest known value of a column; 0 when there is none. */
+/** The largest known figure of a column; 0 when there is none. */
 export function largestOf(column: Pick<Column, "values" | "kind">, rowCount: number): number {
-  const cached = largests.get(column.values);
-  if (cached !== undefined) return cached;
-  let largest = 0;
-  for (let row = 0; row < rowCount; row++) {
-    const value = sizeOf(numberOf(column.values[row], column.kind), column.kind);
-    if (value > largest) largest = value;
-  }
-  largests.set(column.values, largest);
+  const sizes = sortKeys(column, rowCount);
+  const largest =
+    largests.get(sizes) ?? sizes.reduce((most, size) => (size > most ? size : most), 0);
+  largests.set(sizes, largest);
   return largest;
 }
 

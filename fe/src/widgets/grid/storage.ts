@@ -1,6 +1,7 @@
 /** Hidden columns and widths, kept in the browser. */
 
 import { useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
 import { readStored, writeStored } from "../../base/stored";
 import type { CellKind, Column } from "./types";
 
@@ -57,7 +58,7 @@ export function isHidden(column: Column, saved: Saved): boolean {
 
 export function widthOf(column: Column, saved: Saved): number {
   const width = saved.widths[column.key] ?? (column.width || WIDTHS[column.kind]);
-  return Math.max(NARROWEST, Math.min(WIDEST, width));
+  return clamp(width, NARROWEST, WIDEST);
 }
 
 /**

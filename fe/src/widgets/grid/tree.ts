@@ -72,11 +72,11 @@ export function treeRows(
   };
 }
 
-/** Rows that are kept, each before those beneath it; siblings stay in the order in which they come. */
+/** Rows, or those that are kept, each before those beneath it; siblings stay in the order in which they come. */
 export function inTreeOrder(
   sorted: Uint32Array,
   parent: ArrayLike<number>,
-  kept: Uint8Array,
+  kept?: Uint8Array,
 ): Uint32Array {
   const count = sorted.length;
   // The last sibling first, so that a stack gives the first one back first.
@@ -95,7 +95,7 @@ export function inTreeOrder(
   while (row >= 0 || path.length) {
     if (row < 0) {
       row = next[path.pop() ?? 0] ?? -1;
-    } else if (kept[row]) {
+    } else if (!kept || kept[row]) {
       rows[end++] = row;
       path.push(row);
       row = first[row + 1] ?? -1;

@@ -15,6 +15,7 @@ import type { TimeRange } from "../../timeline/types";
 import { rowsOf, type RowOf } from "../rows";
 import { mergedKinds, type KindCount } from "./kinds";
 import type { Recording } from "./recordings";
+import { timesOf } from "./window";
 
 export interface Wish {
   text: string;
@@ -115,8 +116,7 @@ function useHeat(
         ? recordings.map(({ query, timeline }) => ({
             ...query,
             ...questionOf(wish),
-            t0: "0",
-            t1: String(Math.max(1, timeline.span_ns)),
+            ...timesOf({ t0: 0, t1: timeline.span_ns }),
             n: String(HEAT_PARTS),
           }))
         : [],

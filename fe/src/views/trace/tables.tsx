@@ -16,7 +16,7 @@ import { rangesText } from "../../base/ranges";
 import type { Recording } from "./recordings";
 import { useDebounced } from "./search";
 import type { Stage } from "./stage";
-import { ownWindow } from "./window";
+import { ownWindow, timesOf } from "./window";
 
 /** Of the drawer's height: its head, and the tools and the margins of the table. */
 const AROUND_TABLE = 100;
@@ -163,8 +163,7 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
   const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
   const asked = own && {
     ...query,
-    t0: String(Math.floor(own.t0)),
-    t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
+    ...timesOf(own),
     ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
   };
   const { data, error, stale } = useResource(

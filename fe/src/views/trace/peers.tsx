@@ -3,7 +3,7 @@ import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { Arrow } from "../../timeline/types";
 import { Term } from "../../widgets";
-import type { Recording } from "./recordings";
+import { offsetOf, type Recording } from "./recordings";
 
 const NOBODY: readonly CollectivePeer[] = [];
 const COMMUNICATION = 13;
@@ -40,7 +40,7 @@ export function arrowsToPeers(
   const from = {
     source,
     lane: payload.ref.lane,
-    time: payload.ref.start_ns + (recordings[source]?.offset ?? 0),
+    time: payload.ref.start_ns + offsetOf(recordings, source),
   };
   return peers.flatMap((peer): Arrow[] => {
     const place = sourceOf(peer, recordings);

@@ -35,7 +35,6 @@ export interface Recordings {
   /** `null` where one worker is shown. */
   alignment: Resource<AlignmentPayload> | null;
   span: TimeRange;
-  reload: () => void;
 }
 
 /** Workers that are shown: the chosen one, all of the run, or those of some ranks. */
@@ -60,7 +59,7 @@ export function useRecordings(selection: Selection, shown: Shown): Recordings {
   const resources = useResources("trace/timeline", queries);
   useNewAlignment(alignment, resources);
   const books = useRef(new Map<string, NameBook>());
-  const { reload, outdated } = useReload(resources);
+  const outdated = useOutdated(resources);
   const recordings = useMemo(
     () =>
       wanted.flatMap((item, place) => {
@@ -77,7 +76,6 @@ export function useRecordings(selection: Selection, shown: Shown): Recordings {
     parts: wanted.map((item, place) => ({ wanted: item, resource: resources[place] ?? WAITING })),
     alignment: all ? alignment : null,
     span: useMemo(() => spanOf(steady), [steady]),
-    reload,
   };
 }
 
@@ -87,21 +85,16 @@ export const isOfEarlierChoice = ({ state, stale }: Resource<AlignmentPayload>):
 
 const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
-/** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
-function useReload(resources: readonly Resource<TimelinePayload>[]) {
+/** Asks for the timelines again, once per content, when a tile says that the file has changed since. */
+function useOutdated(resources: readonly Resource<TimelinePayload>[]): (id: string) => void {
   const newest = useRef(resources);
   newest.current = resources;
   const reported = useRef(new Set<string>());
-  const reload = useCallback(() => newest.current.forEach((resource) => resource.reload()), []);
-  const outdated = useCallback(
-    (id: string) => {
-      if (reported.current.has(id)) return;
-      reported.current.add(id);
-      reload();
-    },
-    [reload],
-  );
-  return { reload, outdated };
+  return useCallback((id) => {
+    if (reported.current.has(id)) return;
+    reported.current.add(id);
+    newest.current.forEach(({ reload }) => reload());
+  }, []);
 }
 
 export function fromAlignment(
@@ -182,6 +175,11 @@ export function recordingOf(
   return { ...wanted, query, timeline, names, source };
 }
 
+export const offsetOf = (
+  recordings: readonly Pick<Recording, "offset">[],
+  source: number,
+): number => recordings[source]?.offset ?? 0;
+
 /** The same array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   const last = useRef(recordings);
@@ -194,10 +192,7 @@ function useSteady(recordings: readonly Recording[]): readonly Recording[] {
 }
 
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
-  if (!recordings.length) return { t0: 0, t1: 1 };
-  const t0 = Math.min(...recordings.map((item) => item.offset));
-  return {
-    t0,
-    t1: Math.max(t0 + 1, ...recordings.map((item) => item.offset + item.timeline.span_ns)),
-  };
+  const t0 = recordings.length ? Math.min(...recordings.map(({ offset }) => offset)) : 0;
+  const ends = recordings.map(({ offset, timeline }) => offset + timeline.span_ns);
+  return { t0, t1: Math.max(t0 + 1, ...ends) };
 }

@@ -171,16 +171,14 @@ function useFinder(
   choice: Choice,
   handle: { current: TimelineHandle | null },
 ): Finder {
-  const [problem, setProblem] = useState("");
   const [last, setLast] = useState<{ hit: Hit; wish: Wish } | null>(null);
-  const ask = useOneAtATime(setProblem);
+  const { problem, ask } = useOneAtATime();
   const { selected, go, summary } = choice;
   const next = (direction: Direction): void => {
     // The keys are there without a search, too.
     if (!wish.text.trim()) return;
     ask(async (signal) => {
-      const event = selected && !summary ? selected : null;
-      const start = { event, time: handle.current?.view().t0 ?? 0 };
+      const start = { event: summary ? null : selected, time: handle.current?.view().t0 ?? 0 };
       const hit = await nextHit(recordings, wish, start, direction, signal);
       if (hit) to(hit);
     });

@@ -11,6 +11,7 @@ import type {
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Button, Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
+import { colourMark, timeCell } from "./fact";
 import { KINDS } from "./kinds";
 import { threadLabel, trackLabel } from "./labels";
 import { lookCells } from "./looks";
@@ -168,11 +169,9 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }) {
       <ul>
         {OVERLAP_PARTS.map(({ key, label, colour }) => (
           <li key={key}>
-            <span class="look" style={{ background: colour }} />
+            {colourMark(colour)}
             <span>{label}</span>
-            <span class="number" title={formatExactTime(overlap[key])}>
-              {formatTime(overlap[key])}
-            </span>
+            {timeCell(overlap[key])}
             <span class="number">{formatShare(share(key))}</span>
           </li>
         ))}

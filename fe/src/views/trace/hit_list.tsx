@@ -7,6 +7,7 @@ import { timeText } from "../../timeline/ruler";
 import { Checkbox, Segmented } from "../../widgets";
 import { shortened } from "../../widgets/labels";
 import { MiddleCut } from "../../widgets/middle_cut";
+import { colourMark } from "./fact";
 import { KINDS } from "./kinds";
 import { trackAt } from "./labels";
 import { lookOf } from "./looks";
@@ -101,7 +102,7 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
       onPointerDown={(event) => event.preventDefault()}
       onClick={() => onHit(hit)}
     >
-      <span class="look" style={{ background: `var(${lookOf(ref.look).colour})` }} />
+      {colourMark(lookOf(ref.look).colour)}
       <span class="hit-name" title={ref.name}>
         <MiddleCut text={shortened(ref.name)} />
       </span>

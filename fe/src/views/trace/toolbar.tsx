@@ -3,6 +3,7 @@ import type { AlignmentPayload, ArrowKind, TimelineStep, WorkerItem } from "../.
 import { formatCount, formatTime } from "../../base/units";
 import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
+import { colourMark } from "./fact";
 import { LOOKS } from "./looks";
 import { LONGEST_NOTE } from "./params";
 import { alignmentSummary, workerLines } from "./workers";
@@ -64,11 +65,11 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
       )}
       {value === "category" ? (
         <ul class="look-list">
-          {LOOKS.map((look) => (
-            <li key={look.label}>
-              <span class="look" style={{ background: `var(${look.colour})` }} />
-              <Term id={look.term} focusable={false}>
-                {look.label}
+          {LOOKS.map(({ label, term, colour }) => (
+            <li key={label}>
+              {colourMark(colour)}
+              <Term id={term} focusable={false}>
+                {label}
               </Term>
             </li>
           ))}

@@ -9,10 +9,10 @@ import type {
   TimelineGroup,
 } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Button, Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
+import { Button, Grid, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { colourMark, timeCell } from "./fact";
-import { KINDS } from "./kinds";
+import { KindChoice } from "./kinds";
 import { threadLabel, trackLabel } from "./labels";
 import { lookCells } from "./looks";
 
@@ -71,17 +71,10 @@ function AreaHead({ payload, look, onLook, onKind }: AreaTableProps) {
   const own = kinds.find((each) => each.kind === kind)?.self_ns;
   return (
     <div class="area-head">
-      <Segmented<ChosenKind>
-        label="Kind of event"
-        showLabel={false}
-        value={kind}
-        onChange={onKind}
-        options={KINDS.flatMap(({ kind: value, label }) => {
-          const known = kinds.find((each) => each.kind === value);
-          return known || value === kind
-            ? [{ value, label: `${label} ${formatCount(known?.events ?? 0)}` }]
-            : [];
-        })}
+      <KindChoice
+        kind={kind}
+        kinds={kinds.map((each) => ({ kind: each.kind, count: each.events }))}
+        onKind={onKind}
       />
       <Button
         kind="quiet"

@@ -11,15 +11,17 @@ import { kindsOf, valuesOf } from "../module/model";
 import { SandwichOf } from "../module/sandwich";
 import type { Recording } from "./recordings";
 
-type AreaFlameProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
+interface AreaFlameProps {
+  view: ViewProps;
   query: Recording["query"] & { t0: string; t1: string; lanes?: string };
   kind: Kind;
   height: number;
   onEvent: (event: number) => void;
-};
+}
 
-export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
-  const { params, setParam } = props;
+export function AreaFlame({ query, kind, view, height, onEvent }: AreaFlameProps) {
+  const { params, setParam } = view;
+  const metric = kind === "device" ? "device" : "host";
   const { data, error, reload } = useResource("trace/area/flame", { ...query, kind });
   if (error)
     return <ErrorState error={error} retry={reload} title="The frames could not be loaded" />;
@@ -31,15 +33,15 @@ export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
       </p>
     );
   if (params.focus === undefined)
-    return <Graph rows={data.rows} pooled={data.pooled} kind={kind} {...props} />;
-  const metric = kind === "device" ? "device" : "host";
+    return <Graph rows={data.rows} pooled={data.pooled} {...{ metric, onEvent, setParam }} />;
   return (
     <>
       <Button kind="quiet" onClick={() => setParam("focus", null)}>
         All frames
       </Button>
       <SandwichOf
-        {...props}
+        {...view}
+        height={height}
         payload={{ rows: data.rows, has_device: metric === "device" }}
         view="trace"
         device="device"
@@ -50,14 +52,14 @@ export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
   );
 }
 
-type GraphProps = Pick<AreaFlameProps, "kind" | "onEvent" | "setParam"> & {
+interface GraphProps extends Pick<AreaFlameProps, "onEvent">, Pick<ViewProps, "setParam"> {
   rows: NonNullable<AreaFlamePayload["rows"]>;
   pooled: number;
-};
+  metric: "device" | "host";
+}
 
-function Graph({ rows, pooled, kind, onEvent, setParam }: GraphProps) {
+function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
   const [zoom, setZoom] = useState({ rows, at: -1 });
-  const metric = kind === "device" ? "device" : "host";
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],

@@ -8,7 +8,28 @@ import type { Shown } from "./recordings";
 import type { Grouping } from "./tree";
 import { parseRanges, rangesText } from "../../base/ranges";
 
-type SetParam = (key: string, value: string | null) => void;
+/** Sets what the address says; `true` is written as 1, and what is empty, or said by nothing, is removed. */
+export type SetParams = (values: Readonly<Record<string, string | boolean | null>>) => void;
+
+/** What it says by nothing. */
+const DEFAULTS: Params = {
+  group: "process",
+  colour: "category",
+  kind: "first",
+  alook: "table",
+};
+
+/** What these values change in the address, as texts. */
+export const changesOf = (
+  values: Parameters<SetParams>[0],
+  params: Params,
+): (readonly [string, string])[] =>
+  Object.entries(values)
+    .map(([key, value]) => {
+      const text = value === true ? "1" : value || "";
+      return [key, text === DEFAULTS[key] ? "" : text] as const;
+    })
+    .filter(([key, text]) => text !== (params[key] ?? ""));
 
 /** The most row keys, marks and lanes that are read from an address: it may have been written by anybody. */
 const MOST_KEYS = 500;
@@ -111,18 +132,13 @@ export function readRows(params: Params): RowState {
   };
 }
 
-/** Sets only what changed, because every setting is a change of the page. */
-export function writeRows(rows: RowState, params: Params, setParam: SetParam): void {
-  const texts = {
-    open: writeKeys(rows.open),
-    shut: writeKeys(rows.shut),
-    pin: writeKeys(rows.pinned),
-    order: writeKeys(rows.order),
-    filter: rows.filter,
-  };
-  for (const [key, text] of Object.entries(texts))
-    if (text !== (params[key] ?? "")) setParam(key, text || null);
-}
+export const writeRows = ({ open, shut, pinned, order, filter }: RowState) => ({
+  open: writeKeys(open),
+  shut: writeKeys(shut),
+  pin: writeKeys(pinned),
+  order: writeKeys(order),
+  filter,
+});
 
 export function readGrouping(text: string | undefined): Grouping {
   return text === "device" || text === "kind" ? text : "process";

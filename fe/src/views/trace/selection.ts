@@ -6,7 +6,7 @@ import { useResource, type Resource } from "../../state/resource";
 import type { Params } from "../../state/view";
 import type { Selected, TimelineHandle } from "../../timeline/props";
 import type { Slice } from "../../timeline/types";
-import { readEvent, writeEvent } from "./params";
+import { readEvent, writeEvent, type SetParams } from "./params";
 import { offsetOf, type Recording } from "./recordings";
 
 export interface Choice {
@@ -32,7 +32,7 @@ export interface Handle {
 export function useSelection(
   recordings: readonly Recording[],
   params: Params,
-  setParam: (key: string, value: string | null) => void,
+  set: SetParams,
   handle: Handle,
 ): Choice {
   const [chosen, setChosen] = useState<Selected | Slice | null>(null);
@@ -50,13 +50,13 @@ export function useSelection(
   const setWanted = useWanted(placed, handle, params);
   const select = (next: Selected | Slice | null, of: number, number: number): void => {
     setChosen(next);
-    setParam("sel", writeEvent({ key: recordings[of]?.key ?? "", event: number }));
+    set({ sel: writeEvent({ key: recordings[of]?.key ?? "", event: number }) });
   };
   const choose = (slice: Slice | null): void => {
     if (slice && slice.count <= 1) select(slice, slice.source, slice.event);
     else {
       setChosen(slice);
-      setParam("sel", null);
+      set({ sel: null });
     }
   };
   const go = (of: number, ref: EventRef): void => {

@@ -1,5 +1,5 @@
 import { useResource } from "../../state/resource";
-import type { CollectivePeer, EventPayload } from "../../api/types.gen";
+import type { EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
@@ -10,17 +10,10 @@ import { EventPath } from "./event_path";
 import { trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
-import type { Choice, Handle } from "./selection";
+import type { Stage } from "./stage";
 
-interface SideProps {
-  view: ViewProps;
-  choice: Choice;
-  recordings: readonly Recording[];
-  peers: readonly CollectivePeer[];
-  handle: Handle;
-}
-
-export function Side({ view, choice, recordings, peers, handle }: SideProps) {
+export function Side({ stage }: { stage: Stage }) {
+  const { view, choice, recordings, peers, handle } = stage;
   const { summary, event, recording, source, payload } = choice;
   if (summary) {
     const { start, end, count, busy, name } = summary;

@@ -30,7 +30,7 @@ export function readTable(text: string | undefined): TableName | null {
 }
 
 export function Tables({ stage, height }: { stage: Stage; height: number }) {
-  const { area, found, setParam, view } = stage;
+  const { area, found, set, view } = stage;
   const wanted = readTable(view.params.table);
   const table = (wanted === "area" && !area) || (wanted === "hits" && found.idle) ? null : wanted;
   if (!table) return null;
@@ -42,7 +42,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
           label="Table of"
           showLabel={false}
           value={table}
-          onChange={(next) => setParam("table", next)}
+          onChange={(next) => set({ table: next })}
           options={[
             { value: "view", label: "Events in view" },
             { value: "area", label: "Selected area", disabled: area === null },
@@ -54,7 +54,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
           kind="quiet"
           icon="close"
           label="Close the table"
-          onClick={() => setParam("table", null)}
+          onClick={() => set({ table: null })}
         />
       </div>
       {table === "hits" ? (
@@ -158,7 +158,7 @@ interface StatisticsProps {
 
 function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProps) {
   const { query, offset, timeline } = recording;
-  const { setParam, view } = stage;
+  const { set, view } = stage;
   const kind = readKind(view.params.akind);
   const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
   const asked = own && {
@@ -185,15 +185,13 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
         payload={data}
         groups={timeline.groups}
         look={view.params.alook === "flame" ? "flame" : "table"}
-        onLook={(look) => setParam("alook", look === "flame" ? look : null)}
-        onKind={(next) => setParam("akind", next)}
+        onLook={(look) => set({ alook: look })}
+        onKind={(next) => set({ akind: next })}
         flame={(of) => (
           <AreaFlame
             query={asked}
             kind={of}
-            params={view.params}
-            setParam={setParam}
-            hrefOf={view.hrefOf}
+            view={view}
             height={table.height}
             onEvent={table.onEvent}
           />

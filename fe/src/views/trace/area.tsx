@@ -112,7 +112,7 @@ function AreaGrid({ label, payload, height, hrefOfEvent, onEvent }: AreaTablePro
         fileName={label.toLowerCase().replace(/ /g, "_")}
       />
       {pooled > 0 ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           The {formatCount(rows.name.length)} names with the longest total time, of{" "}
           {formatCount(rows.name.length + pooled)}.
         </p>

@@ -28,7 +28,7 @@ export function AreaFlame({ query, kind, view, height, onEvent }: AreaFlameProps
   if (!data) return <Skeleton height={120} label="Loading the frames" />;
   if (!data.rows)
     return (
-      <p class="drawer-note">
+      <p class="trace-note">
         More than {formatCount(data.most_events)} events: choose a shorter range.
       </p>
     );
@@ -73,7 +73,7 @@ function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
       `${formatCount(rows.calls[row])} ${rows.calls[row] === 1 ? "call" : "calls"}`,
     ];
   };
-  if (!layout.total) return <p class="drawer-note">No events in this range.</p>;
+  if (!layout.total) return <p class="trace-note">No events in this range.</p>;
   return (
     <div class="area-flame">
       <Flame
@@ -108,7 +108,7 @@ function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
         }}
       />
       {pooled ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           {formatCount(pooled)} frames below 1/10,000 of the time are merged into their callers.
         </p>
       ) : null}

@@ -81,7 +81,7 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }) {
       {timeFact(<Term id="queue_time">Queue time</Term>, payload.queue_ns)}
       {fact(<Term id="enclosed">Encloses</Term>, children ? formatEvents(children) : null)}
       {payload.overlapping ? (
-        <p class="details-note">
+        <p class="trace-note">
           <Icon name="warn" size={14} />{" "}
           <Term id="overlapping">Overlaps another event of its track</Term>, so it is drawn on a
           track of its own.

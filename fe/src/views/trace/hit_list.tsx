@@ -97,7 +97,7 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
       onClick={() => onHit(hit)}
     >
       {colourMark(lookOf(ref.look).colour)}
-      <span class="hit-name" title={ref.name}>
+      <span class="mid" title={ref.name}>
         <MiddleCut text={shortened(ref.name)} />
       </span>
       <span class="hit-track">{recording ? trackAt(recording, ref.lane) : ""}</span>

@@ -14,7 +14,7 @@ import { countOfSteps, type Step } from "../rows";
 export function TraceFacts({ payload }: { payload: TracePayload }) {
   return (
     <dl class="facts">
-      {fact("File", <code class="path">{payload.file}</code>)}
+      {fact("File", <code>{payload.file}</code>)}
       {fact("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
       {fact(<Term id="events">Events</Term>, formatCount(payload.events))}
       {timeFact(<Term id="span_time">Length</Term>, payload.span_ns)}
@@ -39,7 +39,7 @@ function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps)
       <label for={id}>{label}</label>
       <input
         id={id}
-        class="time-input"
+        class="text-input time-input"
         type="text"
         value={value}
         placeholder={placeholder}

@@ -34,7 +34,7 @@ export function Side({ stage }: { stage: Stage }) {
   const shown = payload ?? event.data;
   if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
   return (
-    <div class={payload ? "" : "drawer-stale"} aria-busy={payload === null}>
+    <div class={payload ? "" : "view-stale"} aria-busy={payload === null}>
       <Details
         payload={shown}
         on={trackOf(recording, shown)}

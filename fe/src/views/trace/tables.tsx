@@ -170,17 +170,17 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
     "trace/area",
     asked && { ...asked, kind: kind === "all" ? "first" : kind },
   );
-  if (!asked) return <p class="drawer-note">This trace has no events in this range.</p>;
+  if (!asked) return <p class="trace-note">This trace has no events in this range.</p>;
   if (error) {
     return (
-      <p class="drawer-note" role="alert">
+      <p class="trace-note" role="alert">
         {error.message} {error.hint}
       </p>
     );
   }
   if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
-    <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>
+    <div class={stale ? "drawer-content view-stale" : "drawer-content"}>
       <AreaTable
         payload={data}
         groups={timeline.groups}
@@ -230,7 +230,7 @@ function Hits({ stage, height }: { stage: Stage; height: number }) {
         empty="No matches."
       />
       {namesTotal > names.name.length ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           The {formatCount(names.name.length)} names with the longest total time, of{" "}
           {formatCount(namesTotal)}; {formatCount(total)} matches in all.
         </p>

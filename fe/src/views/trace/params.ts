@@ -50,11 +50,13 @@ export function writeEvent({ key, event }: EventKey): string {
   return key ? `${key}:${event}` : `${event}`;
 }
 
+const readPair = (text = ""): number[] =>
+  /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text)?.slice(1).map(Number) ?? [];
+
 /** `begin,length` in ns. */
 export function readView(text: string | undefined): TimeRange | null {
-  const match = /^(-?\d{1,15}),(\d{1,15})$/.exec(text ?? "");
-  const length = Number(match?.[2]);
-  return match && length > 0 ? { t0: Number(match[1]), t1: Number(match[1]) + length } : null;
+  const [t0 = 0, length = 0] = readPair(text);
+  return length > 0 ? { t0, t1: t0 + length } : null;
 }
 
 export function writeView({ t0, t1 }: TimeRange): string {
@@ -62,11 +64,9 @@ export function writeView({ t0, t1 }: TimeRange): string {
   return `${begin},${Math.max(1, Math.ceil(t1) - begin)}`;
 }
 
-function readStretch(text: string): { start: number; end: number } | null {
-  const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
-  return match && Number(match[2]) >= Number(match[1])
-    ? { start: Number(match[1]), end: Number(match[2]) }
-    : null;
+function readStretch(text: string | undefined): { start: number; end: number } | null {
+  const [start = 0, end = -Infinity] = readPair(text);
+  return end >= start ? { start, end } : null;
 }
 
 /** Sources by the keys in the address, in the order of the page. */
@@ -75,7 +75,7 @@ export function readArea(
   lanes: string | undefined,
   keys: readonly string[],
 ): Area | null {
-  const stretch = readStretch(text ?? "");
+  const stretch = readStretch(text);
   if (!stretch || stretch.end === stretch.start) return null;
   const lanesBySource = new Map<number, number[]>();
   for (const part of (lanes ?? "").split(";")) {
@@ -87,13 +87,9 @@ export function readArea(
   return { t0: stretch.start, t1: stretch.end, lanes: lanesBySource };
 }
 
-export function writeArea(
-  area: Area,
-  keys: readonly string[],
-): { area: string; arealanes: string } {
+export function writeArea(area: Area, keys: readonly string[]) {
   const parts = [...area.lanes].map(([source, lanes]) => {
-    const key = keys[source] ?? "";
-    return `${key ? `${key}:` : ""}${rangesText([...lanes].sort((a, b) => a - b))}`;
+    return [keys[source], rangesText(lanes)].filter(Boolean).join(":");
   });
   return { area: `${Math.floor(area.t0)},${Math.ceil(area.t1)}`, arealanes: parts.join(";") };
 }
@@ -180,5 +176,4 @@ export function writeMarks(
     .join(";");
 }
 
-export const listOf = (text: string | undefined): string[] =>
-  text ? text.split(",").filter(Boolean) : [];
+export const listOf = (text = ""): string[] => text.split(",").filter(Boolean);

@@ -8,7 +8,7 @@ import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term } from "../../w
 import type { Progress as Received } from "./bytes";
 import { fact, timeFact } from "./fact";
 import { wallClock, type PartMode } from "./model";
-import type { HandoverState } from "./perfetto";
+import { perfettoOrigin, type HandoverState } from "./perfetto";
 import { countOfSteps, type Step } from "../rows";
 
 export function TraceFacts({ payload }: { payload: TracePayload }) {
@@ -231,8 +231,7 @@ export function OpenPanel({
 
 function hostOf(url: string): string | null {
   try {
-    const parsed = new URL(url);
-    return parsed.protocol === "https:" || parsed.protocol === "http:" ? parsed.host : null;
+    return new URL(perfettoOrigin(url)).host;
   } catch {
     return null;
   }

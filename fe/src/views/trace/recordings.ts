@@ -5,7 +5,7 @@ import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api
 import type { Source, TimeRange } from "../../timeline/types";
 import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
-import { NameBook } from "./names";
+import { nameBook, type NameBook } from "./names";
 import { rangesText } from "../../base/ranges";
 
 export interface Wanted {
@@ -133,14 +133,15 @@ function bookFor(
   query: OfTrace,
   timeline: TimelinePayload,
 ): NameBook {
-  const existing = books.get(timeline.id);
-  if (existing) return existing;
-  const book = new NameBook(
-    (first) => fetchJson("trace/names", { ...query, id: timeline.id, first: String(first) }),
-    timeline.name_page,
-    timeline.name_count,
-  );
-  books.set(timeline.id, book);
+  const { id, name_page, name_count } = timeline;
+  const book =
+    books.get(id) ??
+    nameBook(
+      (first) => fetchJson("trace/names", { ...query, id, first: String(first) }),
+      name_page,
+      name_count,
+    );
+  books.set(id, book);
   return book;
 }
 
@@ -161,7 +162,7 @@ export function recordingOf(
         ...query,
         level: String(level),
         k: ks.join(","),
-        lanes: rangesText([...lanes].sort((a, b) => a - b)),
+        lanes: rangesText(lanes),
       };
       try {
         return await fetchColumns("trace/tiles", asked, signal);
@@ -170,7 +171,7 @@ export function recordingOf(
         throw thrown;
       }
     },
-    name: (number) => names.name(number),
+    name: names.name,
   };
   return { ...wanted, query, timeline, names, source };
 }

@@ -164,7 +164,7 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
   const asked = own && {
     ...query,
     ...timesOf(own),
-    ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
+    ...(lanes ? { lanes: rangesText(lanes) } : {}),
   };
   const { data, error, stale } = useResource(
     "trace/area",

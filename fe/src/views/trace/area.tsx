@@ -13,7 +13,7 @@ import { Button, Grid, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { colourMark, timeCell } from "./fact";
 import { KindChoice } from "./kinds";
-import { threadLabel, trackLabel } from "./labels";
+import { shortLabel, trackLabel } from "./labels";
 import { lookCells } from "./looks";
 
 /** How the events of an area are shown. */
@@ -179,7 +179,7 @@ function BusyShares({ payload, groups }: Pick<AreaTableProps, "payload" | "group
     .flatMap((item) => {
       const group = groups.find((known) => known.key === item.key);
       return group && item.events > 0
-        ? [{ ...item, label: groupText(group), title: trackLabel(group) }]
+        ? [{ ...item, label: shortLabel(group) + KIND_NOTES[group.kind], title: trackLabel(group) }]
         : [];
     })
     .sort((a, b) => b.busy_ns - a.busy_ns);
@@ -219,7 +219,3 @@ const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
   sync: ", synchronisation",
   instant: ", instants",
 };
-
-/** The process of a thread is left to the hover text: there is mostly one, and its number is long. */
-const groupText = (group: TimelineGroup): string =>
-  `${group.device ? trackLabel(group) : threadLabel(group)}${KIND_NOTES[group.kind]}`;

@@ -8,7 +8,7 @@ import { shortened } from "../../widgets/labels";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { colourMark } from "./fact";
 import { KindChoice } from "./kinds";
-import { trackAt } from "./labels";
+import { shortLabel, trackAt } from "./labels";
 import { lookOf } from "./looks";
 import type { Recording } from "./recordings";
 import type { Hit } from "./search";
@@ -100,7 +100,7 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
       <span class="mid" title={ref.name}>
         <MiddleCut text={shortened(ref.name)} />
       </span>
-      <span class="hit-track">{recording ? trackAt(recording, ref.lane) : ""}</span>
+      <span class="hit-track">{recording ? trackAt(recording, ref.lane, shortLabel) : ""}</span>
       <span class="number">{timeText(begin, EXACT)}</span>
       <span class="number">{formatTime(ref.dur_ns)}</span>
     </li>

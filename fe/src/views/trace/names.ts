@@ -29,7 +29,7 @@ export function nameBook(
   };
   return {
     /** The name, or `undefined` while it is on its way. */
-    name(number: number): string | undefined {
+    name: (number: number): string | undefined => {
       const name = names[number];
       if (name === undefined && number >= 0 && number < count) ask(number - (number % page));
       return name;
@@ -39,7 +39,7 @@ export function nameBook(
         names.flatMap((name, number) => (name !== undefined && passes(name) ? [number] : [])),
       ),
     /** Calls back when names came; returns how to stop. */
-    watch(listener: () => void): () => void {
+    watch: (listener: () => void): (() => void) => {
       watchers.add(listener);
       return () => void watchers.delete(listener);
     },

@@ -4,7 +4,7 @@ import { NO_ROW_STATE, type RowState } from "../../timeline/props";
 import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
 import type { Params } from "../../state/view";
 import { ranksOf } from "./rank_choice";
-import type { Shown } from "./recordings";
+import { ALL_WORKERS, type Shown } from "./recordings";
 import type { Grouping } from "./tree";
 import { parseRanges, rangesText } from "../../base/ranges";
 
@@ -94,15 +94,7 @@ export function writeArea(area: Area, keys: readonly string[]) {
   return { area: `${Math.floor(area.t0)},${Math.ceil(area.t1)}`, arealanes: parts.join(";") };
 }
 
-/** `all`, or ranks as ranges: `0-7,64`. */
-export function readShown(text: string | undefined): Shown {
-  if (text === "all") return "all";
-  const ranks = ranksOf(text ?? "");
-  return ranks ? { ranks } : "one";
-}
-
-export const writeShown = (shown: Shown): string =>
-  shown === "one" ? "" : shown === "all" ? "all" : shown.ranks;
+export const readShown = (text = ""): Shown => (text === ALL_WORKERS ? text : ranksOf(text));
 
 const escaped = (key: string): string =>
   key.replace(/~/g, "~t").replace(/,/g, "~c").replace(/;/g, "~s");

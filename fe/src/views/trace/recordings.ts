@@ -37,23 +37,25 @@ export interface Recordings {
   span: TimeRange;
 }
 
-/** Workers that are shown: the chosen one, all of the run, or those of some ranks. */
-export type Shown = "one" | "all" | { ranks: string };
+/** Workers that are shown: the chosen one (empty), all of the run, or those of some ranks, as ranges: `0-7,64`. */
+export type Shown = string;
+
+export const ALL_WORKERS = "all";
 
 export function useRecordings(selection: Selection, shown: Shown): Recordings {
   const { run, worker, span } = selection;
-  const all = shown !== "one";
-  const ranks = typeof shown === "string" ? "" : shown.ranks;
+  const several = shown !== "";
+  const ranks = shown === ALL_WORKERS ? "" : shown;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const asked = useMemo(() => (ranks ? { ...query, ranks } : query), [query, ranks]);
-  const alignment = useResource(all ? "trace/alignment" : null, asked);
+  const alignment = useResource(several ? "trace/alignment" : null, asked);
   const data = isOfEarlierChoice(alignment) ? null : alignment.data;
   const wanted = useMemo(
     () =>
-      all
+      several
         ? fromAlignment(run, data, ranks)
         : [{ key: "", label: worker, worker: null, query, offset: 0, ranks: "" }],
-    [all, run, worker, data, query, ranks],
+    [several, run, worker, data, query, ranks],
   );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
@@ -74,7 +76,7 @@ export function useRecordings(selection: Selection, shown: Shown): Recordings {
   return {
     recordings: steady,
     parts: wanted.map((item, place) => ({ wanted: item, resource: resources[place] ?? WAITING })),
-    alignment: all ? alignment : null,
+    alignment: several ? alignment : null,
     span: useMemo(() => spanOf(steady), [steady]),
   };
 }

@@ -7,7 +7,7 @@ import { LOOKS } from "./looks";
 import { LONGEST_NOTE, readColour, readGrouping } from "./params";
 import { alignmentSummary, workerLines } from "./workers";
 import { RankChoice } from "./rank_choice";
-import type { Recordings, Shown } from "./recordings";
+import { ALL_WORKERS, type Recordings, type Shown } from "./recordings";
 import { goToMark, personal, withNote, withoutMark, type Stage } from "./stage";
 
 interface OfStage {
@@ -230,19 +230,16 @@ interface WorkerChoiceProps {
   onShown: (shown: Shown) => void;
 }
 
-const modeOf = (shown: Shown): "one" | "all" | "ranks" =>
-  typeof shown === "string" ? shown : "ranks";
-
 export function WorkerChoice(props: WorkerChoiceProps) {
   const { shown, parts, alignment, workers, own, focused, onShown } = props;
-  const chosen = typeof shown === "string" ? "" : shown.ranks;
+  const chosen = shown === ALL_WORKERS ? "" : shown;
   const ownRank = workers.find(({ name }) => name === own)?.rank ?? null;
   const total = alignment?.workers_total ?? parts.length;
   const wanted = alignment?.workers_chosen ?? parts.length;
   return (
     <Menu
       label={
-        shown === "one"
+        !shown
           ? "Workers: this one"
           : `Workers: ${chosen ? `${parts.length} chosen` : workerCount(parts.length, total)}`
       }
@@ -250,23 +247,18 @@ export function WorkerChoice(props: WorkerChoiceProps) {
     >
       <Segmented
         label="Show"
-        value={modeOf(shown)}
-        onChange={(value) => onShown(value === "ranks" ? { ranks: String(ownRank ?? 0) } : value)}
+        value={chosen ? "ranks" : shown}
+        onChange={(value) => onShown(value === "ranks" ? String(ownRank ?? 0) : value)}
         options={[
-          { value: "one", label: "This one" },
-          { value: "all", label: "All of the run", term: "alignment" },
+          { value: "", label: "This one" },
+          { value: ALL_WORKERS, label: "All of the run", term: "alignment" },
           { value: "ranks", label: "Some ranks", disabled: ownRank === null },
         ]}
       />
       {chosen ? (
-        <RankChoice
-          key={chosen}
-          ranks={chosen}
-          workers={workers}
-          onRanks={(ranks) => onShown({ ranks })}
-        />
+        <RankChoice key={chosen} ranks={chosen} workers={workers} onRanks={onShown} />
       ) : null}
-      {shown === "one" ? null : (
+      {shown ? (
         <>
           <p class="menu-note">
             <Term id="alignment">{alignmentSummary(parts)}</Term>
@@ -283,7 +275,7 @@ export function WorkerChoice(props: WorkerChoiceProps) {
             ))}
           </ul>
         </>
-      )}
+      ) : null}
     </Menu>
   );
 }

@@ -24,7 +24,7 @@ import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readShown, writeShown } from "./params";
+import { readShown } from "./params";
 import {
   isOfEarlierChoice,
   useRecordings,
@@ -58,13 +58,12 @@ const NO_WORKERS: readonly WorkerItem[] = [];
 export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const shown = readShown(params.workers);
-  const all = shown !== "one";
   const { run, worker, span } = selection;
   const about = useResource("trace", { run, worker, span });
   const found = useRecordings(selection, shown);
   const diagnosisHref = props.hrefOf("diagnosis");
   const { recordings, parts, alignment } = found;
-  const modeOf = (wanted: Shown): string => [writeShown(wanted), run, worker, span].join("\n");
+  const modeOf = (wanted: Shown): string => [wanted, run, worker, span].join("\n");
   const mode = modeOf(shown);
   const chosen = useRef("");
   const setShown = (next: Shown): void => {
@@ -80,7 +79,7 @@ export function TraceView(props: ViewProps) {
   );
   // A link may say "all" of a run that has lost its others since.
   const workers =
-    listed.length > 1 || all ? (
+    listed.length > 1 || shown ? (
       <WorkerChoice
         {...{ shown, parts }}
         alignment={alignment?.data ?? null}
@@ -100,7 +99,7 @@ export function TraceView(props: ViewProps) {
   );
   const recording = recordings[main];
   if (!recording || waiting)
-    return <Waiting {...{ found, diagnosisHref }} workers={all ? workers : null} />;
+    return <Waiting {...{ found, diagnosisHref }} workers={shown ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0))
     return (
       <EmptyState
@@ -125,7 +124,7 @@ export function TraceView(props: ViewProps) {
 function chooseWorkers({ setParam }: ViewProps, shown: Shown): void {
   const keys = "t sel area arealanes mark table pin open shut order";
   for (const key of keys.split(" ")) setParam(key, null);
-  setParam("workers", writeShown(shown));
+  setParam("workers", shown);
 }
 
 interface WaitingProps {

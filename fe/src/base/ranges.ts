@@ -1,4 +1,6 @@
-export function rangesText(numbers: readonly number[]): string {
+/** Numbers as ascending ranges: `0-7,64`. */
+export function rangesText(unsorted: readonly number[]): string {
+  const numbers = [...unsorted].sort((a, b) => a - b);
   const parts: string[] = [];
   for (let i = 0; i < numbers.length; i++) {
     const first = numbers[i] ?? 0;

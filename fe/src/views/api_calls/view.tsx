@@ -235,7 +235,7 @@ function Sequences(props: ViewProps) {
             <label class="field">
               <span class="field-label">Beneath operator</span>
               <input
-                class="api-operator"
+                class="text-input api-operator"
                 type="search"
                 value={operator}
                 placeholder="anywhere"

@@ -13,6 +13,7 @@ import { stepName } from "../../base/words";
 import type { CellKind, Roof, RoofPoint, StackedBar } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf, unitText } from "../roofs";
+import { rowsOf } from "../rows";
 
 const UNITS: Readonly<Record<string, Exclude<Unit, "count">>> = {
   bytes: "bytes",
@@ -79,37 +80,34 @@ export interface SampledChart {
 /** Means per step of one device, a chart per counter that has a sample inside a step. */
 export function sampledCharts(
   counters: readonly CounterInfo[],
-  { counter, device, step, mean, min, max }: CounterSamplesTable,
+  sampled: CounterSamplesTable,
   wanted: string,
   names: readonly string[],
   chosen: (step: number) => boolean,
 ): SampledChart[] {
   return counters.flatMap((info) => {
-    const rows = counter.flatMap((other, row) =>
-      other === info.name && device[row] === wanted && step[row] !== null ? [row] : [],
+    const rows = rowsOf(sampled).flatMap(({ step, ...row }) =>
+      row.counter === info.name && row.device === wanted && step !== null ? [{ ...row, step }] : [],
     );
-    const value = (values: readonly (number | null)[], row: number): number =>
-      scaled(info, [values[row] ?? 0])[0] ?? 0;
-    const bars = rows.map((row): StackedBar => {
-      const name = names[step[row] ?? 0] ?? "";
+    const values = (key: "mean" | "min" | "max"): number[] =>
+      scaled(
+        info,
+        rows.map((row) => row[key] ?? 0),
+      );
+    const means = values("mean");
+    const bars = rows.map(({ step }, place): StackedBar => {
+      const name = names[step] ?? "";
+      const label = stepName(name);
       return {
-        key: step[row] ?? 0,
-        label: stepName(name),
-        title: `step ${stepName(name)} (${name})`,
-        values: [value(mean, row)],
-        faded: !chosen(step[row] ?? 0),
+        key: step,
+        label,
+        title: `step ${label} (${name})`,
+        values: [means[place] ?? 0],
+        faded: !chosen(step),
       };
     });
-    return bars.length
-      ? [
-          {
-            counter: info,
-            bars,
-            least: Math.min(...rows.map((row) => value(min, row))),
-            greatest: Math.max(...rows.map((row) => value(max, row))),
-          },
-        ]
-      : [];
+    const [least, greatest] = [Math.min(...values("min")), Math.max(...values("max"))];
+    return bars.length ? [{ counter: info, bars, least, greatest }] : [];
   });
 }
 
@@ -129,46 +127,49 @@ export function measuredChart(
   { profiled, bandwidth }: CountersTablePayload,
   search: string,
 ): MeasuredChart {
-  const { kernel, short_name, time_ns, flops, bytes, intensity, peak } = profiled;
-  const measured = profiled.flops_rate;
-  const timed = measured.some((rate) => rate);
-  const most = (row: number): number =>
-    Math.min((intensity[row] ?? 0) * (bandwidth ?? Infinity), peak[row] ?? Infinity);
-  const size = timed ? time_ns : flops;
-  const rateOf = (row: number): number => (timed ? (measured[row] ?? 0) : most(row));
-  const rows = [...kernel.keys()]
-    .filter((row) => intensity[row] && rateOf(row) > 0 && Number.isFinite(rateOf(row)))
-    .sort((a, b) => (size[b] ?? 0) - (size[a] ?? 0))
+  const kernels = rowsOf(profiled);
+  const timed = kernels.some(({ flops_rate }) => flops_rate);
+  const drawn = kernels
+    .flatMap((kernel, row) => {
+      const { intensity, flops_rate, peak, time_ns, flops } = kernel;
+      const most = Math.min((intensity ?? 0) * (bandwidth ?? Infinity), peak ?? Infinity);
+      const rate = timed ? (flops_rate ?? 0) : most;
+      const size = (timed ? time_ns : flops) ?? 0;
+      return intensity && rate > 0 && Number.isFinite(rate)
+        ? [{ ...kernel, row, intensity, rate, size, unit: unitText(profiled, row) }]
+        : [];
+    })
+    .sort((a, b) => b.size - a.size)
     .slice(0, MOST_POINTS);
-  const groups = [...new Set(rows.map((row) => unitText(profiled, row)))];
-  const points = rows.map((row): RoofPoint => {
-    const [rate, traffic, time] = [rateOf(row), bytes[row] ?? 0, time_ns[row] ?? 0];
+  const groups = [...new Set(drawn.map(({ unit }) => unit))];
+  const points = drawn.map((kernel): RoofPoint => {
+    const { row, short_name: title, intensity, rate, size, unit, bytes, time_ns, peak } = kernel;
     return {
+      ...{ title, intensity, rate, size },
       key: String(row),
-      title: short_name[row] ?? "",
-      intensity: intensity[row] ?? 0,
-      rate,
-      size: size[row] ?? 0,
-      group: groups.indexOf(unitText(profiled, row)),
+      group: groups.indexOf(unit),
       figures: [
-        ...(timed ? [["Time", formatTime(time)] as const] : []),
-        ["FLOPs", format(flops[row] ?? 0, "FLOP")],
-        ["Memory traffic", formatBytes(traffic)],
-        ["Intensity", `${formatNumber(intensity[row])} FLOP/B`],
+        ...(timed ? [["Time", formatTime(time_ns)] as const] : []),
+        ["FLOPs", format(kernel.flops, "FLOP")],
+        ["Memory traffic", formatBytes(bytes)],
+        ["Intensity", `${formatNumber(intensity)} FLOP/B`],
         [timed ? "FLOP/s" : "At most", format(rate, "FLOP/s")],
-        ...(timed && peak[row] ? [["Of the peak", formatShare(rate / peak[row])] as const] : []),
-        ...(timed && bandwidth
-          ? [["Of the bandwidth", formatShare((traffic * 1e9) / time / bandwidth)] as const]
+        ...(timed && peak ? [["Of the peak", formatShare(rate / peak)] as const] : []),
+        ...(timed && bandwidth && bytes && time_ns
+          ? [["Of the bandwidth", formatShare((bytes * 1e9) / time_ns / bandwidth)] as const]
           : []),
       ],
-      selected: search !== "" && exactly(kernel[row] ?? "").search === search,
+      selected: search !== "" && exactly(kernel.kernel).search === search,
     };
   });
   return {
     points,
-    roofs: roofsOf(profiled, rows),
+    roofs: roofsOf(
+      profiled,
+      drawn.map(({ row }) => row),
+    ),
     groups,
     timed,
-    left: kernel.length - points.length,
+    left: kernels.length - points.length,
   };
 }

@@ -5,7 +5,7 @@ import type { IterationsPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { useResource } from "../../state/resource";
-import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { onlyStep, viewQuery, type ViewId, type ViewProps, withOnly } from "../../state/view";
 import {
   Button,
   Card,
@@ -21,6 +21,7 @@ import { useAllSteps } from "../all_steps";
 import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded } from "../loaded";
+import { rowsOf } from "../rows";
 import tables from "../tables.css?inline";
 import { barsOf, marksOf, PHASES, phasesOf, shortName, titleOf, tokensOf } from "./model";
 
@@ -178,22 +179,22 @@ function Table(props: PageProps) {
         columns={columns}
         rowCount={step.length}
         rowKey={(row) => String(step[row])}
-        detail={(row) => {
-          const one = { ...steps, first: step[row] ?? 0, last: step[row] ?? 0 };
+        detail={(place) => {
+          const row = rowsOf(iterations)[place];
+          if (!row) return null;
+          const to = (view: ViewId): string =>
+            hrefOf(view, {}, undefined, { ...steps, first: row.step, last: row.step });
           return (
             <div class="kernel-detail">
               <p>
-                {titleOf(iterations, row)}
-                {tokensOf(iterations, row) === null ? "; its tokens are not known" : ""}
+                {titleOf(row)}
+                {tokensOf(row) === null ? "; its tokens are not known" : ""}
               </p>
               <p>
-                Where its time went: <a href={hrefOf("overview", {}, undefined, one)}>Overview</a>,{" "}
-                <a href={hrefOf("critical_path", {}, undefined, one)}>Critical Path</a>,{" "}
-                <a href={hrefOf("kernel", {}, undefined, one)}>Kernel</a>{" "}
-                <Button onClick={() => setSteps(withOnly(steps, step[row] ?? 0))}>
-                  {isChosen(steps, step[row] ?? 0) && onlyStep(steps) !== null
-                    ? "Choose all steps"
-                    : "Choose this step"}
+                Where its time went: <a href={to("overview")}>Overview</a>,{" "}
+                <a href={to("critical_path")}>Critical Path</a>, <a href={to("kernel")}>Kernel</a>{" "}
+                <Button onClick={() => setSteps(withOnly(steps, row.step))}>
+                  {onlyStep(steps) === row.step ? "Choose all steps" : "Choose this step"}
                 </Button>
               </p>
             </div>

@@ -8,10 +8,11 @@ import type {
   TimelineGroup,
 } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Button, Grid, Segmented, Term, type Column, type Sort } from "../../widgets";
+import { Button, Grid, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
-import { KINDS } from "./kinds";
-import { threadLabel, trackLabel } from "./labels";
+import { colourMark, timeCell } from "./fact";
+import { KindChoice } from "./kinds";
+import { shortLabel, trackLabel } from "./labels";
 import { lookCells } from "./looks";
 
 /** How the events of an area are shown. */
@@ -69,17 +70,10 @@ function AreaHead({ payload, look, onLook, onKind }: AreaTableProps) {
   const own = kinds.find((each) => each.kind === kind)?.self_ns;
   return (
     <div class="area-head">
-      <Segmented<ChosenKind>
-        label="Kind of event"
-        showLabel={false}
-        value={kind}
-        onChange={onKind}
-        options={KINDS.flatMap(({ kind: value, label }) => {
-          const known = kinds.find((each) => each.kind === value);
-          return known || value === kind
-            ? [{ value, label: `${label} ${formatCount(known?.events ?? 0)}` }]
-            : [];
-        })}
+      <KindChoice
+        kind={kind}
+        kinds={kinds.map((each) => ({ kind: each.kind, count: each.events }))}
+        onKind={onKind}
       />
       <Button
         kind="quiet"
@@ -117,7 +111,7 @@ function AreaGrid({ label, payload, height, hrefOfEvent, onEvent }: AreaTablePro
         fileName={label.toLowerCase().replace(/ /g, "_")}
       />
       {pooled > 0 ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           The {formatCount(rows.name.length)} names with the longest total time, of{" "}
           {formatCount(rows.name.length + pooled)}.
         </p>
@@ -167,11 +161,9 @@ export function Overlap({ overlap }: { overlap: AreaOverlap }) {
       <ul>
         {OVERLAP_PARTS.map(({ key, label, colour }) => (
           <li key={key}>
-            <span class="look" style={{ background: colour }} />
+            {colourMark(colour)}
             <span>{label}</span>
-            <span class="number" title={formatExactTime(overlap[key])}>
-              {formatTime(overlap[key])}
-            </span>
+            {timeCell(overlap[key])}
             <span class="number">{formatShare(share(key))}</span>
           </li>
         ))}
@@ -186,7 +178,7 @@ function BusyShares({ payload, groups }: Pick<AreaTableProps, "payload" | "group
     .flatMap((item) => {
       const group = groups.find((known) => known.key === item.key);
       return group && item.events > 0
-        ? [{ ...item, label: groupText(group), title: trackLabel(group) }]
+        ? [{ ...item, label: shortLabel(group) + KIND_NOTES[group.kind], title: trackLabel(group) }]
         : [];
     })
     .sort((a, b) => b.busy_ns - a.busy_ns);
@@ -226,7 +218,3 @@ const KIND_NOTES: Readonly<Record<TimelineGroup["kind"], string>> = {
   sync: ", synchronisation",
   instant: ", instants",
 };
-
-/** The process of a thread is left to the hover text: there is mostly one, and its number is long. */
-const groupText = (group: TimelineGroup): string =>
-  `${group.device ? trackLabel(group) : threadLabel(group)}${KIND_NOTES[group.kind]}`;

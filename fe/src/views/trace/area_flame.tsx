@@ -11,35 +11,37 @@ import { kindsOf, valuesOf } from "../module/model";
 import { SandwichOf } from "../module/sandwich";
 import type { Recording } from "./recordings";
 
-type AreaFlameProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
+interface AreaFlameProps {
+  view: ViewProps;
   query: Recording["query"] & { t0: string; t1: string; lanes?: string };
   kind: Kind;
   height: number;
   onEvent: (event: number) => void;
-};
+}
 
-export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
-  const { params, setParam } = props;
+export function AreaFlame({ query, kind, view, height, onEvent }: AreaFlameProps) {
+  const { params, setParam } = view;
+  const metric = kind === "device" ? "device" : "host";
   const { data, error, reload } = useResource("trace/area/flame", { ...query, kind });
   if (error)
     return <ErrorState error={error} retry={reload} title="The frames could not be loaded" />;
   if (!data) return <Skeleton height={120} label="Loading the frames" />;
   if (!data.rows)
     return (
-      <p class="drawer-note">
+      <p class="trace-note">
         More than {formatCount(data.most_events)} events: choose a shorter range.
       </p>
     );
   if (params.focus === undefined)
-    return <Graph rows={data.rows} pooled={data.pooled} kind={kind} {...props} />;
-  const metric = kind === "device" ? "device" : "host";
+    return <Graph rows={data.rows} pooled={data.pooled} {...{ metric, onEvent, setParam }} />;
   return (
     <>
       <Button kind="quiet" onClick={() => setParam("focus", null)}>
         All frames
       </Button>
       <SandwichOf
-        {...props}
+        {...view}
+        height={height}
         payload={{ rows: data.rows, has_device: metric === "device" }}
         view="trace"
         device="device"
@@ -50,14 +52,14 @@ export function AreaFlame({ query, kind, ...props }: AreaFlameProps) {
   );
 }
 
-type GraphProps = Pick<AreaFlameProps, "kind" | "onEvent" | "setParam"> & {
+interface GraphProps extends Pick<AreaFlameProps, "onEvent">, Pick<ViewProps, "setParam"> {
   rows: NonNullable<AreaFlamePayload["rows"]>;
   pooled: number;
-};
+  metric: "device" | "host";
+}
 
-function Graph({ rows, pooled, kind, onEvent, setParam }: GraphProps) {
+function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
   const [zoom, setZoom] = useState({ rows, at: -1 });
-  const metric = kind === "device" ? "device" : "host";
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],
@@ -71,7 +73,7 @@ function Graph({ rows, pooled, kind, onEvent, setParam }: GraphProps) {
       `${formatCount(rows.calls[row])} ${rows.calls[row] === 1 ? "call" : "calls"}`,
     ];
   };
-  if (!layout.total) return <p class="drawer-note">No events in this range.</p>;
+  if (!layout.total) return <p class="trace-note">No events in this range.</p>;
   return (
     <div class="area-flame">
       <Flame
@@ -106,7 +108,7 @@ function Graph({ rows, pooled, kind, onEvent, setParam }: GraphProps) {
         }}
       />
       {pooled ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           {formatCount(pooled)} frames below 1/10,000 of the time are merged into their callers.
         </p>
       ) : null}

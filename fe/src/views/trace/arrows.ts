@@ -1,11 +1,9 @@
 import { useMemo } from "preact/hooks";
-import type { ArrowsPayload, EventPayload, EventRef } from "../../api/types.gen";
-import { useResources } from "../../state/resource";
+import type { EventPayload, EventRef } from "../../api/types.gen";
 import type { Sight } from "../../timeline/props";
 import type { Arrow } from "../../timeline/types";
-import { useWindow } from "./curves";
 import type { Recording } from "./recordings";
-import { ownWindow, type Window } from "./window";
+import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
 
 /** More than this hides what it should show. */
 const MOST_ARROWS = 2000;
@@ -22,56 +20,43 @@ export function useArrows(
   sight: Sight | null,
   kinds: readonly string[],
 ): ShownArrows {
-  const window = useWindow(sight);
-  const wanted = kinds.join(",");
-  const questions = useMemo(
-    () => (window && wanted ? questionsFor(recordings, wanted, window) : []),
-    [recordings, wanted, window],
+  const asked = useWindowed(
+    "trace/arrows",
+    recordings,
+    useWindow(sight),
+    kinds.join(","),
+    ofKnownKinds,
   );
-  const queries = useMemo(() => questions.map((question) => question.query), [questions]);
-  const answers = useResources("trace/arrows", queries);
   return useMemo(
     () => ({
-      arrows: questions.flatMap(({ recording, source }, place) =>
-        arrowsOf(answers[place]?.data, source, recording.offset),
-      ),
-      total: answers.reduce((total, answer) => total + (answer.data?.total ?? 0), 0),
+      arrows: asked.flatMap((answer) => arrowsOf(answer, { strong: false })),
+      total: asked.reduce((total, { data }) => total + (data?.total ?? 0), 0),
     }),
-    [questions, answers],
+    [asked],
   );
 }
 
-function questionsFor(recordings: readonly Recording[], kinds: string, window: Window) {
-  return recordings.flatMap((recording, source) => {
-    const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
-    const cap = Math.ceil(MOST_ARROWS / recordings.length);
-    // Not every worker has every kind, and a link may name one that is gone.
-    const known = kinds
-      .split(",")
-      .filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind))
-      .join(",");
-    if (!own || !known) return [];
-    const [t0, t1] = [String(own.t0), String(own.t1)];
-    const query = { ...recording.query, t0, t1, kinds: known, cap: String(cap) };
-    return [{ recording, source, query }];
-  });
-}
+/** Not every worker has every kind, and a link may name one that is gone. */
+const ofKnownKinds: More<"trace/arrows"> = ({ recording, wanted, among }) => {
+  const kinds = wanted
+    .split(",")
+    .filter((kind) => recording.timeline.arrow_kinds.some((had) => had.kind === kind))
+    .join(",");
+  return kinds ? { kinds, cap: `${Math.ceil(MOST_ARROWS / among)}` } : null;
+};
 
-function arrowsOf(
-  payload: ArrowsPayload | null | undefined,
-  source: number,
-  offset: number,
+/** On the clock that all recordings share. */
+export function arrowsOf(
+  { data, recording: { offset }, source }: Windowed<"trace/arrows" | "trace/path">,
+  look: Pick<Arrow, "strong" | "straight">,
 ): Arrow[] {
-  if (!payload) return [];
-  const end = (lane: number | undefined, time: number | undefined): Arrow["source"] => ({
-    source,
-    lane: lane ?? -1,
-    time: (time ?? 0) + offset,
-  });
-  return payload.kind.map((_, i) => ({
-    source: end(payload.source_lane[i], payload.source_ns[i]),
-    target: end(payload.target_lane[i], payload.target_ns[i]),
-    strong: false,
+  if (!data) return [];
+  const { source_lane, source_ns, target_lane, target_ns } = data;
+  const end = (lane = -1, time = 0): Arrow["source"] => ({ source, lane, time: time + offset });
+  return source_lane.map((lane, i) => ({
+    source: end(lane, source_ns[i]),
+    target: end(target_lane[i], target_ns[i]),
+    ...look,
   }));
 }
 

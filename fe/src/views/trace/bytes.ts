@@ -1,5 +1,7 @@
 /** Fetches the bytes of a trace with progress, and hands bytes to the person as a file. */
 
+import type { ErrorBody } from "../../api/types.gen";
+
 export interface Progress {
   received: number;
   /** `null` where the server does not say how many there will be. */
@@ -32,18 +34,15 @@ export async function fetchBytes(
 /** What the browser inflates on the way has another length than the header says. */
 function expectedLength(headers: Headers): number | null {
   if ((headers.get("Content-Encoding") ?? "identity") !== "identity") return null;
-  const length = Number(headers.get("Content-Length"));
-  return Number.isFinite(length) && length > 0 ? length : null;
+  return Number(headers.get("Content-Length")) || null;
 }
 
 async function complaint(response: Response): Promise<string> {
   try {
-    const body = (await response.json()) as { error?: { message?: unknown; hint?: unknown } };
-    const { message, hint } = body.error ?? {};
-    if (typeof message === "string" && message)
-      return typeof hint === "string" && hint ? `${message} ${hint}` : message;
+    const { error } = (await response.json()) as { error: ErrorBody };
+    return [error.message, error.hint].filter(Boolean).join(" ");
   } catch {
     // Not the error shape: the status has to do.
+    return `The server answered with HTTP ${response.status}.`;
   }
-  return `The server answered with HTTP ${response.status}.`;
 }

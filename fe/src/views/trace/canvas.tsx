@@ -5,6 +5,7 @@ import { useCurves, useFigures } from "./curves";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
 import { onPath } from "./path";
+import { offsetOf } from "./recordings";
 import { keepView, obey, withMark, type Stage } from "./stage";
 import { treeOf } from "./tree";
 import { alignmentText } from "./workers";
@@ -35,7 +36,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...onPath(stage.path.lit[slice.source], slice, recordings[slice.source]?.offset ?? 0),
+    ...onPath(stage.path.lit[slice.source], slice, offsetOf(recordings, slice.source)),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (

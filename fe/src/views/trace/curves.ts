@@ -1,44 +1,31 @@
 import { useMemo, useRef } from "preact/hooks";
-import type { Parameters } from "../../api/client";
 import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
 import * as LIMITS from "../../base/limits.gen";
-import { formatBytes, formatNumber, formatShare } from "../../base/units";
-import { useResources, type Resource } from "../../state/resource";
+import { parseRanges } from "../../base/ranges";
+import { format, formatNumber } from "../../base/units";
 import type { Sight } from "../../timeline/props";
 import type { Curve, CurveValue, TimeRange } from "../../timeline/types";
 import type { Recording } from "./recordings";
 import { counterKey } from "./tree";
-import { ownWindow, windowFor, type Window } from "./window";
+import type { Window } from "./window";
+import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
 
 /** More rows are never in sight. */
 const MOST_SERIES = LIMITS.trace_counters.series;
 
-interface Question {
-  recording: Recording;
-  series: readonly number[];
-  query: Parameters["trace/counters"];
-}
-
-interface Asked {
-  questions: readonly Question[];
-  answers: readonly Pick<Resource<CountersPayload>, "data">[];
-}
+type Asked = readonly Windowed<"trace/counters">[];
 
 /** Curves by the key of their row. What is on its way is drawn as it was. */
 export function useCurves(
   recordings: readonly Recording[],
   sight: Sight | null,
 ): ReadonlyMap<string, Curve> {
-  const { questions, answers } = useCounters(recordings, sight, useWindow(sight));
+  const asked = useCounters(recordings, sight, useWindow(sight));
   const last = useRef<ReadonlyMap<string, Curve>>(new Map());
   return useMemo(() => {
-    const next = new Map(last.current);
-    eachCurve(questions, answers, (key, payload, curve, about, offset) =>
-      next.set(key, curveOf(payload, curve, about, offset)),
-    );
-    last.current = next;
-    return next;
-  }, [questions, answers]);
+    last.current = new Map([...last.current, ...byRow(asked, curveOf)]);
+    return last.current;
+  }, [asked]);
 }
 
 /** Lowest, highest and mean value of each curve in sight over an area, by the key of its row. */
@@ -48,16 +35,8 @@ export function useFigures(
   area: TimeRange | null,
 ): ReadonlyMap<string, CurveValue> {
   const window = useMemo(() => area && { t0: area.t0, t1: area.t1, parts: 1 }, [area]);
-  const { questions, answers } = useCounters(recordings, sight, window);
-  return useMemo(() => {
-    const figures = new Map<string, CurveValue>();
-    eachCurve(questions, answers, (key, _, { lowest, highest, mean }) => {
-      const [low, high] = [lowest[0] ?? null, highest[0] ?? null];
-      if (low !== null && high !== null)
-        figures.set(key, { lowest: low, highest: high, mean: mean[0] ?? null });
-    });
-    return figures;
-  }, [questions, answers]);
+  const asked = useCounters(recordings, sight, window);
+  return useMemo(() => new Map(byRow(asked, figuresOf)), [asked]);
 }
 
 /** The curves in sight over a window. */
@@ -66,64 +45,43 @@ function useCounters(
   sight: Sight | null,
   window: Window | null,
 ): Asked {
-  const counters = sight?.rows.filter((row) => row.counter >= 0) ?? [];
-  const seen = counters.map((row) => `${row.source}:${row.counter}`).join(" ");
-  const questions = useMemo(
-    () => (window && seen ? questionsFor(recordings, seen, window) : []),
-    [recordings, seen, window],
+  const rows = sight?.rows.filter(({ counter }) => counter >= 0) ?? [];
+  const wanted = recordings.map((_, source) =>
+    rows.flatMap((row) => (row.source === source ? [row.counter] : [])).join(","),
   );
-  const queries = useMemo(() => questions.map((question) => question.query), [questions]);
-  return { questions, answers: useResources("trace/counters", queries) };
+  return useWindowed("trace/counters", recordings, window, wanted.join(";"), inSight);
 }
 
-/** The stretch that is fetched for what is in sight; the same object as long as it does. */
-export function useWindow(sight: Sight | null): Window | null {
-  const last = useRef<Window | null>(null);
-  if (sight) last.current = windowFor(last.current, sight);
-  return last.current;
-}
+const inSight: More<"trace/counters"> = ({ source, own, wanted }) => {
+  const series = parseRanges(wanted.split(";")[source] ?? "", MOST_SERIES);
+  return series.length ? { series: series.join(","), n: `${own.parts}` } : null;
+};
 
-function questionsFor(recordings: readonly Recording[], seen: string, window: Window): Question[] {
-  const wanted = seen.split(" ").map((text) => text.split(":").map(Number));
-  return recordings.flatMap((recording, source) => {
-    const wantedHere = new Set(
-      wanted.flatMap(([of, counter = 0]) => (of === source ? [counter] : [])),
-    );
-    const series = [...wantedHere].sort((a, b) => a - b).slice(0, MOST_SERIES);
-    const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
-    if (!series.length || !own) return [];
-    const query = {
-      ...recording.query,
-      series: series.join(","),
-      t0: String(own.t0),
-      t1: String(own.t1),
-      n: String(own.parts),
-    };
-    return [{ recording, series, query }];
-  });
-}
-
-function eachCurve(
-  questions: Asked["questions"],
-  answers: Asked["answers"],
-  take: (
-    key: string,
+/** What is made of each curve that has come, with the key of its row. */
+function byRow<T>(
+  asked: Asked,
+  make: (
     payload: CountersPayload,
     curve: CounterCurve,
     about: CounterSeries,
     offset: number,
-  ) => void,
-): void {
-  questions.forEach(({ recording, series }, place) => {
-    const payload = answers[place]?.data;
-    if (!payload) return;
-    series.forEach((number, at) => {
-      const about = recording.timeline.counters[number];
-      const curve = payload.curves[at];
-      if (about && curve)
-        take(counterKey(recording.key, about), payload, curve, about, recording.offset);
-    });
-  });
+  ) => T | null,
+): [string, T][] {
+  return asked.flatMap(({ recording: { key, timeline, offset }, query, data }) =>
+    (data ? query.series.split(",") : []).flatMap((number, place): [string, T][] => {
+      const about = timeline.counters[Number(number)];
+      const curve = data?.curves[place];
+      const made = data && about && curve && make(data, curve, about, offset);
+      return made ? [[counterKey(key, about), made]] : [];
+    }),
+  );
+}
+
+function figuresOf(_: unknown, { lowest, highest, mean }: CounterCurve): CurveValue | null {
+  const [low = null, high = null] = [lowest[0], highest[0]];
+  return low === null || high === null
+    ? null
+    : { lowest: low, highest: high, mean: mean[0] ?? null };
 }
 
 export function curveOf(
@@ -150,7 +108,6 @@ const numbers = (values: readonly (number | null)[]): Float64Array =>
   Float64Array.from(values, (value) => value ?? NaN);
 
 export function formatCounter(value: number, unit: string): string {
-  if (unit === "bytes") return formatBytes(value);
-  if (unit === "share") return formatShare(value);
+  if (unit === "bytes" || unit === "share") return format(value, unit);
   return unit ? `${formatNumber(value)} ${unit}` : formatNumber(value);
 }

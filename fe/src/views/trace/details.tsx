@@ -12,7 +12,7 @@ import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
 import { isPython, lookOf } from "./looks";
 import { eventText } from "./event_text";
-import { fact } from "./fact";
+import { colourMark, fact, Section, timeCell, timeFact } from "./fact";
 
 /** Selects an event and brings it into sight. */
 export type Go = (ref: EventRef) => void;
@@ -50,12 +50,12 @@ export function Details({ payload, on, go, allArguments, links, children }: Deta
 }
 
 function Heading({ payload }: { payload: EventPayload }) {
-  const look = lookOf(payload.ref.look);
+  const { label, term, colour } = lookOf(payload.ref.look);
   return (
     <>
       <p class="details-kind">
-        <span class="look" style={{ background: `var(${look.colour})` }} />
-        <Term id={look.term}>{look.label}</Term>
+        {colourMark(colour)}
+        <Term id={term}>{label}</Term>
         <CopyButton text={() => eventText(payload)} label="Copy as text">
           Copy as text
         </CopyButton>
@@ -69,26 +69,19 @@ function Heading({ payload }: { payload: EventPayload }) {
 }
 
 function Facts({ payload, on }: { payload: EventPayload; on: string }) {
-  const { ref, step, launch_delay_ns, queue_ns } = payload;
-  const time = (ns: number): [string, string] => [formatTime(ns), formatExactTime(ns)];
+  const { ref, category, step, children } = payload;
   return (
     <dl class="facts">
       {fact(<Term id="begin">Begin</Term>, timeText(ref.start_ns), formatExactTime(ref.start_ns))}
-      {fact(<Term id="duration">Duration</Term>, ...time(ref.dur_ns))}
+      {timeFact(<Term id="duration">Duration</Term>, ref.dur_ns)}
       {fact("Track", on)}
-      {payload.category
-        ? fact(<Term id="event_category">Category</Term>, <code>{payload.category}</code>)
-        : null}
-      {step === null ? null : fact(<Term id="step">Step</Term>, step)}
-      {launch_delay_ns === null
-        ? null
-        : fact(<Term id="launch_delay">Launch delay</Term>, ...time(launch_delay_ns))}
-      {queue_ns === null ? null : fact(<Term id="queue_time">Queue time</Term>, ...time(queue_ns))}
-      {payload.children > 0
-        ? fact(<Term id="enclosed">Encloses</Term>, formatEvents(payload.children))
-        : null}
+      {fact(<Term id="event_category">Category</Term>, category && <code>{category}</code>)}
+      {fact(<Term id="step">Step</Term>, step)}
+      {timeFact(<Term id="launch_delay">Launch delay</Term>, payload.launch_delay_ns)}
+      {timeFact(<Term id="queue_time">Queue time</Term>, payload.queue_ns)}
+      {fact(<Term id="enclosed">Encloses</Term>, children ? formatEvents(children) : null)}
       {payload.overlapping ? (
-        <p class="details-note">
+        <p class="trace-note">
           <Icon name="warn" size={14} />{" "}
           <Term id="overlapping">Overlaps another event of its track</Term>, so it is drawn on a
           track of its own.
@@ -98,23 +91,33 @@ function Facts({ payload, on }: { payload: EventPayload; on: string }) {
   );
 }
 
-export function Ref({ item, go, current = false }: { item: EventRef; go: Go; current?: boolean }) {
+interface RefProps {
+  item: EventRef;
+  go: Go;
+  current?: boolean;
+  /** What it is to the event. */
+  role?: string;
+}
+
+function Ref({ item, go, current = false, role }: RefProps) {
+  const { look, name, dur_ns } = item;
   return (
-    <button
-      type="button"
-      class="ref"
-      aria-current={current ? "true" : undefined}
-      title={item.name}
-      onClick={() => go(item)}
-    >
-      <span class="look" style={{ background: `var(${lookOf(item.look).colour})` }} />
-      <span class={isPython(item.look) ? "ref-name" : "ref-name ref-code"}>
-        <Named name={item.name} />
-      </span>
-      <span class="number" title={formatExactTime(item.dur_ns)}>
-        {formatTime(item.dur_ns)}
-      </span>
-    </button>
+    <li>
+      {role ? <span class="chain-kind">{role}</span> : null}
+      <button
+        type="button"
+        class="ref"
+        aria-current={current ? "true" : undefined}
+        title={name}
+        onClick={() => go(item)}
+      >
+        {colourMark(lookOf(look).colour)}
+        <span class={isPython(look) ? "ref-name" : "ref-name ref-code"}>
+          <Named name={name} />
+        </span>
+        {timeCell(dur_ns)}
+      </button>
+    </li>
   );
 }
 
@@ -132,25 +135,6 @@ function Named({ name }: { name: string }) {
       </span>
       <span class="ref-line">{line}</span>
     </>
-  );
-}
-
-interface SectionProps {
-  title: string;
-  term: string;
-  note?: string;
-  children: ComponentChildren;
-}
-
-function Section({ title, term, note, children }: SectionProps) {
-  return (
-    <section class="details-section">
-      <h3>
-        <Term id={term}>{title}</Term>
-        {note ? <span class="muted">{note}</span> : null}
-      </h3>
-      {children}
-    </section>
   );
 }
 
@@ -174,10 +158,13 @@ function Chain({ payload, go }: PartProps) {
     <Section title="From Python to the device" term="chain">
       <ol class="chain">
         {payload.chain.map(({ kind, ref }) => (
-          <li key={ref.event}>
-            <span class="chain-kind">{CHAIN_WORDS[kind]}</span>
-            <Ref item={ref} go={go} current={ref.event === payload.ref.event} />
-          </li>
+          <Ref
+            key={ref.event}
+            role={CHAIN_WORDS[kind]}
+            item={ref}
+            go={go}
+            current={ref.event === payload.ref.event}
+          />
         ))}
       </ol>
     </Section>
@@ -194,9 +181,7 @@ function Refs({ items, total, go }: { items: readonly EventRef[]; total: number;
     <>
       <ul class="refs">
         {shown.map((item) => (
-          <li key={item.event}>
-            <Ref item={item} go={go} />
-          </li>
+          <Ref key={item.event} item={item} go={go} />
         ))}
       </ul>
       {more > 0 ? (
@@ -288,12 +273,12 @@ function Arrows({ payload, go }: PartProps) {
     <Section title="Flows" term="arrows" note={note}>
       <ul class="refs">
         {payload.arrows.map(({ label, direction, other }, place) => (
-          <li key={place}>
-            <span class="chain-kind">
-              {direction === "out" ? `to, ${label}` : `from, ${label}`}
-            </span>
-            <Ref item={other} go={go} />
-          </li>
+          <Ref
+            key={place}
+            role={`${direction === "out" ? "to" : "from"}, ${label}`}
+            item={other}
+            go={go}
+          />
         ))}
       </ul>
     </Section>
@@ -318,21 +303,12 @@ function Arguments({ payload, allArguments }: Pick<DetailsProps, "payload" | "al
   );
 }
 
-export function ArgumentList({ items }: { items: readonly { name: string; value: string }[] }) {
-  if (!items.length) return null;
-  return (
+export const ArgumentList = ({ items }: { items: EventPayload["arguments"] }) =>
+  items.length ? (
     <dl class="facts arguments">
-      {items.map(({ name, value }, place) => (
-        <div class="fact" key={place}>
-          <dt>{name}</dt>
-          <dd>
-            <code>{value}</code>
-          </dd>
-        </div>
-      ))}
+      {items.map(({ name, value }) => fact(name, <code>{value}</code>))}
     </dl>
-  );
-}
+  ) : null;
 
 function Stack({ frames }: { frames: readonly string[] }) {
   if (!frames.length) return null;

@@ -33,20 +33,17 @@ function aboutStep({
 }: TimelineStep): Pick<Boundary, "of" | "about"> {
   const stretch = (start: number, end: number): string =>
     `${formatTime(end - start)} at ${timeText(start)}`;
-  const host = `Host alone: ${stretch(host_start_ns, host_end_ns)}`;
-  if (start_ns === host_start_ns && end_ns === host_end_ns)
-    return {
-      of: "host",
-      about: [stretch(start_ns, end_ns), "The host's time; no device work lasts longer."],
-    };
-  return {
-    of: "host and device",
-    about: [
-      stretch(start_ns, end_ns),
-      "From its begin, or when earlier work is done, until the host and the device work that it launched are done.",
-      host,
-    ],
-  };
+  const whole = stretch(start_ns, end_ns);
+  return start_ns === host_start_ns && end_ns === host_end_ns
+    ? { of: "host", about: [whole, "The host's time; no device work lasts longer."] }
+    : {
+        of: "host and device",
+        about: [
+          whole,
+          "From its begin, or when earlier work is done, until the host and the device work that it launched are done.",
+          `Host alone: ${stretch(host_start_ns, host_end_ns)}`,
+        ],
+      };
 }
 
 export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {

@@ -19,6 +19,7 @@ import {
 import { handOver, realBrowser } from "./perfetto";
 import { IDLE, OpenPanel, PartPicker, type HandoverStatus } from "./parts";
 import { countOfSteps, rowsOf } from "../rows";
+import { timesOf } from "./window";
 
 interface ExportProps {
   view: ViewProps;
@@ -43,7 +44,7 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
       run,
       worker,
       span,
-      ...(window ? { t0: String(window.t0), t1: String(window.t1) } : {}),
+      ...(window ? timesOf(window) : {}),
     });
   return (
     <Dialog title="Export" onClose={onClose}>

@@ -7,7 +7,7 @@ import type {
   TimelineGroup,
   TimelinePayload,
 } from "../../api/types.gen";
-import { NameBook } from "./names";
+import { nameBook } from "./names";
 import type { Recording } from "./recordings";
 
 export function group(over: Partial<TimelineGroup> = {}): TimelineGroup {
@@ -86,7 +86,7 @@ export function recording(over: Partial<Recording> = {}): Recording {
   const described = over.timeline ?? timeline();
   const names =
     over.names ??
-    new NameBook((first) => Promise.resolve({ first, names: ["aten::mm", "gemm"] }), 4096, 2);
+    nameBook((first) => Promise.resolve({ first, names: ["aten::mm", "gemm"] }), 4096, 2);
   return {
     key: "",
     label: "worker0",

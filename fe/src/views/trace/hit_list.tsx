@@ -1,52 +1,42 @@
 /** The hits of a search below its box: by kind, in order of time. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { ChosenKind } from "../../api/types.gen";
+import { useEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
-import { Checkbox, Segmented } from "../../widgets";
+import { Checkbox } from "../../widgets";
 import { shortened } from "../../widgets/labels";
 import { MiddleCut } from "../../widgets/middle_cut";
-import { KINDS } from "./kinds";
-import { trackAt } from "./labels";
+import { colourMark } from "./fact";
+import { KindChoice } from "./kinds";
+import { shortLabel, trackAt } from "./labels";
 import { lookOf } from "./looks";
-import { spanOf, type Recording } from "./recordings";
-import type { Found, Hit } from "./search";
+import type { Recording } from "./recordings";
+import type { Hit } from "./search";
+import type { Stage } from "./stage";
 
 /** Of begins, ns. */
 const EXACT = 100;
 
 interface HitListProps {
   id: string;
-  found: Found;
-  recordings: readonly Recording[];
+  stage: Stage;
   /** Place in the list; −1: none. */
   chosen: number;
-  dims: boolean;
-  onDims: (dims: boolean) => void;
   onHit: (hit: Hit) => void;
-  onKind: (kind: ChosenKind) => void;
 }
 
-export function HitList({ id, found, chosen, dims, onDims, onKind, ...row }: HitListProps) {
+export function HitList({ id, stage, chosen, onHit }: HitListProps) {
+  const { found, recordings, span, wish, setWish, view, set } = stage;
   const { kinds, kind, list, total } = found;
-  const { t0 } = useMemo(() => spanOf(row.recordings), [row.recordings]);
   const all = kinds.reduce((sum, { count }) => sum + count, 0);
-  const options = KINDS.flatMap((item) => {
-    const count = kinds.find((each) => each.kind === item.kind)?.count;
-    return count || item.kind === kind
-      ? [{ value: item.kind, label: `${item.label} ${formatCount(count ?? 0)}` }]
-      : [];
-  });
   return (
     <div class="hit-list">
-      {options.length > 1 || kind === "all" ? (
-        <Segmented<ChosenKind>
-          label="Kind of event"
-          showLabel={false}
-          value={kind}
-          onChange={onKind}
-          options={[...options, { value: "all", label: `All ${formatCount(all)}` }]}
+      {kind === "all" || kinds.some((each) => each.kind !== kind) ? (
+        <KindChoice
+          kind={kind}
+          kinds={kinds}
+          more={[{ value: "all", label: `All ${formatCount(all)}` }]}
+          onKind={(next) => setWish({ ...wish, kind: next })}
         />
       ) : null}
       <ul id={id} role="listbox" aria-label="Search results">
@@ -56,14 +46,18 @@ export function HitList({ id, found, chosen, dims, onDims, onKind, ...row }: Hit
             id={`${id}-${place}`}
             hit={hit}
             chosen={place === chosen}
-            t0={t0}
-            {...row}
+            t0={span.t0}
+            {...{ recordings, onHit }}
           />
         ))}
       </ul>
       {list.length ? (
         <div class="hit-foot">
-          <Checkbox label="Dim other events" checked={dims} onChange={onDims} />
+          <Checkbox
+            label="Dim other events"
+            checked={view.params.dim === "1"}
+            onChange={(dim) => set({ dim })}
+          />
           {total > list.length ? (
             <span class="muted">
               First {formatCount(list.length)} of {formatCount(total)}
@@ -77,8 +71,9 @@ export function HitList({ id, found, chosen, dims, onDims, onKind, ...row }: Hit
   );
 }
 
-interface HitRowProps extends Pick<HitListProps, "id" | "recordings" | "onHit"> {
+interface HitRowProps extends Pick<HitListProps, "id" | "onHit"> {
   hit: Hit;
+  recordings: readonly Recording[];
   chosen: boolean;
   t0: number;
 }
@@ -101,11 +96,11 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
       onPointerDown={(event) => event.preventDefault()}
       onClick={() => onHit(hit)}
     >
-      <span class="look" style={{ background: `var(${lookOf(ref.look).colour})` }} />
-      <span class="hit-name" title={ref.name}>
+      {colourMark(lookOf(ref.look).colour)}
+      <span class="mid" title={ref.name}>
         <MiddleCut text={shortened(ref.name)} />
       </span>
-      <span class="hit-track">{recording ? trackAt(recording, ref.lane) : ""}</span>
+      <span class="hit-track">{recording ? trackAt(recording, ref.lane, shortLabel) : ""}</span>
       <span class="number">{timeText(begin, EXACT)}</span>
       <span class="number">{formatTime(ref.dur_ns)}</span>
     </li>

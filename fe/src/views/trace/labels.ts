@@ -41,13 +41,19 @@ export function trackLabel(group: Named): string {
   return `${processLabel(group)} · ${threadLabel(group)}`;
 }
 
+/** Without the process of a thread: there is mostly one, and its number is long. */
+export const shortLabel = (group: Named): string =>
+  group.device ? trackLabel(group) : threadLabel(group);
+
 /** The thread or stream of a lane, with its worker where there are several. */
 export function trackAt(
   { timeline, label, key }: Pick<Recording, "timeline" | "label" | "key">,
-  lane: number,
+  at: number,
+  labelOf: (group: Named) => string,
+  otherwise = "",
 ): string {
-  const group = timeline.groups.find((each) => lane >= each.lane && lane < each.lane + each.lanes);
-  const track = group ? (group.device ? trackLabel(group) : threadLabel(group)) : "";
+  const group = timeline.groups.find(({ lane, lanes }) => at >= lane && at < lane + lanes);
+  const track = group ? labelOf(group) : otherwise;
   return key ? `${label} · ${track}` : track;
 }
 

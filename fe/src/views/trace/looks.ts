@@ -2,34 +2,40 @@
 
 import type { Column } from "../../widgets";
 
+const WORDS = [
+  ["Other", "other_event"],
+  ["Operator", "operator"],
+  ["Runtime call", "runtime"],
+  ["Kernel", "kernel"],
+  ["Memory copy", "memcpy"],
+  ["Memset", "memset"],
+  ["Annotation", "annotation"],
+  ["Device annotation", "device_annotation"],
+  ["Python frame", "python_frame"],
+  ["Synchronisation", "synchronisation"],
+  ["Overhead", "overhead"],
+  ["Counter range", "counter_range"],
+  ["Profiler", "profiler_event"],
+  ["Communication", "communication"],
+  ["Instant event", "instant_event"],
+] as const;
+
 interface LookWords {
   label: string;
   term: string;
-  /** CSS variable of its colour; the timeline's style sheet has them. */
   colour: string;
 }
 
-const OTHER: LookWords = { label: "Other", term: "other_event", colour: "--look-0" };
+const wordsOf = ([label, term]: readonly [string, string], look: number): LookWords => ({
+  label,
+  term,
+  // The timeline's style sheet has it.
+  colour: `var(--look-${look})`,
+});
 
-export const LOOKS: readonly LookWords[] = [
-  OTHER,
-  { label: "Operator", term: "operator", colour: "--look-1" },
-  { label: "Runtime call", term: "runtime", colour: "--look-2" },
-  { label: "Kernel", term: "kernel", colour: "--look-3" },
-  { label: "Memory copy", term: "memcpy", colour: "--look-4" },
-  { label: "Memset", term: "memset", colour: "--look-5" },
-  { label: "Annotation", term: "annotation", colour: "--look-6" },
-  { label: "Device annotation", term: "device_annotation", colour: "--look-7" },
-  { label: "Python frame", term: "python_frame", colour: "--look-8" },
-  { label: "Synchronisation", term: "synchronisation", colour: "--look-9" },
-  { label: "Overhead", term: "overhead", colour: "--look-10" },
-  { label: "Counter range", term: "counter_range", colour: "--look-11" },
-  { label: "Profiler", term: "profiler_event", colour: "--look-12" },
-  { label: "Communication", term: "communication", colour: "--look-13" },
-  { label: "Instant event", term: "instant_event", colour: "--look-14" },
-];
+export const LOOKS = WORDS.map(wordsOf);
 
-export const lookOf = (look: number): LookWords => LOOKS[look] ?? OTHER;
+export const lookOf = (look: number): LookWords => LOOKS[look] ?? wordsOf(WORDS[0], 0);
 
 /** What a column of looks shows. */
 export const lookCells = (looks: readonly number[]): Partial<Column> => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { NamesPayload } from "../../api/types.gen";
-import { NameBook } from "./names";
+import { nameBook } from "./names";
 
 const pages = (count: number) =>
   vi.fn((first: number): Promise<NamesPayload> =>
@@ -10,10 +10,10 @@ const pages = (count: number) =>
     }),
   );
 
-describe("NameBook", () => {
+describe("nameBook", () => {
   it("asks for the page of a name once and tells when it came", async () => {
     const fetchPage = pages(10);
-    const book = new NameBook(fetchPage, 4, 10);
+    const book = nameBook(fetchPage, 4, 10);
     const told = vi.fn();
     book.watch(told);
     expect([book.name(5), book.name(6), book.name(5)]).toEqual([undefined, undefined, undefined]);
@@ -25,7 +25,7 @@ describe("NameBook", () => {
 
   it("does not ask for what the trace does not have", () => {
     const fetchPage = pages(10);
-    const book = new NameBook(fetchPage, 4, 10);
+    const book = nameBook(fetchPage, 4, 10);
     expect([book.name(10), book.name(-1)]).toEqual([undefined, undefined]);
     expect(fetchPage).not.toHaveBeenCalled();
   });
@@ -33,7 +33,7 @@ describe("NameBook", () => {
   it("asks again, later, for a page that could not be had", async () => {
     vi.useFakeTimers();
     const fetchPage = vi.fn(() => Promise.reject(new Error("gone")));
-    const book = new NameBook(fetchPage, 4, 10);
+    const book = nameBook(fetchPage, 4, 10);
     book.name(0);
     await vi.advanceTimersByTimeAsync(100);
     book.name(0);

@@ -1,5 +1,6 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
+  changesOf,
   LONGEST_NOTE,
   MOST_MARKS,
   readArea,
@@ -97,19 +98,20 @@ it("row keys may hold anything", () => {
 });
 
 it("rows set only what changed", () => {
-  const setParam = vi.fn();
   const rows = readRows({ open: "a,b", filter: "gpu" });
   expect([...rows.open]).toEqual(["a", "b"]);
-  writeRows(
-    { ...rows, shut: new Set(["c"]), filter: "" },
-    { open: "a,b", filter: "gpu" },
-    setParam,
-  );
-  expect(setParam.mock.calls).toEqual([
+  const texts = writeRows({ ...rows, shut: new Set(["c"]), filter: "" });
+  expect(changesOf(texts, { open: "a,b", filter: "gpu" })).toEqual([
     ["shut", "c"],
-    ["filter", null],
+    ["filter", ""],
   ]);
 });
+
+it("an address does not say what it says by nothing", () =>
+  expect(changesOf({ re: true, args: false, q: null, colour: "category" }, { args: "1" })).toEqual([
+    ["re", "1"],
+    ["args", ""],
+  ]));
 
 it("marks come back with names in their order", () => {
   const marks = readMarks(

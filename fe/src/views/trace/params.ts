@@ -4,11 +4,32 @@ import { NO_ROW_STATE, type RowState } from "../../timeline/props";
 import type { Area, ColourBy, Mark, TimeRange } from "../../timeline/types";
 import type { Params } from "../../state/view";
 import { ranksOf } from "./rank_choice";
-import type { Shown } from "./recordings";
+import { ALL_WORKERS, type Shown } from "./recordings";
 import type { Grouping } from "./tree";
 import { parseRanges, rangesText } from "../../base/ranges";
 
-type SetParam = (key: string, value: string | null) => void;
+/** Sets what the address says; `true` is written as 1, and what is empty, or said by nothing, is removed. */
+export type SetParams = (values: Readonly<Record<string, string | boolean | null>>) => void;
+
+/** What it says by nothing. */
+const DEFAULTS: Params = {
+  group: "process",
+  colour: "category",
+  kind: "first",
+  alook: "table",
+};
+
+/** What these values change in the address, as texts. */
+export const changesOf = (
+  values: Parameters<SetParams>[0],
+  params: Params,
+): (readonly [string, string])[] =>
+  Object.entries(values)
+    .map(([key, value]) => {
+      const text = value === true ? "1" : value || "";
+      return [key, text === DEFAULTS[key] ? "" : text] as const;
+    })
+    .filter(([key, text]) => text !== (params[key] ?? ""));
 
 /** The most row keys, marks and lanes that are read from an address: it may have been written by anybody. */
 const MOST_KEYS = 500;
@@ -29,11 +50,13 @@ export function writeEvent({ key, event }: EventKey): string {
   return key ? `${key}:${event}` : `${event}`;
 }
 
+const readPair = (text = ""): number[] =>
+  /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text)?.slice(1).map(Number) ?? [];
+
 /** `begin,length` in ns. */
 export function readView(text: string | undefined): TimeRange | null {
-  const match = /^(-?\d{1,15}),(\d{1,15})$/.exec(text ?? "");
-  const length = Number(match?.[2]);
-  return match && length > 0 ? { t0: Number(match[1]), t1: Number(match[1]) + length } : null;
+  const [t0 = 0, length = 0] = readPair(text);
+  return length > 0 ? { t0, t1: t0 + length } : null;
 }
 
 export function writeView({ t0, t1 }: TimeRange): string {
@@ -41,11 +64,9 @@ export function writeView({ t0, t1 }: TimeRange): string {
   return `${begin},${Math.max(1, Math.ceil(t1) - begin)}`;
 }
 
-function readStretch(text: string): { start: number; end: number } | null {
-  const match = /^(-?\d{1,15}),(-?\d{1,15})$/.exec(text);
-  return match && Number(match[2]) >= Number(match[1])
-    ? { start: Number(match[1]), end: Number(match[2]) }
-    : null;
+function readStretch(text: string | undefined): { start: number; end: number } | null {
+  const [start = 0, end = -Infinity] = readPair(text);
+  return end >= start ? { start, end } : null;
 }
 
 /** Sources by the keys in the address, in the order of the page. */
@@ -54,7 +75,7 @@ export function readArea(
   lanes: string | undefined,
   keys: readonly string[],
 ): Area | null {
-  const stretch = readStretch(text ?? "");
+  const stretch = readStretch(text);
   if (!stretch || stretch.end === stretch.start) return null;
   const lanesBySource = new Map<number, number[]>();
   for (const part of (lanes ?? "").split(";")) {
@@ -66,26 +87,14 @@ export function readArea(
   return { t0: stretch.start, t1: stretch.end, lanes: lanesBySource };
 }
 
-export function writeArea(
-  area: Area,
-  keys: readonly string[],
-): { area: string; arealanes: string } {
+export function writeArea(area: Area, keys: readonly string[]) {
   const parts = [...area.lanes].map(([source, lanes]) => {
-    const key = keys[source] ?? "";
-    return `${key ? `${key}:` : ""}${rangesText([...lanes].sort((a, b) => a - b))}`;
+    return [keys[source], rangesText(lanes)].filter(Boolean).join(":");
   });
   return { area: `${Math.floor(area.t0)},${Math.ceil(area.t1)}`, arealanes: parts.join(";") };
 }
 
-/** `all`, or ranks as ranges: `0-7,64`. */
-export function readShown(text: string | undefined): Shown {
-  if (text === "all") return "all";
-  const ranks = ranksOf(text ?? "");
-  return ranks ? { ranks } : "one";
-}
-
-export const writeShown = (shown: Shown): string =>
-  shown === "one" ? "" : shown === "all" ? "all" : shown.ranks;
+export const readShown = (text = ""): Shown => (text === ALL_WORKERS ? text : ranksOf(text));
 
 const escaped = (key: string): string =>
   key.replace(/~/g, "~t").replace(/,/g, "~c").replace(/;/g, "~s");
@@ -111,18 +120,13 @@ export function readRows(params: Params): RowState {
   };
 }
 
-/** Sets only what changed, because every setting is a change of the page. */
-export function writeRows(rows: RowState, params: Params, setParam: SetParam): void {
-  const texts = {
-    open: writeKeys(rows.open),
-    shut: writeKeys(rows.shut),
-    pin: writeKeys(rows.pinned),
-    order: writeKeys(rows.order),
-    filter: rows.filter,
-  };
-  for (const [key, text] of Object.entries(texts))
-    if (text !== (params[key] ?? "")) setParam(key, text || null);
-}
+export const writeRows = ({ open, shut, pinned, order, filter }: RowState) => ({
+  open: writeKeys(open),
+  shut: writeKeys(shut),
+  pin: writeKeys(pinned),
+  order: writeKeys(order),
+  filter,
+});
 
 export function readGrouping(text: string | undefined): Grouping {
   return text === "device" || text === "kind" ? text : "process";
@@ -164,5 +168,4 @@ export function writeMarks(
     .join(";");
 }
 
-export const listOf = (text: string | undefined): string[] =>
-  text ? text.split(",").filter(Boolean) : [];
+export const listOf = (text = ""): string[] => text.split(",").filter(Boolean);

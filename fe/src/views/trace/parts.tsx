@@ -2,29 +2,24 @@
 
 import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
-import { formatBytes, formatCount, formatExactTime, formatTime } from "../../base/units";
+import { formatBytes, formatCount, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
 import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
 import type { Progress as Received } from "./bytes";
-import { fact } from "./fact";
+import { fact, timeFact } from "./fact";
 import { wallClock, type PartMode } from "./model";
-import type { HandoverState } from "./perfetto";
+import { perfettoOrigin, type HandoverState } from "./perfetto";
 import { countOfSteps, type Step } from "../rows";
 
 export function TraceFacts({ payload }: { payload: TracePayload }) {
-  const clock = wallClock(payload.origin_ns);
   return (
     <dl class="facts">
-      {fact("File", <code class="path">{payload.file}</code>)}
+      {fact("File", <code>{payload.file}</code>)}
       {fact("Size", formatBytes(payload.bytes), `${formatCount(payload.bytes)} bytes`)}
       {fact(<Term id="events">Events</Term>, formatCount(payload.events))}
-      {fact(
-        <Term id="span_time">Length</Term>,
-        formatTime(payload.span_ns),
-        formatExactTime(payload.span_ns),
-      )}
+      {timeFact(<Term id="span_time">Length</Term>, payload.span_ns)}
       {fact(<Term id="step">Steps</Term>, formatCount(countOfSteps(payload.steps)))}
-      {clock ? fact("Begins", clock) : null}
+      {fact("Begins", wallClock(payload.origin_ns))}
     </dl>
   );
 }
@@ -44,7 +39,7 @@ function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps)
       <label for={id}>{label}</label>
       <input
         id={id}
-        class="time-input"
+        class="text-input time-input"
         type="text"
         value={value}
         placeholder={placeholder}
@@ -236,8 +231,7 @@ export function OpenPanel({
 
 function hostOf(url: string): string | null {
   try {
-    const parsed = new URL(url);
-    return parsed.protocol === "https:" || parsed.protocol === "http:" ? parsed.host : null;
+    return new URL(perfettoOrigin(url)).host;
   } catch {
     return null;
   }

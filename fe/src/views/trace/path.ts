@@ -3,13 +3,12 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { PathOverlayPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
-import { useResources } from "../../state/resource";
 import type { Sight } from "../../timeline/props";
 import { litTime } from "../../timeline/lit";
 import type { Arrow, Lit, Slice } from "../../timeline/types";
-import { useWindow } from "./curves";
+import { arrowsOf } from "./arrows";
 import type { Recording } from "./recordings";
-import { ownWindow, type Window } from "./window";
+import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
 
 /** More arrows hide what they should show. */
 const MOST_ARROWS = 400;
@@ -27,45 +26,24 @@ export function usePath(
   sight: Sight | null,
   on: boolean,
 ): ShownPath {
-  const window = useWindow(sight);
-  const questions = useMemo(
-    () => (window && on ? questionsFor(recordings, window) : []),
-    [recordings, window, on],
-  );
-  const queries = useMemo(() => questions.map((question) => question.query), [questions]);
-  const answers = useResources("trace/path", queries);
+  const asked = useWindowed("trace/path", recordings, useWindow(sight), on ? "1" : "", perPixel);
   const last = useRef<readonly (Lit | null)[]>([]);
   return useMemo(() => {
-    if (!on) last.current = [];
-    const before = last.current;
+    const before = on ? last.current : [];
     const lit = recordings.map((_, source) => {
-      const place = questions.findIndex((question) => question.source === source);
-      const payload = answers[place]?.data;
-      return payload ? litOf(payload) : (before[source] ?? null);
+      const data = asked.find((answer) => answer.source === source)?.data;
+      return data ? litOf(data) : (before[source] ?? null);
     });
     last.current = lit;
-    const arrows = questions.flatMap(({ recording, source }, place) => {
-      const payload = answers[place]?.data;
-      return payload ? arrowsOf(payload, source, recording.offset) : [];
-    });
-    return { lit, arrows, message: messageOf(answers) };
-  }, [recordings, questions, answers, on]);
+    const arrows = asked.flatMap((answer) => arrowsOf(answer, { strong: true, straight: true }));
+    return { lit, arrows, message: messageOf(asked) };
+  }, [recordings, asked, on]);
 }
 
-function questionsFor(recordings: readonly Recording[], window: Window) {
-  return recordings.flatMap((recording, source) => {
-    const own = ownWindow(window, recording.offset, recording.timeline.span_ns);
-    if (!own) return [];
-    const query = {
-      ...recording.query,
-      t0: String(own.t0),
-      t1: String(own.t1),
-      n: String(own.parts),
-      arrows: String(Math.ceil(MOST_ARROWS / recordings.length)),
-    };
-    return [{ recording, source, query }];
-  });
-}
+const perPixel: More<"trace/path"> = ({ own, among }) => ({
+  n: `${own.parts}`,
+  arrows: `${Math.ceil(MOST_ARROWS / among)}`,
+});
 
 export function litOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Lit {
   const lanes = new Map<number, number[]>();
@@ -90,22 +68,7 @@ export function onPath(
   return time > 0 ? [`${formatTime(time)} on the critical path`] : [];
 }
 
-function arrowsOf(payload: PathOverlayPayload, source: number, offset: number): Arrow[] {
-  return payload.source_lane.map((lane, i) => ({
-    source: { source, lane, time: (payload.source_ns[i] ?? 0) + offset },
-    target: {
-      source,
-      lane: payload.target_lane[i] ?? -1,
-      time: (payload.target_ns[i] ?? 0) + offset,
-    },
-    strong: true,
-    straight: true,
-  }));
-}
-
-function messageOf(
-  answers: readonly { state: string; error: { message: string } | null }[],
-): string {
+function messageOf(answers: readonly Windowed<"trace/path">[]): string {
   if (answers.some(({ state }) => state === "importing")) return "Finding the critical path …";
   return answers.find(({ error }) => error)?.error?.message ?? "";
 }

@@ -1,9 +1,8 @@
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
-import { formatExactTime, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { Arrow } from "../../timeline/types";
-import { Term } from "../../widgets";
-import type { Recording } from "./recordings";
+import { Section, timeCell } from "./fact";
+import { offsetOf, type Recording } from "./recordings";
 
 const NOBODY: readonly CollectivePeer[] = [];
 const COMMUNICATION = 13;
@@ -40,7 +39,7 @@ export function arrowsToPeers(
   const from = {
     source,
     lane: payload.ref.lane,
-    time: payload.ref.start_ns + (recordings[source]?.offset ?? 0),
+    time: payload.ref.start_ns + offsetOf(recordings, source),
   };
   return peers.flatMap((peer): Arrow[] => {
     const place = sourceOf(peer, recordings);
@@ -71,10 +70,7 @@ interface PeersProps {
 export function CollectivePeers({ recordings, recording, payload, peers, go }: PeersProps) {
   if (peers.length === 0) return null;
   return (
-    <section class="details-section">
-      <h3>
-        <Term id="collective_peers">On all workers</Term>
-      </h3>
+    <Section title="On all workers" term="collective_peers">
       <ul class="refs">
         {peers.map((peer) => {
           const { worker, span, ref } = peer;
@@ -83,9 +79,7 @@ export function CollectivePeers({ recordings, recording, payload, peers, go }: P
           const content = (
             <>
               <span class="ref-name">{worker}</span>
-              <span class="number" title={formatExactTime(ref.dur_ns)}>
-                {formatTime(ref.dur_ns)}
-              </span>
+              {timeCell(ref.dur_ns)}
             </>
           );
           return (
@@ -108,6 +102,6 @@ export function CollectivePeers({ recordings, recording, payload, peers, go }: P
           );
         })}
       </ul>
-    </section>
+    </Section>
   );
 }

@@ -4,13 +4,14 @@
  * bytes once. Only the window that was opened, and only its exact origin, is listened and spoken to.
  */
 
+import { messageOf } from "../../base/errors";
+
 export type HandoverState =
   "opening" | "handed" | "blocked" | "no_answer" | "closed" | "failed" | "cancelled";
 
 export interface Popup {
   readonly closed: boolean;
   postMessage(message: unknown, origin: string, transfer?: Transferable[]): void;
-  close(): void;
 }
 
 export interface Received {
@@ -59,11 +60,11 @@ export function handOver(browser: Browser, handover: Handover): () => void {
   let ready = false;
   let waited = 0;
   let over = false;
-  const stops: (() => void)[] = [];
   const end = (state: HandoverState, reason = ""): void => {
     if (over) return;
     over = true;
-    stops.forEach((stop) => stop());
+    stopListening();
+    stopAsking();
     onState(state, reason);
   };
   const send = (): void => {
@@ -71,27 +72,23 @@ export function handOver(browser: Browser, handover: Handover): () => void {
     popup.postMessage({ perfetto: { buffer, title, fileName, localOnly: true } }, origin, [buffer]);
     end("handed");
   };
-  stops.push(
-    browser.listen((message) => {
-      if (message.source !== popup || message.origin !== origin || message.data !== "PONG") return;
-      ready = true;
-      send();
-    }),
-  );
-  stops.push(
-    browser.every(PING_MS, () => {
-      if (popup.closed) end("closed");
-      else if (!ready && (waited += PING_MS) > PATIENCE_MS) end("no_answer");
-      else if (!ready) popup.postMessage("PING", origin);
-    }),
-  );
+  const stopListening = browser.listen((message) => {
+    if (message.source !== popup || message.origin !== origin || message.data !== "PONG") return;
+    ready = true;
+    send();
+  });
+  const stopAsking = browser.every(PING_MS, () => {
+    if (popup.closed) end("closed");
+    else if (!ready && (waited += PING_MS) > PATIENCE_MS) end("no_answer");
+    else if (!ready) popup.postMessage("PING", origin);
+  });
   onState("opening", "");
   handover.bytes().then(
     (got) => {
       buffer = got;
       send();
     },
-    (error: unknown) => end("failed", error instanceof Error ? error.message : String(error)),
+    (thrown: unknown) => end("failed", messageOf(thrown)),
   );
   return () => end("cancelled");
 }

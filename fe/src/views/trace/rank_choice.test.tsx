@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { readShown, writeShown } from "./params";
+import { readShown } from "./params";
 import { matching, RankChoice, ranksOf, wrongPart } from "./rank_choice";
 
 afterEach(cleanup);
@@ -24,15 +24,10 @@ it("ranks are read as ranges, each once, and what is none is named", () => {
 it("the address holds one worker, all, or ranks", () => {
   expect(["all", "7,0-3", "", "nonsense", undefined].map(readShown)).toEqual([
     "all",
-    { ranks: "0-3,7" },
-    "one",
-    "one",
-    "one",
-  ]);
-  expect([writeShown("one"), writeShown("all"), writeShown({ ranks: "1" })]).toEqual([
+    "0-3,7",
     "",
-    "all",
-    "1",
+    "",
+    "",
   ]);
 });
 

@@ -5,7 +5,7 @@ import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api
 import type { Source, TimeRange } from "../../timeline/types";
 import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
 import type { Selection } from "../../state/view";
-import { NameBook } from "./names";
+import { nameBook, type NameBook } from "./names";
 import { rangesText } from "../../base/ranges";
 
 export interface Wanted {
@@ -35,32 +35,33 @@ export interface Recordings {
   /** `null` where one worker is shown. */
   alignment: Resource<AlignmentPayload> | null;
   span: TimeRange;
-  reload: () => void;
 }
 
-/** Workers that are shown: the chosen one, all of the run, or those of some ranks. */
-export type Shown = "one" | "all" | { ranks: string };
+/** Workers that are shown: the chosen one (empty), all of the run, or those of some ranks, as ranges: `0-7,64`. */
+export type Shown = string;
+
+export const ALL_WORKERS = "all";
 
 export function useRecordings(selection: Selection, shown: Shown): Recordings {
   const { run, worker, span } = selection;
-  const all = shown !== "one";
-  const ranks = typeof shown === "string" ? "" : shown.ranks;
+  const several = shown !== "";
+  const ranks = shown === ALL_WORKERS ? "" : shown;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const asked = useMemo(() => (ranks ? { ...query, ranks } : query), [query, ranks]);
-  const alignment = useResource(all ? "trace/alignment" : null, asked);
+  const alignment = useResource(several ? "trace/alignment" : null, asked);
   const data = isOfEarlierChoice(alignment) ? null : alignment.data;
   const wanted = useMemo(
     () =>
-      all
+      several
         ? fromAlignment(run, data, ranks)
         : [{ key: "", label: worker, worker: null, query, offset: 0, ranks: "" }],
-    [all, run, worker, data, query, ranks],
+    [several, run, worker, data, query, ranks],
   );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
   useNewAlignment(alignment, resources);
   const books = useRef(new Map<string, NameBook>());
-  const { reload, outdated } = useReload(resources);
+  const outdated = useOutdated(resources);
   const recordings = useMemo(
     () =>
       wanted.flatMap((item, place) => {
@@ -75,9 +76,8 @@ export function useRecordings(selection: Selection, shown: Shown): Recordings {
   return {
     recordings: steady,
     parts: wanted.map((item, place) => ({ wanted: item, resource: resources[place] ?? WAITING })),
-    alignment: all ? alignment : null,
+    alignment: several ? alignment : null,
     span: useMemo(() => spanOf(steady), [steady]),
-    reload,
   };
 }
 
@@ -87,21 +87,16 @@ export const isOfEarlierChoice = ({ state, stale }: Resource<AlignmentPayload>):
 
 const WAITING: Resource<TimelinePayload> = { ...NOTHING, reload: () => undefined };
 
-/** Asks for the timelines again, by hand and once per content when a tile says that the file has changed since. */
-function useReload(resources: readonly Resource<TimelinePayload>[]) {
+/** Asks for the timelines again, once per content, when a tile says that the file has changed since. */
+function useOutdated(resources: readonly Resource<TimelinePayload>[]): (id: string) => void {
   const newest = useRef(resources);
   newest.current = resources;
   const reported = useRef(new Set<string>());
-  const reload = useCallback(() => newest.current.forEach((resource) => resource.reload()), []);
-  const outdated = useCallback(
-    (id: string) => {
-      if (reported.current.has(id)) return;
-      reported.current.add(id);
-      reload();
-    },
-    [reload],
-  );
-  return { reload, outdated };
+  return useCallback((id) => {
+    if (reported.current.has(id)) return;
+    reported.current.add(id);
+    newest.current.forEach(({ reload }) => reload());
+  }, []);
 }
 
 export function fromAlignment(
@@ -140,14 +135,15 @@ function bookFor(
   query: OfTrace,
   timeline: TimelinePayload,
 ): NameBook {
-  const existing = books.get(timeline.id);
-  if (existing) return existing;
-  const book = new NameBook(
-    (first) => fetchJson("trace/names", { ...query, id: timeline.id, first: String(first) }),
-    timeline.name_page,
-    timeline.name_count,
-  );
-  books.set(timeline.id, book);
+  const { id, name_page, name_count } = timeline;
+  const book =
+    books.get(id) ??
+    nameBook(
+      (first) => fetchJson("trace/names", { ...query, id, first: String(first) }),
+      name_page,
+      name_count,
+    );
+  books.set(id, book);
   return book;
 }
 
@@ -168,7 +164,7 @@ export function recordingOf(
         ...query,
         level: String(level),
         k: ks.join(","),
-        lanes: rangesText([...lanes].sort((a, b) => a - b)),
+        lanes: rangesText(lanes),
       };
       try {
         return await fetchColumns("trace/tiles", asked, signal);
@@ -177,10 +173,15 @@ export function recordingOf(
         throw thrown;
       }
     },
-    name: (number) => names.name(number),
+    name: names.name,
   };
   return { ...wanted, query, timeline, names, source };
 }
+
+export const offsetOf = (
+  recordings: readonly Pick<Recording, "offset">[],
+  source: number,
+): number => recordings[source]?.offset ?? 0;
 
 /** The same array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
@@ -194,10 +195,7 @@ function useSteady(recordings: readonly Recording[]): readonly Recording[] {
 }
 
 export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
-  if (!recordings.length) return { t0: 0, t1: 1 };
-  const t0 = Math.min(...recordings.map((item) => item.offset));
-  return {
-    t0,
-    t1: Math.max(t0 + 1, ...recordings.map((item) => item.offset + item.timeline.span_ns)),
-  };
+  const t0 = recordings.length ? Math.min(...recordings.map(({ offset }) => offset)) : 0;
+  const ends = recordings.map(({ offset, timeline }) => offset + timeline.span_ns);
+  return { t0, t1: Math.max(t0 + 1, ...ends) };
 }

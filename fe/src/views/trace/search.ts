@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fetchJson } from "../../api/client";
 import type {
   ChosenKind,
@@ -14,7 +14,8 @@ import type { Heat } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 import { rowsOf, type RowOf } from "../rows";
 import { mergedKinds, type KindCount } from "./kinds";
-import type { Recording } from "./recordings";
+import { offsetOf, spanOf, type Recording } from "./recordings";
+import { timesOf } from "./window";
 
 export interface Wish {
   text: string;
@@ -115,8 +116,7 @@ function useHeat(
         ? recordings.map(({ query, timeline }) => ({
             ...query,
             ...questionOf(wish),
-            t0: "0",
-            t1: String(Math.max(1, timeline.span_ns)),
+            ...timesOf({ t0: 0, t1: timeline.span_ns }),
             n: String(HEAT_PARTS),
           }))
         : [],
@@ -154,6 +154,9 @@ export interface Hit {
   index: number;
 }
 
+const startOf = (recordings: readonly Pick<Recording, "offset">[], { source, ref }: Hit): number =>
+  ref.start_ns + offsetOf(recordings, source);
+
 /** More could not be read, and are told by the table of names. */
 const MOST_LISTED = 200;
 
@@ -161,7 +164,6 @@ export function listOfHits(
   recordings: readonly Pick<Recording, "offset">[],
   payloads: readonly (SearchPayload | null)[],
 ): Hit[] {
-  const start = ({ source, ref }: Hit): number => ref.start_ns + (recordings[source]?.offset ?? 0);
   return payloads
     .flatMap((payload, source) =>
       payload
@@ -170,7 +172,7 @@ export function listOfHits(
             .map((ref, index) => ({ source, ref, index }))
         : [],
     )
-    .sort((a, b) => start(a) - start(b))
+    .sort((a, b) => startOf(recordings, a) - startOf(recordings, b))
     .slice(0, MOST_LISTED);
 }
 
@@ -179,12 +181,11 @@ export function mergedNames(payloads: readonly (SearchPayload | null)[]): Matche
   const merged = new Map<string, RowOf<MatchesTable>>();
   for (const item of payloads.flatMap((payload) => (payload ? rowsOf(payload.names) : []))) {
     const { name, look, count, total_ns } = item;
-    const before = merged.get(`${look} ${name}`) ?? { count: 0, total_ns: 0 };
+    const before = merged.get(`${look} ${name}`);
     merged.set(`${look} ${name}`, {
-      name,
-      look,
-      count: before.count + count,
-      total_ns: before.total_ns + total_ns,
+      ...item,
+      count: count + (before?.count ?? 0),
+      total_ns: total_ns + (before?.total_ns ?? 0),
     });
   }
   const rows = [...merged.values()].sort((a, b) => b.total_ns - a.total_ns);
@@ -246,12 +247,12 @@ export function nearest(
   direction: Direction,
 ): Hit | null {
   const sign = direction === "next" ? 1 : -1;
-  const hits = answers.flatMap(({ source, payload: { hit: ref, index }, offset }) =>
-    ref ? [{ source, ref, index, ahead: (ref.start_ns + offset - from) * sign }] : [],
-  );
-  const ahead = hits.filter((hit) => hit.ahead >= 0);
-  const [best] = (ahead.length ? ahead : hits).sort((a, b) => a.ahead - b.ahead);
-  return best ? { source: best.source, ref: best.ref, index: best.index } : null;
+  const hits = answers
+    .flatMap(({ source, payload: { hit: ref, index }, offset }) =>
+      ref ? [{ hit: { source, ref, index }, ahead: (ref.start_ns + offset - from) * sign }] : [],
+    )
+    .sort((a, b) => a.ahead - b.ahead);
+  return (hits.find(({ ahead }) => ahead >= 0) ?? hits[0])?.hit ?? null;
 }
 
 export async function extentOfName(
@@ -260,37 +261,33 @@ export async function extentOfName(
   signal: AbortSignal,
 ): Promise<{ range: TimeRange; first: Hit } | null> {
   const wish: Wish = { text: exactPattern(name), regex: true, args: false, kind: "all" };
-  const begin = Math.min(...recordings.map((item) => item.offset));
-  const end = Math.max(...recordings.map((item) => item.offset + item.timeline.span_ns));
+  const { t0: begin, t1: end } = spanOf(recordings);
   const [first, last] = await Promise.all([
     nextHit(recordings, wish, { event: null, time: begin }, "next", signal),
     nextHit(recordings, wish, { event: null, time: end }, "previous", signal),
   ]);
   if (!first || !last) return null;
-  const at = (hit: Hit): number => hit.ref.start_ns + (recordings[hit.source]?.offset ?? 0);
+  const t0 = startOf(recordings, first);
   return {
-    range: { t0: at(first), t1: Math.max(at(first) + 1, at(last) + last.ref.dur_ns) },
+    range: { t0, t1: Math.max(t0 + 1, startOf(recordings, last) + last.ref.dur_ns) },
     first,
   };
 }
 
 /** Keeps one question going: a new one ends the one before, and so does the end of the component. What goes wrong is told as text. */
-export function useOneAtATime(
-  onProblem: (text: string) => void,
-): (run: (signal: AbortSignal) => Promise<void>) => void {
+export function useOneAtATime() {
+  const [problem, setProblem] = useState("");
   const running = useRef<AbortController>(undefined);
-  const tell = useRef(onProblem);
-  tell.current = onProblem;
   useEffect(() => () => running.current?.abort(), []);
-  return useCallback((run) => {
+  const ask = (run: (signal: AbortSignal) => Promise<void>): void => {
     running.current?.abort();
-    const controller = new AbortController();
-    running.current = controller;
-    run(controller.signal).then(
-      () => tell.current(""),
+    const { signal } = (running.current = new AbortController());
+    run(signal).then(
+      () => setProblem(""),
       (thrown: unknown) => {
-        if (!controller.signal.aborted) tell.current(messageOf(thrown));
+        if (!signal.aborted) setProblem(messageOf(thrown));
       },
     );
-  }, []);
+  };
+  return { problem, ask };
 }

@@ -3,6 +3,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { recording, ref } from "./fixtures";
 import type { Found } from "./search";
 import { SearchBar } from "./search_bar";
+import type { Stage } from "./stage";
 
 afterEach(cleanup);
 
@@ -26,24 +27,16 @@ const found: Found = {
 };
 
 function open() {
-  const calls = {
-    onWish: vi.fn(),
-    onNext: vi.fn(),
-    onHit: vi.fn(),
-    onTable: vi.fn(),
-    onDims: vi.fn(),
-  };
-  render(
-    <SearchBar
-      {...{ wish, found, ...calls }}
-      recordings={[recording()]}
-      index={null}
-      problem=""
-      box={{ current: null }}
-      dims={false}
-      tableOpen={false}
-    />,
-  );
+  const calls = { setWish: vi.fn(), next: vi.fn(), to: vi.fn() };
+  const { setWish, next, to } = calls;
+  const stage = {
+    ...{ wish, found, setWish },
+    recordings: [recording()],
+    span: { t0: 0, t1: 1_000_000 },
+    finder: { index: null, problem: "", next, to },
+    view: { params: {} },
+  } as unknown as Stage;
+  render(<SearchBar stage={stage} box={{ current: null }} />);
   const box = screen.getByRole("combobox");
   box.focus();
   const press = (key: string) => fireEvent.keyDown(box, { key });
@@ -51,7 +44,7 @@ function open() {
 }
 
 it("chooses in the list by arrows and goes to the hit by Enter, which folds the list", () => {
-  const { box, press, onHit, onNext } = open();
+  const { box, press, to, next } = open();
   expect(screen.queryByRole("listbox")).toBeNull();
   press("ArrowDown");
   press("ArrowDown");
@@ -60,12 +53,12 @@ it("chooses in the list by arrows and goes to the hit by Enter, which folds the 
   expect(options.map((option) => option.getAttribute("aria-selected"))).toEqual(["false", "true"]);
   expect(box.getAttribute("aria-activedescendant")).toBe(options[1]?.id);
   press("Enter");
-  expect(onHit.mock.calls).toEqual([[found.list[1]]]);
-  expect([onNext.mock.calls.length, screen.queryByRole("listbox")]).toEqual([0, null]);
+  expect(to.mock.calls).toEqual([[found.list[1]]]);
+  expect([next.mock.calls.length, screen.queryByRole("listbox")]).toEqual([0, null]);
 });
 
 it("offers the kinds with their hits, and all", () => {
-  const { press, onWish } = open();
+  const { press, setWish } = open();
   press("ArrowDown");
   const kinds = screen.getAllByRole("radio");
   expect(kinds.map((kind) => kind.closest("label")?.textContent)).toEqual([
@@ -74,14 +67,14 @@ it("offers the kinds with their hits, and all", () => {
     "All 9",
   ]);
   fireEvent.click(kinds[1]!);
-  expect(onWish).toHaveBeenCalledWith({ ...wish, kind: "python" });
+  expect(setWish).toHaveBeenCalledWith({ ...wish, kind: "python" });
 });
 
 it("folds the list by Escape before the search is cleared", () => {
-  const { press, onWish } = open();
+  const { press, setWish } = open();
   press("ArrowDown");
   press("Escape");
-  expect([screen.queryByRole("listbox"), onWish.mock.calls.length]).toEqual([null, 0]);
+  expect([screen.queryByRole("listbox"), setWish.mock.calls.length]).toEqual([null, 0]);
   press("Escape");
-  expect(onWish).toHaveBeenCalledWith({ ...wish, text: "" });
+  expect(setWish).toHaveBeenCalledWith({ ...wish, text: "" });
 });

@@ -4,31 +4,20 @@ import { useId } from "../../base/id";
 import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
 import { HitList } from "./hit_list";
-import type { Recording } from "./recordings";
 import type { Direction, Found, Hit, Wish } from "./search";
+import type { Stage } from "./stage";
 
 interface SearchBarProps {
-  wish: Wish;
-  found: Found;
-  recordings: readonly Recording[];
-  /** Place of the selected hit, from 0; `null` when none is selected. */
-  index: number | null;
-  problem: string;
+  stage: Stage;
   box: Ref<HTMLDivElement>;
-  /** Events that are no hits are drawn faintly. */
-  dims: boolean;
-  onDims: (dims: boolean) => void;
-  tableOpen: boolean;
-  onWish: (wish: Wish) => void;
-  onNext: (direction: Direction) => void;
-  onHit: (hit: Hit) => void;
-  onTable: () => void;
 }
 
-export function SearchBar(props: SearchBarProps) {
-  const { wish, found, index, problem, box, tableOpen, onWish, onNext, onTable } = props;
+export function SearchBar({ stage, box }: SearchBarProps) {
+  const { wish, setWish, found, finder, view, set } = stage;
   const none = found.idle || found.total === 0;
-  const list = useHitList(props);
+  const list = useHitList(stage);
+  const names = `${formatCount(found.namesTotal)} ${found.namesTotal === 1 ? "name" : "names"}`;
+  const listed = view.params.table === "hits";
   return (
     <div
       class="search-bar"
@@ -43,12 +32,12 @@ export function SearchBar(props: SearchBarProps) {
         placeholder="Search events  /"
         text={wish.text}
         regex={wish.regex}
-        onChange={({ text, regex }) => {
-          onWish({ ...wish, text, regex });
+        onChange={(search) => {
+          setWish({ ...wish, ...search });
           list.show();
         }}
-        error={found.error ?? (problem || null)}
-        result={resultText(found, index)}
+        error={found.error ?? (finder.problem || null)}
+        result={resultText(found, finder.index)}
         list={list.of}
       />
       <Button
@@ -56,20 +45,20 @@ export function SearchBar(props: SearchBarProps) {
         icon="up"
         label="Previous match (P)"
         disabled={none}
-        onClick={() => onNext("previous")}
+        onClick={() => finder.next("previous")}
       />
       <Button
         kind="quiet"
         icon="down"
         label="Next match (N)"
         disabled={none}
-        onClick={() => onNext("next")}
+        onClick={() => finder.next("next")}
       />
       <Button
         kind="quiet"
         label="args: search the arguments too"
         pressed={wish.args}
-        onClick={() => onWish({ ...wish, args: !wish.args })}
+        onClick={() => setWish({ ...wish, args: !wish.args })}
       >
         args
       </Button>
@@ -77,37 +66,31 @@ export function SearchBar(props: SearchBarProps) {
         <Button
           kind="quiet"
           icon="table"
-          label={`${namesText(found.namesTotal)}: list the matches by name`}
-          pressed={tableOpen}
-          onClick={onTable}
+          label={`${names}: list the matches by name`}
+          pressed={listed}
+          onClick={() => set({ table: listed ? null : "hits" })}
         >
-          {namesText(found.namesTotal)}
+          {names}
         </Button>
       )}
       {list.of.open ? (
-        <HitList
-          id={list.of.id}
-          {...props}
-          chosen={list.chosen}
-          onHit={list.take}
-          onKind={(kind) => onWish({ ...wish, kind })}
-        />
+        <HitList id={list.of.id} stage={stage} chosen={list.chosen} onHit={list.take} />
       ) : null}
     </div>
   );
 }
 
 /** The list below the box: arrows choose in it, Enter goes to what is chosen, Escape folds it. */
-function useHitList({ wish, found, onNext, onHit }: SearchBarProps) {
+function useHitList({ wish, found, finder }: Stage) {
   const id = useId("hits");
   const [open, setOpen] = useState(false);
   const [place, setPlace] = useState({ list: found.list, at: -1 });
   const chosen = place.list === found.list ? place.at : -1;
-  const toHit = useHitWhenFound(wish, found, onNext);
+  const toHit = useHitWhenFound(wish, found, finder.next);
   const shown = open && !found.idle && found.error === null;
   const take = (hit: Hit): void => {
     setOpen(false);
-    onHit(hit);
+    finder.to(hit);
   };
   const onKey = (event: KeyboardEvent): void => {
     if (!(event.target instanceof HTMLInputElement) || event.target.type !== "text") return;
@@ -163,9 +146,6 @@ function useHitWhenFound(
     else if (found.total > 0) onNext(direction);
   };
 }
-
-const namesText = (names: number): string =>
-  `${formatCount(names)} ${names === 1 ? "name" : "names"}`;
 
 export function resultText(
   found: Pick<Found, "idle" | "busy" | "error" | "total">,

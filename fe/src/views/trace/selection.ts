@@ -1,13 +1,13 @@
 /** What is selected: an event, or a summary of several. The event stands in the address bar. */
 
-import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { EventPayload, EventRef } from "../../api/types.gen";
 import { useResource, type Resource } from "../../state/resource";
 import type { Params } from "../../state/view";
 import type { Selected, TimelineHandle } from "../../timeline/props";
 import type { Slice } from "../../timeline/types";
-import { readEvent, writeEvent } from "./params";
-import type { Recording } from "./recordings";
+import { readEvent, writeEvent, type SetParams } from "./params";
+import { offsetOf, type Recording } from "./recordings";
 
 export interface Choice {
   selected: Selected | null;
@@ -32,113 +32,71 @@ export interface Handle {
 export function useSelection(
   recordings: readonly Recording[],
   params: Params,
-  setParam: (key: string, value: string | null) => void,
+  set: SetParams,
   handle: Handle,
 ): Choice {
-  const [summary, setSummary] = useState<Slice | null>(null);
-  const [known, setKnown] = useState<Selected | null>(null);
+  const [chosen, setChosen] = useState<Selected | Slice | null>(null);
   const key = useMemo(() => readEvent(params.sel), [params.sel]);
   const source = recordings.findIndex((item) => item.key === key?.key);
   const recording = recordings[source] ?? null;
   const query = key && recording ? { ...recording.query, event: String(key.event) } : null;
   const event = useResource("trace/event", query);
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
-  const wanted = useWanted(payload, source, recording, handle, params);
-  const select = useCallback(
-    (of: number, number: number) =>
-      setParam("sel", writeEvent({ key: recordings[of]?.key ?? "", event: number })),
-    [recordings, setParam],
-  );
-  const choose = useCallback(
-    (slice: Slice | null) => {
-      const several = slice !== null && slice.count > 1;
-      setSummary(several ? slice : null);
-      setKnown(slice && !several ? selectedOf(slice) : null);
-      if (slice && !several) select(slice.source, slice.event);
-      else setParam("sel", null);
-    },
-    [select, setParam],
-  );
-  const go = useCallback(
-    (of: number, ref: EventRef) => {
-      const selected = selectedOf(sliceOf(of, ref, recordings[of]?.offset ?? 0));
-      setSummary(null);
-      setKnown(selected);
-      select(of, ref.event);
-      show(handle.current, selected);
-    },
-    [recordings, select, handle],
-  );
-  const reach = useCallback(
-    (of: number, number: number) => {
-      setSummary(null);
-      setKnown(null);
-      wanted(number);
-      select(of, number);
-    },
-    [select, wanted],
-  );
-  const selected = shownSelection(summary, known, key, source, payload, recording);
-  return { selected, summary, recording, source, event, payload, choose, go, reach };
-}
-
-function shownSelection(
-  summary: Slice | null,
-  known: Selected | null,
-  key: { event: number } | null,
-  source: number,
-  payload: EventPayload | null,
-  recording: Recording | null,
-): Selected | null {
-  if (summary) return selectedOf(summary);
   // The event's own times as soon as they came: a tile has only a part of what began before it.
-  if (payload && recording) return selectedOf(sliceOf(source, payload.ref, recording.offset));
-  return known && known.event === key?.event && known.source === source ? known : null;
+  const placed = useMemo(
+    () => (payload && recording ? sliceOf(source, payload.ref, recording.offset) : null),
+    [payload, source, recording],
+  );
+  const setWanted = useWanted(placed, handle, params);
+  const select = (next: Selected | Slice | null, of: number, number: number): void => {
+    setChosen(next);
+    set({ sel: writeEvent({ key: recordings[of]?.key ?? "", event: number }) });
+  };
+  const choose = (slice: Slice | null): void => {
+    if (slice && slice.count <= 1) select(slice, slice.source, slice.event);
+    else {
+      setChosen(slice);
+      set({ sel: null });
+    }
+  };
+  const go = (of: number, ref: EventRef): void => {
+    const selected = sliceOf(of, ref, offsetOf(recordings, of));
+    select(selected, of, ref.event);
+    show(handle.current, selected);
+  };
+  const reach = (of: number, number: number): void => {
+    setWanted(number);
+    select(null, of, number);
+  };
+  const summary = chosen && "count" in chosen && chosen.count > 1 ? chosen : null;
+  const known = chosen?.event === key?.event && chosen?.source === source ? chosen : null;
+  const selected = summary ?? placed ?? known;
+  return { selected, summary, recording, source, event, payload, choose, go, reach };
 }
 
 /** Brings an event into sight when it is known where it lies: that of the link that was opened, and those that are asked for by their number. */
 function useWanted(
-  payload: EventPayload | null,
-  source: number,
-  recording: Recording | null,
+  placed: Selected | null,
   handle: Handle,
   params: Params,
 ): (event: number) => void {
-  const wanted = useRef<number | "linked" | null>(params.sel === undefined ? null : "linked");
+  const [wanted, setWanted] = useState<number | "linked" | null>(
+    params.sel === undefined ? null : "linked",
+  );
   // A link that names a view opens on exactly that.
-  const zoom = params.t === undefined;
-  const [asked, ask] = useReducer((n: number) => n + 1, 0);
+  const zoom = wanted !== "linked" || params.t === undefined;
   useEffect(() => {
-    const now = wanted.current;
-    if (now === null || !payload || !recording || !handle.current) return;
-    if (now !== "linked" && now !== payload.ref.event) return;
-    wanted.current = null;
-    const selected = selectedOf(sliceOf(source, payload.ref, recording.offset));
-    if (now !== "linked" || zoom) show(handle.current, selected);
-    else handle.current.reveal(source, selected.lane);
-  }, [payload, source, recording, handle, zoom, asked]);
-  return useCallback((event) => {
-    wanted.current = event;
-    ask(undefined);
-  }, []);
+    if (!placed || !handle.current || (wanted !== "linked" && wanted !== placed.event)) return;
+    setWanted(null);
+    if (zoom) show(handle.current, placed);
+    else handle.current.reveal(placed.source, placed.lane);
+  }, [placed, handle, zoom, wanted]);
+  return setWanted;
 }
 
-const selectedOf = ({ source, event, lane, start, end }: Selected): Selected => ({
-  source,
-  event,
-  lane,
-  start,
-  end,
-});
-
 function sliceOf(source: number, ref: EventRef, offset: number): Selected {
-  return {
-    source,
-    event: ref.event,
-    lane: ref.lane,
-    start: ref.start_ns + offset,
-    end: ref.start_ns + ref.dur_ns + offset,
-  };
+  const start = ref.start_ns + offset;
+  return { source, event: ref.event, lane: ref.lane, start, end: start + ref.dur_ns };
 }
 
 /** Of the view: what is shorter can hardly be seen, what is longer does not fit. */

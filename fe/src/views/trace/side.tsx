@@ -1,5 +1,4 @@
 import { useResource } from "../../state/resource";
-import type { CollectivePeer, EventPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { capitalised } from "../../base/words";
 import { CodeBlock, ErrorState, Skeleton } from "../../widgets";
@@ -7,20 +6,13 @@ import { HalvedLink } from "../critical_path/what_if_links";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
 import { EventPath } from "./event_path";
-import { trackLabel } from "./labels";
+import { trackAt, trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
-import type { Choice, Handle } from "./selection";
+import type { Stage } from "./stage";
 
-interface SideProps {
-  view: ViewProps;
-  choice: Choice;
-  recordings: readonly Recording[];
-  peers: readonly CollectivePeer[];
-  handle: Handle;
-}
-
-export function Side({ view, choice, recordings, peers, handle }: SideProps) {
+export function Side({ stage }: { stage: Stage }) {
+  const { view, choice, recordings, peers, handle } = stage;
   const { summary, event, recording, source, payload } = choice;
   if (summary) {
     const { start, end, count, busy, name } = summary;
@@ -41,10 +33,15 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
   const shown = payload ?? event.data;
   if (!shown || !recording) return <Skeleton height={200} label="Loading the event" />;
   return (
-    <div class={payload ? "" : "drawer-stale"} aria-busy={payload === null}>
+    <div class={payload ? "" : "view-stale"} aria-busy={payload === null}>
       <Details
         payload={shown}
-        on={trackOf(recording, shown)}
+        on={trackAt(
+          recording,
+          shown.ref.lane,
+          trackLabel,
+          [shown.process, shown.thread].filter(Boolean).join(" · "),
+        )}
         go={(ref) => choice.go(source, ref)}
         allArguments={() => <AllArguments recording={recording} event={shown.ref.event} />}
         links={
@@ -66,17 +63,6 @@ export function Side({ view, choice, recordings, peers, handle }: SideProps) {
       />
     </div>
   );
-}
-
-function trackOf(
-  { timeline, label, key }: Recording,
-  { ref, process, thread }: EventPayload,
-): string {
-  const group = timeline.groups.find(
-    ({ lane, lanes }) => ref.lane >= lane && ref.lane < lane + lanes,
-  );
-  const track = group ? trackLabel(group) : [process, thread].filter(Boolean).join(" · ");
-  return key ? `${label} · ${track}` : track;
 }
 
 interface NameLinkProps {

@@ -1,6 +1,6 @@
 /** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
 
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CollectivePeer } from "../../api/types.gen";
 import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
@@ -10,6 +10,7 @@ import { around } from "../../timeline/viewport";
 import { activityOf, boundariesOf, marksOf } from "./drawn";
 import { readKind } from "./kinds";
 import {
+  changesOf,
   listOf,
   readArea,
   readRows,
@@ -18,6 +19,7 @@ import {
   writeMarks,
   writeRows,
   writeView,
+  type SetParams,
 } from "./params";
 import { usePath, type ShownPath } from "./path";
 import type { Recording } from "./recordings";
@@ -38,7 +40,8 @@ export interface StageProps {
   view: ViewProps;
   recordings: readonly Recording[];
   span: TimeRange;
-  /** The recording of the worker that is chosen in the header. */
+  /** The recording of the worker that is chosen in the header, and its place. */
+  recording: Recording;
   main: number;
 }
 
@@ -52,6 +55,7 @@ export interface Stage extends StageProps {
   rows: RowState;
   setRows: (rows: RowState) => void;
   wish: Wish;
+  setWish: (wish: Wish) => void;
   found: Found;
   finder: Finder;
   kinds: readonly string[];
@@ -62,18 +66,18 @@ export interface Stage extends StageProps {
   marks: readonly Mark[];
   boundaries: readonly Boundary[];
   activity: Activity;
-  setParam: (key: string, value: string | null) => void;
+  set: SetParams;
 }
 
 /** The address bar's texts as values, steady as long as they say the same. */
 export function useStage(props: StageProps): Stage {
   const { view, recordings, span, main } = props;
   const { params } = view;
-  const setParam = useSteadySetter(view);
+  const set = useSetter(view);
   const handle = useRef<TimelineHandle | null>(null);
   const [sight, setSight] = useState<Sight | null>(null);
   const named = useNames(recordings, handle);
-  const choice = useSelection(recordings, params, setParam, handle);
+  const choice = useSelection(recordings, params, set, handle);
   const { q, re, args, kind } = params;
   const wish = useMemo<Wish>(
     () => ({ text: q ?? "", regex: re === "1", args: args === "1", kind: readKind(kind) }),
@@ -111,29 +115,28 @@ export function useStage(props: StageProps): Stage {
   return {
     ...props,
     ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all },
-    ...{ arrows, path, peers, marks, boundaries, activity, setParam },
+    ...{ arrows, path, peers, marks, boundaries, activity, set },
+    setWish: ({ text, ...how }) => set({ q: text, re: how.regex, args: how.args, kind: how.kind }),
     setArea: (next) => {
-      const texts = next ? writeArea(next, keys) : { area: null, arealanes: null };
-      setParam("area", texts.area);
-      setParam("arealanes", texts.arealanes);
-      if (next && !area) setParam("table", "area");
-      if (!next && params.table === "area") setParam("table", null);
+      set(next ? writeArea(next, keys) : { area: null, arealanes: null });
+      if (next && !area) set({ table: "area" });
+      if (!next && params.table === "area") set({ table: null });
     },
     setRows: (next) => {
       setPeek(next.peek);
-      writeRows(next, params, setParam);
+      set(writeRows(next));
     },
   };
 }
 
-/** A setter that stays the same function and sets only what is new: every setting draws the page again. */
-function useSteadySetter(view: ViewProps): Stage["setParam"] {
+/** Sets only what is new: every setting draws the page again. */
+function useSetter(view: ViewProps): SetParams {
   const newest = useRef(view);
   newest.current = view;
-  return useCallback((key, value) => {
+  return (values) => {
     const { params, setParam } = newest.current;
-    if ((params[key] ?? "") !== (value ?? "")) setParam(key, value);
-  }, []);
+    for (const [key, text] of changesOf(values, params)) setParam(key, text);
+  };
 }
 
 /** Draws again when names came, and counts how often. */
@@ -171,16 +174,14 @@ function useFinder(
   choice: Choice,
   handle: { current: TimelineHandle | null },
 ): Finder {
-  const [problem, setProblem] = useState("");
   const [last, setLast] = useState<{ hit: Hit; wish: Wish } | null>(null);
-  const ask = useOneAtATime(setProblem);
+  const { problem, ask } = useOneAtATime();
   const { selected, go, summary } = choice;
   const next = (direction: Direction): void => {
     // The keys are there without a search, too.
     if (!wish.text.trim()) return;
     ask(async (signal) => {
-      const event = selected && !summary ? selected : null;
-      const start = { event, time: handle.current?.view().t0 ?? 0 };
+      const start = { event: summary ? null : selected, time: handle.current?.view().t0 ?? 0 };
       const hit = await nextHit(recordings, wish, start, direction, signal);
       if (hit) to(hit);
     });
@@ -232,10 +233,7 @@ export function obey(
     next_hit: () => finder.next("next"),
     previous_hit: () => finder.next("previous"),
     arrows: () =>
-      stage.setParam(
-        "arrows",
-        stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") || null,
-      ),
+      stage.set({ arrows: stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") }),
     path: () => togglePath(stage),
     clear: () => letGo(stage),
     previous: () => to(choice.payload?.previous),
@@ -246,17 +244,16 @@ export function obey(
   actions[command]();
 }
 
-export const togglePath = ({ view, setParam }: Stage): void =>
-  setParam("path", view.params.path === "1" ? null : "1");
+export const togglePath = ({ view, set }: Stage): void => set({ path: view.params.path !== "1" });
 
 /** One thing at a time, what was chosen last first. */
 function letGo(stage: Stage): void {
   if (stage.area) stage.setArea(null);
   else if (stage.choice.selected) stage.choice.choose(null);
-  else stage.setParam("q", null);
+  else stage.set({ q: null });
 }
 
-export const arrowKinds = (recordings: readonly Recording[]): string[] => [
+const arrowKinds = (recordings: readonly Recording[]): string[] => [
   ...new Set(
     recordings.flatMap(({ timeline }) =>
       timeline.arrow_kinds.flatMap(({ kind, total }) => (total > 0 ? [kind] : [])),
@@ -264,21 +261,27 @@ export const arrowKinds = (recordings: readonly Recording[]): string[] => [
   ),
 ];
 
-const personal = (stage: Stage): Mark[] => stage.marks.filter(({ kind }) => kind === "person");
+/** Marks that a person set. */
+export const personal = (stage: Stage): Mark[] =>
+  stage.marks.filter(({ kind }) => kind === "person");
 
-export function withMark(stage: Stage, { t0, t1 }: TimeRange): void {
-  stage.setParam("mark", writeMarks([...personal(stage), { start: t0, end: t1, note: "" }]));
-}
+const setMarks = ({ set }: Stage, marks: Parameters<typeof writeMarks>[0]): void =>
+  set({ mark: writeMarks(marks) });
 
-export function withoutMark(stage: Stage, gone: Mark): void {
-  const left = personal(stage).filter(({ key }) => key !== gone.key);
-  stage.setParam("mark", writeMarks(left) || null);
-}
+export const withMark = (stage: Stage, { t0, t1 }: TimeRange): void =>
+  setMarks(stage, [...personal(stage), { start: t0, end: t1 }]);
 
-export function withNote(stage: Stage, { key }: Mark, note: string): void {
-  const marks = personal(stage).map((mark) => (mark.key === key ? { ...mark, note } : mark));
-  stage.setParam("mark", writeMarks(marks));
-}
+export const withoutMark = (stage: Stage, gone: Mark): void =>
+  setMarks(
+    stage,
+    personal(stage).filter(({ key }) => key !== gone.key),
+  );
+
+export const withNote = (stage: Stage, { key }: Mark, note: string): void =>
+  setMarks(
+    stage,
+    personal(stage).map((mark) => (mark.key === key ? { ...mark, note } : mark)),
+  );
 
 /** What the page opens on: from the first event with a length to the last. Instants may lie far behind. */
 export function homeView(recordings: readonly Recording[], span: TimeRange): TimeRange {
@@ -288,10 +291,10 @@ export function homeView(recordings: readonly Recording[], span: TimeRange): Tim
 }
 
 /** The view that the page opens on needs no word in the address. */
-export function keepView({ recordings, span, setParam }: Stage, view: TimeRange): void {
+export function keepView({ recordings, span, set }: Stage, view: TimeRange): void {
   const home = writeView(homeView(recordings, span));
-  const text = writeView(view);
-  setParam("t", text === home ? null : text);
+  const t = writeView(view);
+  set({ t: t === home ? null : t });
 }
 
 /** The address's view, where it lies in the span at all. */
@@ -303,13 +306,12 @@ export function firstView(text: string | undefined, span: TimeRange): TimeRange 
 /** The steps that were chosen on another page, on the common clock: whoever chose an odd one wants to look at it. */
 export function viewOfSteps(
   { first, last }: StepRange,
-  recording: Recording | undefined,
+  { timeline: { steps }, offset }: Recording,
 ): TimeRange | null {
-  const steps = recording?.timeline.steps ?? [];
   const from = first === null ? undefined : rowOfStep(steps, first);
   const to = first === null ? undefined : rowOfStep(steps, last ?? first);
-  return recording && from && to && to.end_ns > from.start_ns
-    ? { t0: from.start_ns + recording.offset, t1: to.end_ns + recording.offset }
+  return from && to && to.end_ns > from.start_ns
+    ? { t0: from.start_ns + offset, t1: to.end_ns + offset }
     : null;
 }
 

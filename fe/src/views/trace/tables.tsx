@@ -15,7 +15,7 @@ import { rangesText } from "../../base/ranges";
 import type { Recording } from "./recordings";
 import { useDebounced } from "./search";
 import type { Stage } from "./stage";
-import { ownWindow } from "./window";
+import { ownWindow, timesOf } from "./window";
 
 /** Of the drawer's height: its head, and the tools and the margins of the table. */
 const AROUND_TABLE = 100;
@@ -29,7 +29,7 @@ export function readTable(text: string | undefined): TableName | null {
 }
 
 export function Tables({ stage, height }: { stage: Stage; height: number }) {
-  const { area, found, setParam, view } = stage;
+  const { area, found, set, view } = stage;
   const wanted = readTable(view.params.table);
   const table = (wanted === "area" && !area) || (wanted === "hits" && found.idle) ? null : wanted;
   if (!table) return null;
@@ -41,7 +41,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
           label="Table of"
           showLabel={false}
           value={table}
-          onChange={(next) => setParam("table", next)}
+          onChange={(next) => set({ table: next })}
           options={[
             { value: "view", label: "Events in view" },
             { value: "area", label: "Selected area", disabled: area === null },
@@ -53,7 +53,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
           kind="quiet"
           icon="close"
           label="Close the table"
-          onClick={() => setParam("table", null)}
+          onClick={() => set({ table: null })}
         />
       </div>
       {table === "hits" ? (
@@ -157,43 +157,40 @@ interface StatisticsProps {
 
 function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProps) {
   const { query, offset, timeline } = recording;
-  const { setParam, view } = stage;
+  const { set, view } = stage;
   const kind = readKind(view.params.akind);
   const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
   const asked = own && {
     ...query,
-    t0: String(Math.floor(own.t0)),
-    t1: String(Math.max(Math.floor(own.t0) + 1, Math.ceil(own.t1))),
-    ...(lanes ? { lanes: rangesText([...lanes].sort((a, b) => a - b)) } : {}),
+    ...timesOf(own),
+    ...(lanes ? { lanes: rangesText(lanes) } : {}),
   };
   const { data, error, stale } = useResource(
     "trace/area",
     asked && { ...asked, kind: kind === "all" ? "first" : kind },
   );
-  if (!asked) return <p class="drawer-note">This trace has no events in this range.</p>;
+  if (!asked) return <p class="trace-note">This trace has no events in this range.</p>;
   if (error) {
     return (
-      <p class="drawer-note" role="alert">
+      <p class="trace-note" role="alert">
         {error.message} {error.hint}
       </p>
     );
   }
   if (!data) return <Skeleton height={120} label="Loading the statistics" />;
   return (
-    <div class={stale ? "drawer-content drawer-stale" : "drawer-content"}>
+    <div class={stale ? "drawer-content view-stale" : "drawer-content"}>
       <AreaTable
         payload={data}
         groups={timeline.groups}
         look={view.params.alook === "flame" ? "flame" : "table"}
-        onLook={(look) => setParam("alook", look === "flame" ? look : null)}
-        onKind={(next) => setParam("akind", next)}
+        onLook={(look) => set({ alook: look })}
+        onKind={(next) => set({ akind: next })}
         flame={(of) => (
           <AreaFlame
             query={asked}
             kind={of}
-            params={view.params}
-            setParam={setParam}
-            hrefOf={view.hrefOf}
+            view={view}
             height={table.height}
             onEvent={table.onEvent}
           />
@@ -232,7 +229,7 @@ function Hits({ stage, height }: { stage: Stage; height: number }) {
         empty="No matches."
       />
       {namesTotal > names.name.length ? (
-        <p class="drawer-note">
+        <p class="trace-note">
           The {formatCount(names.name.length)} names with the longest total time, of{" "}
           {formatCount(namesTotal)}; {formatCount(total)} matches in all.
         </p>

@@ -1,35 +1,36 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { AlignmentPayload, ArrowKind, TimelineStep, WorkerItem } from "../../api/types.gen";
+import type { AlignmentPayload, WorkerItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import type { ColourBy, Mark } from "../../timeline/types";
 import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
+import { colourMark } from "./fact";
 import { LOOKS } from "./looks";
-import { LONGEST_NOTE } from "./params";
+import { LONGEST_NOTE, readColour, readGrouping } from "./params";
 import { alignmentSummary, workerLines } from "./workers";
 import { RankChoice } from "./rank_choice";
-import type { Recordings, Shown } from "./recordings";
-import type { Grouping } from "./tree";
+import { ALL_WORKERS, type Recordings, type Shown } from "./recordings";
+import { goToMark, personal, withNote, withoutMark, type Stage } from "./stage";
 
-interface StepJumpProps {
-  steps: readonly TimelineStep[];
-  onStep: (step: TimelineStep) => void;
+interface OfStage {
+  stage: Stage;
 }
 
-export function StepJump({ steps, onStep }: StepJumpProps) {
-  if (!steps.some((step) => step.name)) return null;
+export function StepJump({ stage: { recording, handle } }: OfStage) {
+  const { offset, timeline } = recording;
+  if (!timeline.steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
       <select
         aria-label="Go to a step"
         value=""
-        onChange={(event) => {
-          const step = steps[Number(event.currentTarget.value)];
-          if (event.currentTarget.value !== "" && step) onStep(step);
-          event.currentTarget.value = "";
+        onChange={({ currentTarget }) => {
+          const step = timeline.steps[currentTarget.selectedIndex - 1];
+          if (step)
+            handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset });
+          currentTarget.value = "";
         }}
       >
         <option value="">Go to step …</option>
-        {steps.map((step, place) => (
+        {timeline.steps.map((step, place) => (
           <option key={place} value={String(place)}>
             {`${step.name} – ${formatTime(step.end_ns - step.start_ns)}`}
           </option>
@@ -40,19 +41,15 @@ export function StepJump({ steps, onStep }: StepJumpProps) {
   );
 }
 
-interface ColourMenuProps {
-  value: ColourBy;
-  hasModules: boolean;
-  onChange: (colour: ColourBy) => void;
-}
-
-export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
+export function ColourMenu({ stage: { view, recordings, set } }: OfStage) {
+  const value = readColour(view.params.colour);
+  const hasModules = recordings.some(({ timeline }) => timeline.has_modules);
   return (
     <Menu label="Colour">
       <Segmented
         label="Colour by"
         value={value}
-        onChange={onChange}
+        onChange={(colour) => set({ colour })}
         options={[
           { value: "category", label: "Category" },
           { value: "name", label: "Name" },
@@ -64,11 +61,11 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
       )}
       {value === "category" ? (
         <ul class="look-list">
-          {LOOKS.map((look) => (
-            <li key={look.label}>
-              <span class="look" style={{ background: `var(${look.colour})` }} />
-              <Term id={look.term} focusable={false}>
-                {look.label}
+          {LOOKS.map(({ label, term, colour }) => (
+            <li key={label}>
+              {colourMark(colour)}
+              <Term id={term} focusable={false}>
+                {label}
               </Term>
             </li>
           ))}
@@ -84,21 +81,14 @@ export function ColourMenu({ value, hasModules, onChange }: ColourMenuProps) {
   );
 }
 
-interface RowMenuProps {
-  value: Grouping;
-  onChange: (grouping: Grouping) => void;
-  /** Rows are pinned or moved. */
-  changed: boolean;
-  onReset: () => void;
-}
-
-export function RowMenu({ value, onChange, changed, onReset }: RowMenuProps) {
+export function RowMenu({ stage: { view, set } }: OfStage) {
+  const { group, pin, order } = view.params;
   return (
     <Menu label="Tracks">
       <Segmented
         label="Group by"
-        value={value}
-        onChange={onChange}
+        value={readGrouping(group)}
+        onChange={(next) => set({ group: next })}
         options={[
           { value: "process", label: "Process" },
           { value: "device", label: "Device" },
@@ -106,43 +96,40 @@ export function RowMenu({ value, onChange, changed, onReset }: RowMenuProps) {
         ]}
       />
       <p class="menu-note">Drag a track by its name to move it; pin it to keep it at the top.</p>
-      <Button kind="quiet" icon="reload" disabled={!changed} onClick={onReset}>
+      <Button
+        kind="quiet"
+        icon="reload"
+        disabled={pin === undefined && order === undefined}
+        onClick={() => set({ pin: null, order: null })}
+      >
         Unpin all, original order
       </Button>
     </Menu>
   );
 }
 
-interface ArrowMenuProps {
-  kinds: readonly ArrowKind[];
-  chosen: readonly string[];
-  /** How many are drawn of how many that touch what is in sight. */
-  shown: number;
-  total: number;
-  onChange: (kinds: readonly string[]) => void;
-}
-
-export function ArrowMenu({ kinds, chosen, shown, total, onChange }: ArrowMenuProps) {
-  const known = kinds.filter(({ total: all }) => all > 0);
+export function ArrowMenu({ stage: { recording, kinds: chosen, all, set } }: OfStage) {
+  const known = recording.timeline.arrow_kinds.filter(({ total }) => total > 0);
   if (!known.length) return null;
-  const toggle = (kind: string, on: boolean): void =>
-    onChange(on ? [...chosen, kind] : chosen.filter((other) => other !== kind));
   return (
     <Menu label={chosen.length ? `Flows (${chosen.length})` : "Flows"}>
-      {known.map(({ kind, label, total: all }) => (
+      {known.map(({ kind, label, total }) => (
         <Checkbox
           key={kind}
           label={
             <>
-              {label} <span class="muted">{formatCount(all)}</span>
+              {label} <span class="muted">{formatCount(total)}</span>
             </>
           }
           checked={chosen.includes(kind)}
-          onChange={(on) => toggle(kind, on)}
+          onChange={(on) => {
+            const others = chosen.filter((other) => other !== kind);
+            set({ arrows: (on ? [...others, kind] : others).join(",") });
+          }}
         />
       ))}
       <p class="menu-note" role="status">
-        {arrowText(chosen.length, shown, total)}
+        {arrowText(chosen.length, all.arrows.length, all.total)}
       </p>
     </Menu>
   );
@@ -156,22 +143,14 @@ export function arrowText(kinds: number, shown: number, total: number): string {
   return `All ${formatCount(total)} flows in view are shown.`;
 }
 
-interface MarkMenuProps {
-  marks: readonly Mark[];
-  /** Of the whole timeline: times are told from there. */
-  origin: number;
-  onGo: (mark: Mark) => void;
-  onNote: (mark: Mark, note: string) => void;
-  onRemove: (mark: Mark) => void;
-}
-
 /** Marks that a person set, with their notes, and stretches that a defect touches. It opens when one is added. */
-export function MarkMenu({ marks, ...props }: MarkMenuProps) {
-  const added = useAdditions(marks.filter(({ kind }) => kind === "person").length);
+export function MarkMenu({ stage }: OfStage) {
+  const { marks } = stage;
+  const added = useAdditions(personal(stage).length);
   if (!marks.length) return null;
   return (
     <Menu key={added} label={`Notes (${marks.length})`} opened={added > 0}>
-      <MarkList marks={marks} focused={added > 0} {...props} />
+      <MarkList stage={stage} focused={added > 0} />
     </Menu>
   );
 }
@@ -184,55 +163,53 @@ function useAdditions(count: number): number {
   return before.current.grown;
 }
 
-function MarkList({
-  marks,
-  focused,
-  origin,
-  onGo,
-  onNote,
-  onRemove,
-}: MarkMenuProps & { focused: boolean }) {
+function MarkList({ stage, focused }: OfStage & { focused: boolean }) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     if (focused) [...(list.current?.querySelectorAll("input") ?? [])].at(-1)?.focus();
   }, [focused]);
   return (
     <ul class="mark-list" ref={list}>
-      {marks.map((mark) => (
-        <li key={mark.key}>
-          {mark.kind === "defect" ? (
-            <>
-              <Icon name="warn" size={14} />
-              <span>{mark.label}</span>
-            </>
-          ) : (
-            <input
-              type="text"
-              aria-label={`Note at ${formatTime(mark.start - origin)}`}
-              placeholder="Note"
-              maxLength={LONGEST_NOTE}
-              value={mark.note ?? ""}
-              onChange={(event) => onNote(mark, event.currentTarget.value)}
-            />
-          )}
-          <button
-            type="button"
-            class="link number"
-            title={`Go to ${mark.label}`}
-            onClick={() => onGo(mark)}
-          >
-            {formatTime(mark.start - origin)}
-          </button>
-          {mark.kind === "person" ? (
-            <Button
-              kind="quiet"
-              icon="close"
-              label={`Remove ${mark.label}`}
-              onClick={() => onRemove(mark)}
-            />
-          ) : null}
-        </li>
-      ))}
+      {stage.marks.map((mark) => {
+        const { key, kind, label, note = "", start } = mark;
+        // Times are told from the begin of the whole timeline.
+        const time = formatTime(start - stage.span.t0);
+        return (
+          <li key={key}>
+            {kind === "defect" ? (
+              <>
+                <Icon name="warn" size={14} />
+                <span>{label}</span>
+              </>
+            ) : (
+              <input
+                type="text"
+                aria-label={`Note at ${time}`}
+                placeholder="Note"
+                maxLength={LONGEST_NOTE}
+                value={note}
+                onChange={(event) => withNote(stage, mark, event.currentTarget.value)}
+              />
+            )}
+            <button
+              type="button"
+              class="link number"
+              title={`Go to ${label}`}
+              onClick={() => goToMark(stage, mark)}
+            >
+              {time}
+            </button>
+            {kind === "person" ? (
+              <Button
+                kind="quiet"
+                icon="close"
+                label={`Remove ${label}`}
+                onClick={() => withoutMark(stage, mark)}
+              />
+            ) : null}
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -253,19 +230,16 @@ interface WorkerChoiceProps {
   onShown: (shown: Shown) => void;
 }
 
-const modeOf = (shown: Shown): "one" | "all" | "ranks" =>
-  typeof shown === "string" ? shown : "ranks";
-
 export function WorkerChoice(props: WorkerChoiceProps) {
   const { shown, parts, alignment, workers, own, focused, onShown } = props;
-  const chosen = typeof shown === "string" ? "" : shown.ranks;
+  const chosen = shown === ALL_WORKERS ? "" : shown;
   const ownRank = workers.find(({ name }) => name === own)?.rank ?? null;
   const total = alignment?.workers_total ?? parts.length;
   const wanted = alignment?.workers_chosen ?? parts.length;
   return (
     <Menu
       label={
-        shown === "one"
+        !shown
           ? "Workers: this one"
           : `Workers: ${chosen ? `${parts.length} chosen` : workerCount(parts.length, total)}`
       }
@@ -273,23 +247,18 @@ export function WorkerChoice(props: WorkerChoiceProps) {
     >
       <Segmented
         label="Show"
-        value={modeOf(shown)}
-        onChange={(value) => onShown(value === "ranks" ? { ranks: String(ownRank ?? 0) } : value)}
+        value={chosen ? "ranks" : shown}
+        onChange={(value) => onShown(value === "ranks" ? String(ownRank ?? 0) : value)}
         options={[
-          { value: "one", label: "This one" },
-          { value: "all", label: "All of the run", term: "alignment" },
+          { value: "", label: "This one" },
+          { value: ALL_WORKERS, label: "All of the run", term: "alignment" },
           { value: "ranks", label: "Some ranks", disabled: ownRank === null },
         ]}
       />
       {chosen ? (
-        <RankChoice
-          key={chosen}
-          ranks={chosen}
-          workers={workers}
-          onRanks={(ranks) => onShown({ ranks })}
-        />
+        <RankChoice key={chosen} ranks={chosen} workers={workers} onRanks={onShown} />
       ) : null}
-      {shown === "one" ? null : (
+      {shown ? (
         <>
           <p class="menu-note">
             <Term id="alignment">{alignmentSummary(parts)}</Term>
@@ -306,7 +275,7 @@ export function WorkerChoice(props: WorkerChoiceProps) {
             ))}
           </ul>
         </>
-      )}
+      ) : null}
     </Menu>
   );
 }

@@ -19,24 +19,16 @@ export interface Planted {
   timeline: Pick<TimelinePayload, "groups" | "counters">;
 }
 
-const KIND_LABELS: Readonly<Record<GroupKindName, string>> = {
-  python: "Python frames",
+/** In the order in which they are listed where tracks are grouped by them. */
+const KIND_LABELS: Readonly<Record<GroupKindName | "counter", string>> = {
+  work: "Work",
   calls: "Calls",
   device_annotation: "Annotations",
-  work: "Work",
+  python: "Python frames",
   sync: "Synchronisation",
   instant: "Instants",
+  counter: "Counters",
 };
-
-/** In which kinds are listed where they are grouped by it. */
-const KIND_ORDER: readonly GroupKindName[] = [
-  "work",
-  "calls",
-  "device_annotation",
-  "python",
-  "sync",
-  "instant",
-];
 
 /** What stands in the thread's own row and below it, because people come for it. */
 const MAIN: ReadonlySet<GroupKindName> = new Set<GroupKindName>(["calls", "work"]);
@@ -48,8 +40,13 @@ const nodeKey = (recording: string, key: string): string =>
   recording ? `${recording}/${key}` : key;
 
 /** A recording with its place among those that are drawn. */
-interface Plant extends Planted {
-  source: number;
+type Plant = Pick<Planted, "key" | "timeline"> & { source: number };
+
+/** A node that remembers what it may be grouped by. */
+interface Grown extends TrackNode {
+  children: readonly Grown[];
+  device?: boolean;
+  groupKind?: keyof typeof KIND_LABELS;
 }
 
 type Groups = readonly [TimelineGroup, ...TimelineGroup[]];
@@ -60,95 +57,58 @@ export type Grouping = "process" | "device" | "kind";
 export function treeOf(recordings: readonly Planted[], by: Grouping = "process"): TrackNode[] {
   const tree = processTree(recordings);
   if (by === "process") return tree;
-  return by === "device" ? devicesFirst(recordings, tree) : byKind(recordings, tree);
+  return by === "device" ? devicesFirst(tree) : byKind(tree);
 }
 
 function over(key: string, label: string, children: readonly TrackNode[]): TrackNode[] {
   const [first] = children;
   if (!first) return [];
   const { source, standingLane } = first;
-  return [
-    {
-      ...node(
-        { key: "", label: "", note: "", source, timeline: { groups: [], counters: [] } },
-        key,
-        "process",
-        label,
-        {},
-      ),
-      standingLane,
-      children,
-    },
-  ];
+  return [node({ key: "", source }, key, "process", label, { standingLane, children })];
 }
 
-function devicesFirst(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
+function devicesFirst(tree: readonly Grown[]): TrackNode[] {
   // Processes keep their worker's name without its row.
   const processes = tree.flatMap((each) =>
     each.kind === "source"
       ? each.children.map((child) => ({ ...child, label: `${each.label} · ${child.label}` }))
       : [each],
   );
-  const devices = new Set(
-    recordings.flatMap(({ key, timeline }) =>
-      timeline.groups.flatMap((group) => (group.device ? [nodeKey(key, processKey(group))] : [])),
-    ),
-  );
-  const isDevice = ({ key }: TrackNode): boolean => devices.has(key);
-  return [
-    ...over("by device", "Devices", processes.filter(isDevice)),
-    ...over(
-      "by host",
-      "Hosts",
-      processes.filter((each) => !isDevice(each)),
-    ),
-  ];
+  const those = (device: boolean) => processes.filter((each) => (each.device ?? false) === device);
+  return [...over("by device", "Devices", those(true)), ...over("by host", "Hosts", those(false))];
 }
 
 /** Every thread's events of a kind beside those of the others, counters last. */
-function byKind(recordings: readonly Planted[], tree: readonly TrackNode[]): TrackNode[] {
-  const kinds = new Map(
-    recordings.flatMap(({ key, timeline }) =>
-      timeline.groups.map((group) => [nodeKey(key, group.key), group.kind] as const),
-    ),
-  );
-  const found = new Map<string, TrackNode[]>();
-  /** `way`: worker, process, thread, whose main row keeps its key: it may be pinned. */
-  const walk = (
-    each: TrackNode,
-    way: { source: string; process: string; thread: string; key: string },
-  ): void => {
-    const kind = each.kind === "counter" ? each.kind : kinds.get(each.key);
-    if (!kind) {
-      const step = each.kind === "group" ? "thread" : each.kind;
-      each.children.forEach((child) => walk(child, { ...way, [step]: each.label, key: each.key }));
+function byKind(tree: readonly Grown[]): TrackNode[] {
+  const found: Record<string, TrackNode[]> = {};
+  /** `way`: labels of worker, process and thread above; the main row of the last keeps its key: it may be pinned. */
+  const walk = (each: Grown, way: Partial<Record<string, string>>): void => {
+    const { key, label, groupKind } = each;
+    if (!groupKind) {
+      for (const child of each.children) walk(child, { ...way, [each.kind]: label, key });
       return;
     }
-    const own = kind === "counter" ? each.label : way.thread;
-    const key = each.bare ? way.key : each.key;
-    const label = [way.source, own].filter(Boolean).join(" · ");
-    found.set(kind, [
-      ...(found.get(kind) ?? []),
-      { ...each, key, label, note: way.process, bare: false },
-    ]);
+    const own = groupKind === "counter" ? label : way.group;
+    (found[groupKind] ??= []).push({
+      ...each,
+      key: (each.bare && way.key) || key,
+      label: [way.source, own].filter(Boolean).join(" · "),
+      note: way.process ?? "",
+      bare: false,
+    });
   };
-  tree.forEach((each) => walk(each, { source: "", process: "", thread: "", key: "" }));
-  return [...KIND_ORDER, "counter" as const].flatMap((kind) =>
-    over(`by ${kind}`, kind === "counter" ? "Counters" : KIND_LABELS[kind], found.get(kind) ?? []),
+  tree.forEach((each) => walk(each, {}));
+  return Object.entries(KIND_LABELS).flatMap(([kind, label]) =>
+    over(`by ${kind}`, label, found[kind] ?? []),
   );
 }
 
-function processTree(recordings: readonly Planted[]): TrackNode[] {
+function processTree(recordings: readonly Planted[]): Grown[] {
   const [only] = recordings;
   if (recordings.length === 1 && only?.key === "") return tracksOf({ ...only, source: 0 });
   return recordings.map((recording, source) => {
     const plant = { ...recording, source };
-    const devices = new Set(
-      recording.timeline.groups.flatMap((group) =>
-        group.device ? [nodeKey(recording.key, processKey(group))] : [],
-      ),
-    );
-    const children = tracksOf(plant).map((process) => shortened(process, devices.has(process.key)));
+    const children = tracksOf(plant).map(shortened);
     return node(plant, "worker", "source", recording.label, {
       note: recording.note,
       children,
@@ -158,11 +118,11 @@ function processTree(recordings: readonly Planted[]): TrackNode[] {
 }
 
 /** A process among those of several workers: there only devices stand open, and counters behind a row of their own. */
-function shortened(process: TrackNode, device: boolean): TrackNode {
+function shortened(process: Grown): Grown {
   if (process.kind !== "process") return process;
-  const counters = process.children.filter((child) => child.kind === "counter");
-  const others = process.children.filter((child) => child.kind !== "counter");
-  const folded: TrackNode = {
+  const counters = process.children.filter(({ kind }) => kind === "counter");
+  const others = process.children.filter(({ kind }) => kind !== "counter");
+  const folded: Grown = {
     ...process,
     key: `${process.key} counters`,
     kind: "group",
@@ -174,25 +134,23 @@ function shortened(process: TrackNode, device: boolean): TrackNode {
   };
   return {
     ...process,
-    foldedByDefault: !device,
+    foldedByDefault: !process.device,
     children: counters.length ? [...others, folded] : others,
   };
 }
 
-function tracksOf(plant: Plant): TrackNode[] {
+function tracksOf(plant: Plant): Grown[] {
   const { groups, counters } = plant.timeline;
   const ranked = [...groups].sort((a, b) => processRank(a) - processRank(b));
   const processes = groupedBy(ranked, (group) => group.process_key);
-  const countersWhere = (passes: (series: CounterSeries) => boolean): TrackNode[] =>
+  const countersOf = (process: string | undefined): Grown[] =>
     counters.flatMap((series, place) =>
-      passes(series) ? [counterNode(plant, series, place)] : [],
+      (processes.has(series.process_key) ? series.process_key : undefined) === process
+        ? [counterNode(plant, series, place)]
+        : [],
     );
   const nodes = [...processes].map(([key, members]) =>
-    processNode(
-      plant,
-      members,
-      countersWhere((series) => series.process_key === key),
-    ),
+    processNode(plant, members, countersOf(key)),
   );
   const minor = nodes.filter((process) => process.foldedByDefault);
   // What the profiler wrote about itself in several processes of its own: one row until somebody opens it.
@@ -203,16 +161,17 @@ function tracksOf(plant: Plant): TrackNode[] {
   });
   const shown =
     minor.length > 1 ? [...nodes.filter((process) => !process.foldedByDefault), profiler] : nodes;
-  return [...shown, ...countersWhere((series) => !processes.has(series.process_key))];
+  return [...shown, ...countersOf(undefined)];
 }
 
-function processNode(plant: Plant, groups: Groups, counters: readonly TrackNode[]): TrackNode {
+function processNode(plant: Plant, groups: Groups, counters: readonly Grown[]): Grown {
   const [first] = groups;
   // Threads that hold only Python frames or instants come behind those that hold work.
   const ranked = [...groupedBy(groups, threadKey).values()].sort(
     (a, b) => Number(!mainOf(a)) - Number(!mainOf(b)),
   );
-  return node(plant, processKey(first), "process", processLabel(first), {
+  return node(plant, `process ${first.process_key}`, "process", processLabel(first), {
+    device: groups.some((group) => group.device),
     note: eventsText(groups),
     standingLane: standing(groups),
     foldedByDefault: processRank(first) > 1,
@@ -220,15 +179,13 @@ function processNode(plant: Plant, groups: Groups, counters: readonly TrackNode[
   });
 }
 
-const processKey = (group: TimelineGroup): string => `process ${group.process_key}`;
-
 const threadKey = (group: TimelineGroup): string =>
   `${group.process_key} ${group.device ? "stream" : "thread"} ${group.tid}`;
 
 const mainOf = (groups: Groups): TimelineGroup | undefined =>
   groups.find((group) => MAIN.has(group.kind));
 
-function threadNode(plant: Plant, groups: Groups): TrackNode {
+function threadNode(plant: Plant, groups: Groups): Grown {
   // Where there is no main group, the only one takes its place.
   const main = mainOf(groups) ?? (groups.length === 1 ? groups[0] : undefined);
   const first = main ?? groups[0];
@@ -241,13 +198,14 @@ function threadNode(plant: Plant, groups: Groups): TrackNode {
   });
 }
 
-function groupNode(plant: Plant, group: TimelineGroup, bare: boolean): TrackNode {
+function groupNode(plant: Plant, group: TimelineGroup, bare: boolean): Grown {
   const lanes: TrackLane[] = group.depth.map((depth, place) => ({
     lane: group.lane + place,
     depth,
     overlap: (group.sub[place] ?? 0) > 0,
   }));
   return node(plant, group.key, "group", KIND_LABELS[group.kind], {
+    groupKind: group.kind,
     note: formatEvents(group.events),
     lanes,
     overlapping: group.overlapping,
@@ -266,8 +224,9 @@ const TERMS: Readonly<Record<string, string>> = {
   reserved: "memory_reserved",
 };
 
-function counterNode(plant: Plant, series: CounterSeries, place: number): TrackNode {
+function counterNode(plant: Plant, series: CounterSeries, place: number): Grown {
   return node(plant, counterId(series), "counter", counterLabel(series), {
+    groupKind: "counter",
     note: series.unit === "share" ? "" : series.unit,
     counter: place,
     about: definitionOf(TERMS[series.key.split(":")[0] ?? ""] ?? "")?.text ?? "",
@@ -291,12 +250,12 @@ function standing(groups: Groups): number {
 }
 
 function node(
-  { key, source }: Plant,
+  { key, source }: Pick<Plant, "key" | "source">,
   own: string,
   kind: TrackNode["kind"],
   label: string,
-  over: Partial<TrackNode>,
-): TrackNode {
+  over: Partial<Grown>,
+): Grown {
   return {
     key: nodeKey(key, own),
     kind,

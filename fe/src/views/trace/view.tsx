@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { JSX, Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
@@ -24,10 +24,9 @@ import { useFollowedSteps } from "./follow_steps";
 import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
 import { TraceFacts } from "./parts";
-import { readColour, readGrouping, readShown, writeShown } from "./params";
+import { readShown } from "./params";
 import {
   isOfEarlierChoice,
-  spanOf,
   useRecordings,
   type Recording,
   type Recordings,
@@ -37,14 +36,12 @@ import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import {
   firstView,
-  goToMark,
   homeView,
   useStage,
   togglePath,
   viewOfSteps,
-  withNote,
-  withoutMark,
   type Stage,
+  type StageProps,
 } from "./stage";
 import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
@@ -61,13 +58,12 @@ const NO_WORKERS: readonly WorkerItem[] = [];
 export function TraceView(props: ViewProps) {
   const { selection, params } = props;
   const shown = readShown(params.workers);
-  const all = shown !== "one";
   const { run, worker, span } = selection;
   const about = useResource("trace", { run, worker, span });
   const found = useRecordings(selection, shown);
   const diagnosisHref = props.hrefOf("diagnosis");
   const { recordings, parts, alignment } = found;
-  const modeOf = (wanted: Shown): string => [writeShown(wanted), run, worker, span].join("\n");
+  const modeOf = (wanted: Shown): string => [wanted, run, worker, span].join("\n");
   const mode = modeOf(shown);
   const chosen = useRef("");
   const setShown = (next: Shown): void => {
@@ -83,7 +79,7 @@ export function TraceView(props: ViewProps) {
   );
   // A link may say "all" of a run that has lost its others since.
   const workers =
-    listed.length > 1 || all ? (
+    listed.length > 1 || shown ? (
       <WorkerChoice
         {...{ shown, parts }}
         alignment={alignment?.data ?? null}
@@ -97,8 +93,13 @@ export function TraceView(props: ViewProps) {
     alignment?.data === null ||
     (alignment !== null && isOfEarlierChoice(alignment)) ||
     parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
-  if (!recordings.length || waiting)
-    return <Waiting {...{ found, diagnosisHref }} workers={all ? workers : null} />;
+  const main = Math.max(
+    0,
+    recordings.findIndex(({ query }) => query.worker === worker && query.span === span),
+  );
+  const recording = recordings[main];
+  if (!recording || waiting)
+    return <Waiting {...{ found, diagnosisHref }} workers={shown ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0))
     return (
       <EmptyState
@@ -108,14 +109,22 @@ export function TraceView(props: ViewProps) {
         diagnosisHref={diagnosisHref}
       />
     );
-  return <Page key={mode} view={props} about={about.data} found={found} workers={workers} />;
+  return (
+    <Page
+      key={mode}
+      view={props}
+      about={about.data}
+      {...{ recordings, recording, main, workers }}
+      span={found.span}
+    />
+  );
 }
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
 function chooseWorkers({ setParam }: ViewProps, shown: Shown): void {
   const keys = "t sel area arealanes mark table pin open shut order";
   for (const key of keys.split(" ")) setParam(key, null);
-  setParam("workers", writeShown(shown) || null);
+  setParam("workers", shown);
 }
 
 interface WaitingProps {
@@ -146,10 +155,8 @@ function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: Waitin
   );
 }
 
-interface PageProps {
-  view: ViewProps;
+interface PageProps extends StageProps {
   about: TracePayload | null;
-  found: Recordings;
   workers: JSX.Element | null;
 }
 
@@ -168,39 +175,27 @@ function NotDrawn({ recordings }: { recordings: readonly Recording[] }) {
   ) : null;
 }
 
-function Page({ view, about, found, workers }: PageProps) {
-  const { recordings } = found;
-  const { worker, span } = view.selection;
-  const main = Math.max(
-    0,
-    recordings.findIndex(({ query }) => query.worker === worker && query.span === span),
-  );
-  const recording = recordings[main];
-  const stage = useStage({ view, recordings, span: found.span, main });
+function Page({ about, workers, ...props }: PageProps) {
+  const { view, recordings, recording, span } = props;
+  const stage = useStage(props);
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const [first] = useState(
     () =>
-      firstView(view.params.t, spanOf(recordings)) ??
+      firstView(view.params.t, span) ??
       (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
-      homeView(recordings, spanOf(recordings)),
+      homeView(recordings, span),
   );
-  useFollowedSteps(stage, view.steps, recording, spanOf(recordings));
+  useFollowedSteps(stage);
   const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
-  const { choice, setParam } = stage;
+  const { choice, set } = stage;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
   const table = readTable(view.params.table) !== null;
   const panel = details ? (
-    <DetailsPanel dock={dock} onDock={setDock} onClose={() => setParam("details", "0")}>
-      <Side
-        view={view}
-        choice={choice}
-        recordings={recordings}
-        peers={stage.peers}
-        handle={stage.handle}
-      />
+    <DetailsPanel dock={dock} onDock={setDock} onClose={() => set({ details: "0" })}>
+      <Side stage={stage} />
     </DetailsPanel>
   ) : null;
   const below = dock === "bottom" ? panel : null;
@@ -252,96 +247,39 @@ function Page({ view, about, found, workers }: PageProps) {
         <ExportDialog
           view={view}
           payload={about}
-          seen={
-            recording
-              ? seenWindow(
-                  stage.sight?.view ?? found.span,
-                  recording.offset,
-                  recording.timeline.span_ns,
-                )
-              : null
-          }
-          onClose={() => ["part", "from", "to"].forEach((key) => setParam(key, null))}
+          seen={seenWindow(stage.sight?.view ?? span, recording.offset, recording.timeline.span_ns)}
+          onClose={() => set({ part: null, from: null, to: null })}
         />
       ) : null}
     </div>
   );
 }
 
-interface ToolsProps {
+interface ToolsProps extends Pick<PageProps, "about" | "workers"> {
   stage: Stage;
-  about: TracePayload | null;
-  workers: JSX.Element | null;
-  box: { current: HTMLDivElement | null };
+  box: Ref<HTMLDivElement>;
   onAbout: () => void;
   onHelp: () => void;
 }
 
 function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
-  const { recordings, main, setParam, found, wish, finder, all, marks, handle, view } = stage;
-  const recording = recordings[main] ?? recordings[0];
-  const { params } = view;
-  const offset = recording?.offset ?? 0;
-  const wishFor = (next: Stage["wish"]): void => {
-    setParam("q", next.text || null);
-    setParam("re", next.regex ? "1" : null);
-    setParam("args", next.args ? "1" : null);
-    setParam("kind", next.kind === "first" ? null : next.kind);
-  };
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
-      <SearchBar
-        {...{ wish, found, recordings, box }}
-        index={finder.index}
-        problem={finder.problem}
-        dims={params.dim === "1"}
-        onDims={(dims) => setParam("dim", dims ? "1" : null)}
-        tableOpen={params.table === "hits"}
-        onWish={wishFor}
-        onNext={finder.next}
-        onHit={finder.to}
-        onTable={() => setParam("table", params.table === "hits" ? null : "hits")}
-      />
-      <StepJump
-        steps={recording?.timeline.steps ?? []}
-        onStep={(step) =>
-          handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset })
-        }
-      />
+      <SearchBar stage={stage} box={box} />
+      <StepJump stage={stage} />
       <div class="trace-tools-end">
         {workers}
-        <RowMenu
-          value={readGrouping(params.group)}
-          onChange={(group) => setParam("group", group === "process" ? null : group)}
-          changed={params.pin !== undefined || params.order !== undefined}
-          onReset={() => ["pin", "order"].forEach((key) => setParam(key, null))}
-        />
-        <ColourMenu
-          value={readColour(params.colour)}
-          hasModules={recordings.some(({ timeline }) => timeline.has_modules)}
-          onChange={(colour) => setParam("colour", colour === "category" ? null : colour)}
-        />
-        <ArrowMenu
-          kinds={recording?.timeline.arrow_kinds ?? []}
-          chosen={stage.kinds}
-          shown={all.arrows.length}
-          total={all.total}
-          onChange={(next) => setParam("arrows", next.join(",") || null)}
-        />
+        <RowMenu stage={stage} />
+        <ColourMenu stage={stage} />
+        <ArrowMenu stage={stage} />
         <PathToggle stage={stage} />
-        <MarkMenu
-          marks={marks}
-          onGo={(mark) => goToMark(stage, mark)}
-          origin={stage.span.t0}
-          onNote={(mark, note) => withNote(stage, mark, note)}
-          onRemove={(mark) => withoutMark(stage, mark)}
-        />
+        <MarkMenu stage={stage} />
         <Panels stage={stage} />
         <Button
           kind="quiet"
           icon="download"
           disabled={about === null}
-          onClick={() => setParam("part", "seen")}
+          onClick={() => stage.set({ part: "seen" })}
         >
           Export
         </Button>
@@ -378,29 +316,27 @@ function PathToggle({ stage }: { stage: Stage }) {
   );
 }
 
-function Panels({ stage }: { stage: Stage }) {
-  const { params } = stage.view;
-  const table = readTable(params.table);
+function Panels({ stage: { view, area, choice, set } }: { stage: Stage }) {
+  const table = readTable(view.params.table) !== null;
+  const details = view.params.details !== "0";
   return (
     <>
       <Button
         kind="quiet"
         icon="table"
         label="Events in view as a table"
-        pressed={table !== null}
-        onClick={() =>
-          stage.setParam("table", table === null ? (stage.area ? "area" : "view") : null)
-        }
+        pressed={table}
+        onClick={() => set({ table: table ? null : area ? "area" : "view" })}
       >
         Table
       </Button>
-      {stage.choice.selected ? (
+      {choice.selected ? (
         <Button
           kind="quiet"
           icon="columns"
           label="Details of the selected event"
-          pressed={params.details !== "0"}
-          onClick={() => stage.setParam("details", params.details === "0" ? null : "0")}
+          pressed={details}
+          onClick={() => set({ details: details ? "0" : null })}
         />
       ) : null}
     </>

@@ -39,3 +39,9 @@ export function ownWindow({ t0, t1, parts }: Window, offset: number, span: numbe
     parts: Math.max(1, Math.round((parts * (end - begin)) / (t1 - t0))),
   };
 }
+
+/** As a route takes it: whole ns, and never nothing. */
+export function timesOf({ t0, t1 }: TimeRange): { t0: string; t1: string } {
+  const begin = Math.floor(t0);
+  return { t0: `${begin}`, t1: `${Math.max(begin + 1, Math.ceil(t1))}` };
+}

@@ -52,18 +52,18 @@ export function alignmentSummary(parts: Recordings["parts"]): string {
     .filter(({ resource }) => resource.data !== null)
     .flatMap(({ wanted }) => (wanted.worker ? [wanted.worker] : []));
   const missing = parts.length - drawn.length;
-  const by = (method: AlignedWorker["method"]): AlignedWorker[] =>
-    drawn.filter((item) => item.method === method);
+  const by = (method: AlignedWorker["method"]): number =>
+    drawn.filter((item) => item.method === method).length;
   const errors = drawn.flatMap((item) => (item.error_ns === null ? [] : [item.error_ns]));
   const sentences = [
     `${formatCount(drawn.length)} ${drawn.length === 1 ? "worker" : "workers"}`,
-    by("collectives").length
+    by("collectives")
       ? `aligned by collectives${errors.length ? `, ± ${formatTime(Math.max(...errors))} left at most` : ""}`
       : "",
-    by("clock").length
-      ? `${by("clock").length === drawn.length ? "" : `${by("clock").length} `}aligned by system clocks only`
+    by("clock")
+      ? `${by("clock") === drawn.length ? "" : `${by("clock")} `}aligned by system clocks only`
       : "",
-    by("none").length ? `${by("none").length} not aligned` : "",
+    by("none") ? `${by("none")} not aligned` : "",
     missing ? `${missing} still loading` : "",
   ];
   return sentences.filter(Boolean).join("; ");

@@ -1,6 +1,8 @@
 /** Kinds of events, by which searches and areas are divided; what people look for first comes first. */
 
 import type { ChosenKind, Kind } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { Segmented } from "../../widgets";
 
 export const KINDS: readonly { kind: Kind; label: string }[] = [
   { kind: "device", label: "Device work" },
@@ -26,4 +28,30 @@ export function mergedKinds(lists: readonly (readonly KindCount[])[]): KindCount
     const count = own.reduce((sum, each) => sum + each.count, 0);
     return own.length ? [{ kind, count }] : [];
   });
+}
+
+interface KindChoiceProps {
+  kind: ChosenKind;
+  /** Those that there are, and the chosen one, are offered. */
+  kinds: readonly KindCount[];
+  more?: readonly { value: ChosenKind; label: string }[];
+  onKind: (kind: ChosenKind) => void;
+}
+
+export function KindChoice({ kind, kinds, more = [], onKind }: KindChoiceProps) {
+  const options = KINDS.flatMap(({ kind: value, label }) => {
+    const known = kinds.find((each) => each.kind === value);
+    return known || value === kind
+      ? [{ value, label: `${label} ${formatCount(known?.count ?? 0)}` }]
+      : [];
+  });
+  return (
+    <Segmented<ChosenKind>
+      label="Kind of event"
+      showLabel={false}
+      value={kind}
+      onChange={onKind}
+      options={[...options, ...more]}
+    />
+  );
 }

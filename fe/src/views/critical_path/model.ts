@@ -5,7 +5,7 @@ import type { Parameters } from "../../api/client";
 import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { Params, StepRow } from "../../state/view";
+import type { Params, StepRow, ViewProps } from "../../state/view";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
@@ -81,31 +81,33 @@ export interface Range {
   t1: number;
 }
 
-const rangeOf = ({ start_ns, end_ns }: PathStrip): Range => ({ t0: start_ns, t1: end_ns });
+export const rangeOf = ({ start_ns, end_ns }: Pick<PathStrip, "start_ns" | "end_ns">): Range => ({
+  t0: start_ns,
+  t1: end_ns,
+});
 
 /** The part of the paths that the address bar names, where it lies in one of them. */
 export function readRange(params: Params, strips: readonly PathStrip[]): Range | null {
-  const [t0, t1] = [params.t0, params.t1].map((text) =>
+  const [t0 = NaN, t1 = NaN] = [params.t0, params.t1].map((text) =>
     /^\d{1,15}$/.test(text ?? "") ? Number(text) : NaN,
-  ) as [number, number];
+  );
   return t0 < t1 && strips.some((strip) => t0 < strip.end_ns && t1 > strip.start_ns)
     ? { t0, t1 }
     : null;
 }
 
+/** A chosen part in links and questions. */
+export const rangeParams = (range: Range | null): { t0?: string; t1?: string } =>
+  range ? { t0: String(range.t0), t1: String(range.t1) } : {};
+
 /** Writes a chosen part into the link. */
 export const rangeSetter =
-  (setParam: (key: string, value: string | null) => void) =>
+  (setParam: ViewProps["setParam"]) =>
   (next: Range | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
+    const { t0 = null, t1 = null } = rangeParams(next);
+    setParam("t0", t0);
+    setParam("t1", t1);
   };
-
-/** What the rows of a part are asked with. */
-export const rangeQuery = (range: Range | null): { t0: string; t1: string } => ({
-  t0: range ? String(range.t0) : "",
-  t1: range ? String(range.t1) : "",
-});
 
 /** What the timeline shows of a part, with the path over it; of the first drawn step without one. */
 export function timelineParams(range: Range | null, strips: readonly PathStrip[]): Params {
@@ -123,7 +125,7 @@ export function stretchesOf(
   const place = new Map(series.map(({ key }, i) => [key, i]));
   return stretches.kind.map((kind, row) => ({
     series: place.get(kind) ?? -1,
-    ...(placeOf(row) ? { label: placeOf(row) } : {}),
+    label: placeOf(row) || undefined,
     t0: stretches.start_ns[row] ?? 0,
     t1: stretches.end_ns[row] ?? 0,
   }));
@@ -164,17 +166,41 @@ export function stripLabel(
   return `Critical path of ${strip.name || "the recording"}: ${shares.join(", ")}`;
 }
 
-export type PathGroup = NonNullable<Parameters["critical_path/rows"]["by"]>;
+/** What a row of the table can be one of; `term` says it where the first column is called so. */
+export interface Group<V extends string = string> {
+  value: V;
+  label: string;
+  term: string;
+}
 
-/** What a row can be one of, and what the first column is then called. */
-export const GROUPS: readonly { value: PathGroup; label: string; term: string }[] = [
-  { value: "place", label: "Event and line", term: "path_event" },
-  { value: "event", label: "Event", term: "path_event" },
+type Groups<V extends string> = readonly [Group<V>, ...Group<V>[]];
+
+export type PathGroup = NonNullable<Parameters["critical_path/rows"]["by"]>;
+type RanksGroup = NonNullable<Parameters["critical_path/ranks/rows"]["by"]>;
+
+const EVENT = "path_event";
+
+const SHARED: readonly Group<PathGroup & RanksGroup>[] = [
+  { value: "event", label: "Event", term: EVENT },
   { value: "operator", label: "Operator", term: "path_operator" },
   { value: "module", label: "Module", term: "path_module" },
   { value: "line", label: "Source line", term: "path_line" },
+];
+
+export const GROUPS: Groups<PathGroup> = [
+  { value: "place", label: "Event and line", term: EVENT },
+  ...SHARED,
   { value: "track", label: "Thread or stream", term: "path_track" },
 ];
 
-export const readGroup = (text: string | undefined): PathGroup =>
-  GROUPS.find(({ value }) => value === text)?.value ?? "place";
+export const RANKS_GROUPS: Groups<RanksGroup> = [
+  { value: "rank", label: "Rank", term: "rank" },
+  ...SHARED,
+];
+
+/** The group that the address bar names, else the first. */
+export const groupOf = <V extends string>(groups: Groups<V>, text: string | undefined): Group<V> =>
+  groups.find(({ value }) => value === text) ?? groups[0];
+
+/** Whether each row is one event, or the same one again. */
+export const ofEvents = ({ term }: Group): boolean => term === EVENT;

@@ -6,9 +6,10 @@ import type { Series, StackedBar } from "../../widgets";
 /** Per worker and step. */
 export type Table = readonly (readonly (number | null)[])[];
 
-export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "worker">): string {
-  return rank === null ? worker : `rank ${rank}`;
-}
+type Named = Pick<DistributedWorker, "rank" | "worker">;
+
+export const workerName = ({ rank, worker }: Named): string =>
+  rank === null ? worker : `rank ${rank}`;
 
 /** One value per worker: the mean over the steps that it has, of some columns or of all (`null`). `counts`: steps per cell; none: one each. */
 export function valuesAt(
@@ -96,7 +97,7 @@ export function barTable(
   };
 }
 
-export function nameAt(workers: readonly DistributedWorker[], place: number): string {
+export function nameAt(workers: readonly Named[], place: number): string {
   const found = workers[place];
   return found ? workerName(found) : "";
 }

@@ -2,10 +2,11 @@
 
 import { PATH_STEPS } from "../../api/tables.gen";
 import type { Parameters } from "../../api/client";
-import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import type { CriticalPathPayload, PathStrip, PathStripTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { Params, StepRow, ViewProps } from "../../state/view";
+import type { Params, ViewProps } from "../../state/view";
+import { type RowOf, rowsOf } from "../rows";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
@@ -42,39 +43,33 @@ export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[
 export const labelOf = (kind: string): string =>
   PATH_STEPS.find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
 
-const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =>
-  parts.kind.map(
-    (key) => (steps as unknown as Record<string, readonly number[]>)[`${key}_ns`] ?? [],
-  );
+/** Rows of the table of steps with the time of each kind on the path. */
+const timesOf = ({ steps, parts }: CriticalPathPayload) =>
+  rowsOf(steps).map((row) => ({
+    ...row,
+    times: parts.kind.map(
+      (kind) => (row as unknown as Record<string, number | null>)[`${kind}_ns`] ?? null,
+    ),
+  }));
 
-/** The rows of the table of steps, each of one step or, where there are very many, of several. */
-export const stepRowsOf = ({ steps }: CriticalPathPayload): StepRow[] =>
-  steps.step.map((step, row) => ({ step, steps: steps.steps[row] ?? 1 }));
-
-export function barsOf(payload: CriticalPathPayload): StackedBar[] {
-  const times = timesOf(payload);
-  return payload.steps.step.map((key, row) => {
-    const name = payload.steps.name[row] ?? "";
+export const barsOf = (payload: CriticalPathPayload): StackedBar[] =>
+  timesOf(payload).map(({ step, steps, name, times }) => {
     const label = stepName(name);
-    const title = `step ${label} (${name})`;
-    const steps = payload.steps.steps[row] ?? 1;
-    return { key, label, title, values: times.map((values) => (values[row] ?? 0) / steps) };
+    return {
+      key: step,
+      label,
+      title: `step ${label} (${name})`,
+      values: times.map((time) => (time ?? 0) / steps),
+    };
   });
-}
 
-export function stepTable(payload: CriticalPathPayload): FigureTable {
-  const times = timesOf(payload);
-  return {
-    columns: [
-      { label: "Step" },
-      ...seriesOf(payload).map(({ label }) => ({ label, unit: "ns" as const })),
-    ],
-    rows: payload.steps.name.map((name, row) => [
-      name,
-      ...times.map((values) => values[row] ?? null),
-    ]),
-  };
-}
+export const stepTable = (payload: CriticalPathPayload): FigureTable => ({
+  columns: [
+    { label: "Step" },
+    ...seriesOf(payload).map(({ label }) => ({ label, unit: "ns" as const })),
+  ],
+  rows: timesOf(payload).map(({ name, times }) => [name, ...times]),
+});
 
 export interface Range {
   t0: number;
@@ -111,44 +106,33 @@ export const rangeSetter =
 
 /** What the timeline shows of a part, with the path over it; of the first drawn step without one. */
 export function timelineParams(range: Range | null, strips: readonly PathStrip[]): Params {
-  const [first] = strips;
-  const shown = range ?? (first ? rangeOf(first) : null);
+  const shown = range ?? strips.map(rangeOf)[0];
   return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
 }
 
 /** The stretches of a strip, their series by place; `placeOf`: the rank of each, where there are several. */
-export function stretchesOf(
+export const stretchesOf = (
   { stretches }: PathStrip,
   series: readonly Series[],
   placeOf: (row: number) => string = () => "",
-): Stretch[] {
-  const place = new Map(series.map(({ key }, i) => [key, i]));
-  return stretches.kind.map((kind, row) => ({
-    series: place.get(kind) ?? -1,
+): Stretch[] =>
+  rowsOf(stretches).map(({ kind, start_ns, end_ns }, row) => ({
+    series: series.findIndex(({ key }) => key === kind),
     label: placeOf(row) || undefined,
-    t0: stretches.start_ns[row] ?? 0,
-    t1: stretches.end_ns[row] ?? 0,
+    t0: start_ns,
+    t1: end_ns,
   }));
-}
 
-export interface Told {
-  kind: string;
-  /** The event of most of it, its line, and how long it takes and when; empty where unknown. */
-  event: string;
-  line: string;
-  time: string;
-}
-
-/** A stretch of a strip in words. */
-export function told({ stretches, start_ns }: PathStrip, row: number): Told {
-  const start = stretches.start_ns[row] ?? 0;
-  const more = (stretches.segments[row] ?? 0) - 1;
-  const name = stretches.name[row] ?? "";
+/** A stretch of a strip in words: its kind, the event of most of it, its line, and how long it takes and when. */
+export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
+  const { kind, start_ns, end_ns, segments, name, line } = rowsOf(stretches)[
+    row
+  ] as RowOf<PathStripTable>;
   return {
-    kind: stretches.kind[row] ?? "",
-    event: name && more > 0 ? `${name} and ${formatCount(more)} more` : name,
-    line: stretches.line[row] ?? "",
-    time: `${formatTime((stretches.end_ns[row] ?? 0) - start)}, ${formatTime(start - start_ns)} after the step began`,
+    kind,
+    event: name && segments > 1 ? `${name} and ${formatCount(segments - 1)} more` : name,
+    line,
+    time: `${formatTime(end_ns - start_ns)}, ${formatTime(start_ns - begin)} after the step began`,
   };
 }
 
@@ -162,7 +146,7 @@ export function stripLabel(
   strip: PathStrip,
   { parts }: Pick<CriticalPathPayload, "parts">,
 ): string {
-  const shares = parts.kind.map((kind, row) => `${labelOf(kind)} ${formatShare(parts.share[row])}`);
+  const shares = rowsOf(parts).map(({ kind, share }) => `${labelOf(kind)} ${formatShare(share)}`);
   return `Critical path of ${strip.name || "the recording"}: ${shares.join(", ")}`;
 }
 

@@ -15,10 +15,10 @@ import {
   rangeSetter,
   readRange,
   seriesOf,
-  stepRowsOf,
   stepTable,
   timelineParams,
 } from "./model";
+import { rowsOf } from "../rows";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
@@ -68,8 +68,8 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
     "critical_path/rows",
     viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const stepRows = stepRowsOf(payload);
-  const several = stepRows.length > 1;
+  const stepRows = rowsOf(payload.steps);
+  const several = payload.steps.step.length > 1;
   const [first] = strips;
   return (
     <>

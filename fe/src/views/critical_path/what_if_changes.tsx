@@ -253,7 +253,7 @@ export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
   const [used, setUsed] = useState(false);
   const { data } = useResource(
     used ? "critical_path/rows" : null,
-    used ? viewQuery(view, { by: "place" }) : null,
+    viewQuery(view, { by: "place" }),
   );
   const declared = catalogue.find((change) => change.name === picked) ?? catalogue[0];
   if (!declared) return null;

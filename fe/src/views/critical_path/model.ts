@@ -125,9 +125,8 @@ export const stretchesOf = (
 
 /** A stretch of a strip in words: its kind, the event of most of it, its line, and how long it takes and when. */
 export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
-  const { kind, start_ns, end_ns, segments, name, line } = rowsOf(stretches)[
-    row
-  ] as RowOf<PathStripTable>;
+  const stretch: Partial<RowOf<PathStripTable>> = rowsOf(stretches)[row] ?? {};
+  const { kind = "", start_ns = 0, end_ns = 0, segments = 0, name, line } = stretch;
   return {
     kind,
     event: name && segments > 1 ? `${name} and ${formatCount(segments - 1)} more` : name,

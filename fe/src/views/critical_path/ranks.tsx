@@ -1,19 +1,13 @@
 /** The critical path through all ranks of a run. */
 
 import { useMemo } from "preact/hooks";
-import type { RanksPathPayload, RanksRowsPayload, RanksWorker } from "../../api/types.gen";
+import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { PATH_RANKS } from "../../api/tables.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
-import {
-  type Params,
-  type Selection,
-  type ViewId,
-  viewQuery,
-  type ViewProps,
-} from "../../state/view";
+import { type Params, type ViewId, viewQuery, type ViewProps } from "../../state/view";
 import { type Column, Panel, Progress, Segmented } from "../../widgets";
-import { nameAt, workerName } from "../distributed/model";
+import { nameAt, traceOf, workerName } from "../distributed/model";
 import { InShort, Loaded, Nothing, Notes } from "../loaded";
 import { type Group, groupOf, rangeParams, RANKS_GROUPS, rangeSetter, readRange } from "./model";
 import { columnsBy, OnThePath } from "./parts";
@@ -123,12 +117,6 @@ function Ranks(props: PageProps) {
     </>
   );
 }
-
-const traceOf = ({ run }: Selection, { worker, span }: RanksWorker): Selection => ({
-  run,
-  worker,
-  span,
-});
 
 function ranksColumns(
   { rows }: RanksRowsPayload,

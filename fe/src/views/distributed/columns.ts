@@ -20,20 +20,20 @@ export function columnNames({ steps, column_begin }: Columns): string[] {
 export const stepsPerColumn = ({ column_begin }: Columns): number =>
   Math.max(1, column_begin[1] ?? 1);
 
+/** The column of a step. */
+export const columnOf = ({ column_begin }: Pick<Columns, "column_begin">, step: number): number =>
+  column_begin.findLastIndex((first) => first <= step);
+
 /** The columns that hold any of the chosen steps, which are those of the selected worker; null for all of them. */
 export function chosenColumns(
   steps: StepRange,
-  { own_steps, column_begin }: Pick<DistributedPayload, "own_steps" | "column_begin">,
+  payload: Pick<DistributedPayload, "own_steps" | "column_begin">,
 ): number[] | null {
   if (steps.first === null) return null;
-  const chosen = own_steps.flatMap((own, step) => (own >= 0 && isChosen(steps, own) ? [step] : []));
-  const columns = [...column_begin.keys()].filter((column) =>
-    chosen.some(
-      (step) =>
-        step >= (column_begin[column] ?? 0) && step < (column_begin[column + 1] ?? Infinity),
-    ),
+  const columns = payload.own_steps.flatMap((own, step) =>
+    own >= 0 && isChosen(steps, own) ? columnOf(payload, step) : [],
   );
-  return columns.length ? columns : null;
+  return columns.length ? [...new Set(columns)] : null;
 }
 
 /** `average of 12 steps`, `step 7`, `average of steps 7–10`. */
@@ -47,12 +47,7 @@ export function columnsText(columns: readonly number[] | null, payload: Columns)
 }
 
 /** The column of a step from the address bar, which is there by its name: places move when workers join. */
-export function readColumn(
-  text: string | undefined,
-  { steps, column_begin }: Columns,
-): number | null {
-  const step = text ? steps.indexOf(text) : -1;
-  if (step < 0) return null;
-  const next = column_begin.findIndex((first) => first > step);
-  return next < 0 ? column_begin.length - 1 : next - 1;
+export function readColumn(text: string | undefined, columns: Columns): number | null {
+  const step = text ? columns.steps.indexOf(text) : -1;
+  return step < 0 ? null : columnOf(columns, step);
 }

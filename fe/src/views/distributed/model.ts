@@ -1,6 +1,7 @@
 /** What the Distributed page computes: means over steps, who holds the others back, which rows of the operations are shown. */
 
 import type { DistributedPayload, DistributedWorker } from "../../api/types.gen";
+import type { Selection } from "../../state/view";
 import type { Series, StackedBar } from "../../widgets";
 
 /** Per worker and step. */
@@ -10,6 +11,15 @@ type Named = Pick<DistributedWorker, "rank" | "worker">;
 
 export const workerName = ({ rank, worker }: Named): string =>
   rank === null ? worker : `rank ${rank}`;
+
+export const sumOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0);
+
+/** The trace of a worker of the same run. */
+export const traceOf = (
+  { run }: Selection,
+  { worker, span }: Pick<Selection, "worker" | "span">,
+): Selection => ({ run, worker, span });
 
 /** One value per worker: the mean over the steps that it has, of some columns or of all (`null`). `counts`: steps per cell; none: one each. */
 export function valuesAt(
@@ -87,7 +97,7 @@ export function barTable(
       ...series.map(({ label }) => ({ label: `${label}, share`, unit: "share" as const })),
     ],
     rows: bars.map(({ title, values, note }) => {
-      const sum = values.reduce((all, value) => all + value, 0);
+      const sum = sumOf(values);
       return [
         title,
         ...values.map((value) => (note ? null : Math.round(value))),

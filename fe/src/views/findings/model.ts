@@ -3,16 +3,8 @@
 import type { Finding, FindingsPayload, FindingView, Number as Figure } from "../../api/types.gen";
 import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
 
-const UNITS: Readonly<Record<string, Unit>> = {
-  ns: "ns",
-  bytes: "bytes",
-  share: "share",
-  count: "count",
-};
-
-export function figureText(figure: Figure): string {
-  return format(figure.value, UNITS[figure.unit] ?? "number");
-}
+export const figureText = ({ value, unit }: Figure): string =>
+  format(value, (unit || "number") as Unit);
 
 /** Largest first; what costs no step time after what does, and what the profiler itself costs at the end. */
 export function ordered(findings: readonly Finding[]): Finding[] {

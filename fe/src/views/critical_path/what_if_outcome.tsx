@@ -29,7 +29,7 @@ export function Outcome({ payload, changes, text, ...props }: OutcomeProps) {
           {({ prediction }) => (prediction ? <Predicted prediction={prediction} /> : null)}
         </Loaded>
       ) : (
-        <p class="what-if-hint">Choose changes to see what they do together.</p>
+        <p class="muted">Choose changes to see what they do together.</p>
       )}
       <p class="what-if-about">
         <Icon name="info" size={14} />{" "}

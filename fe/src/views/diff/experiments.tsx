@@ -67,7 +67,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
           }
         />
         {suggestion ? (
-          <p class="diff-suggestion">
+          <p>
             <a class="button button-primary" href={rowHref(props, suggestion.row)}>
               Compare with {payload.rows.run[suggestion.row]}
             </a>{" "}

@@ -77,7 +77,8 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }) {
 /** The step by category, A above B. */
 export function Categories({ payload: { changes, a } }: { payload: DiffPayload }) {
   const rows = rowsOf(changes).filter(
-    ({ table, time_a_ns, time_b_ns }) => table === "category" && (time_a_ns ?? 0) + (time_b_ns ?? 0) > 0,
+    ({ table, time_a_ns, time_b_ns }) =>
+      table === "category" && (time_a_ns ?? 0) + (time_b_ns ?? 0) > 0,
   );
   const largest = Math.max(
     1,

@@ -13,6 +13,7 @@ import {
   coordinatesText,
   FIGURE_LABELS,
   type GridLayout,
+  type Label,
   layOut,
   levelAt,
   moved,
@@ -281,13 +282,16 @@ interface LabelsProps {
   column: RankDimension | undefined;
 }
 
+/** From one label to the next, px. */
+const stepOf = ([first, second]: readonly Label[]): number =>
+  (second?.at ?? Infinity) - (first?.at ?? 0);
+
 function Labels({ layout, gutter, row, column }: LabelsProps) {
   const head = column ? HEAD : 0;
   const longest = longestOf(layout.columns.map(({ text }) => text));
-  const step = (layout.columns[1]?.at ?? Infinity) - (layout.columns[0]?.at ?? 0);
+  const step = stepOf(layout.columns);
   const every = Math.max(1, Math.ceil((longest * LETTER + 4) / step));
-  const down = (layout.rows[1]?.at ?? Infinity) - (layout.rows[0]?.at ?? 0);
-  const everyRow = Math.max(1, Math.ceil(13 / down));
+  const everyRow = Math.max(1, Math.ceil(13 / stepOf(layout.rows)));
   return (
     <g>
       {column

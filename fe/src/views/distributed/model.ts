@@ -60,7 +60,7 @@ export function workerBars(
     const absent = parts.every((value) => value === null);
     return {
       key: place,
-      label: worker.rank === null ? worker.worker : String(worker.rank),
+      label: String(worker.rank ?? worker.worker),
       title: worker.rank === null ? worker.worker : `${workerName(worker)} (${worker.worker})`,
       values: parts.map((value) => value ?? 0),
       ...(absent

@@ -28,8 +28,7 @@ export function gainText({
 /** What the largest of them costs: savings of several are no sum. */
 export function gainOfLargest(findings: readonly Finding[]): string {
   const [largest] = ordered(findings);
-  if (largest === undefined || largest.artefact) return "";
-  return largest.recoverable_ns === null ? "" : gainText(largest);
+  return largest && !largest.artefact && largest.recoverable_ns !== null ? gainText(largest) : "";
 }
 
 const MOST = 3;

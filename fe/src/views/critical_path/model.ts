@@ -1,11 +1,12 @@
 /** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
 
 import type { Parameters } from "../../api/client";
-import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import type { CriticalPathPayload, PathStrip, PathStripTable } from "../../api/types.gen";
 import { columnsOfTable } from "../../base/definitions";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { Params, StepRow } from "../../state/view";
+import type { Params, ViewProps } from "../../state/view";
+import { type RowOf, rowsOf } from "../rows";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
 /** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
@@ -42,111 +43,95 @@ export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[
 export const labelOf = (kind: string): string =>
   columnsOfTable("path_steps").find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
 
-const timesOf = ({ steps, parts }: CriticalPathPayload): (readonly number[])[] =>
-  parts.kind.map(
-    (key) => (steps as unknown as Record<string, readonly number[]>)[`${key}_ns`] ?? [],
-  );
+/** Rows of the table of steps with the time of each kind on the path. */
+const timesOf = ({ steps, parts }: CriticalPathPayload) =>
+  rowsOf(steps).map((row) => ({
+    ...row,
+    times: parts.kind.map(
+      (kind) => (row as unknown as Record<string, number | null>)[`${kind}_ns`] ?? null,
+    ),
+  }));
 
-/** The rows of the table of steps, each of one step or, where there are very many, of several. */
-export const stepRowsOf = ({ steps }: CriticalPathPayload): StepRow[] =>
-  steps.step.map((step, row) => ({ step, steps: steps.steps[row] ?? 1 }));
-
-export function barsOf(payload: CriticalPathPayload): StackedBar[] {
-  const times = timesOf(payload);
-  return payload.steps.step.map((key, row) => {
-    const name = payload.steps.name[row] ?? "";
+export const barsOf = (payload: CriticalPathPayload): StackedBar[] =>
+  timesOf(payload).map(({ step, steps, name, times }) => {
     const label = stepName(name);
-    const title = `step ${label} (${name})`;
-    const steps = payload.steps.steps[row] ?? 1;
-    return { key, label, title, values: times.map((values) => (values[row] ?? 0) / steps) };
+    return {
+      key: step,
+      label,
+      title: `step ${label} (${name})`,
+      values: times.map((time) => (time ?? 0) / steps),
+    };
   });
-}
 
-export function stepTable(payload: CriticalPathPayload): FigureTable {
-  const times = timesOf(payload);
-  return {
-    columns: [
-      { label: "Step" },
-      ...seriesOf(payload).map(({ label }) => ({ label, unit: "ns" as const })),
-    ],
-    rows: payload.steps.name.map((name, row) => [
-      name,
-      ...times.map((values) => values[row] ?? null),
-    ]),
-  };
-}
+export const stepTable = (payload: CriticalPathPayload): FigureTable => ({
+  columns: [
+    { label: "Step" },
+    ...seriesOf(payload).map(({ label }) => ({ label, unit: "ns" as const })),
+  ],
+  rows: timesOf(payload).map(({ name, times }) => [name, ...times]),
+});
 
 export interface Range {
   t0: number;
   t1: number;
 }
 
-const rangeOf = ({ start_ns, end_ns }: PathStrip): Range => ({ t0: start_ns, t1: end_ns });
+export const rangeOf = ({ start_ns, end_ns }: Pick<PathStrip, "start_ns" | "end_ns">): Range => ({
+  t0: start_ns,
+  t1: end_ns,
+});
 
 /** The part of the paths that the address bar names, where it lies in one of them. */
 export function readRange(params: Params, strips: readonly PathStrip[]): Range | null {
-  const [t0, t1] = [params.t0, params.t1].map((text) =>
+  const [t0 = NaN, t1 = NaN] = [params.t0, params.t1].map((text) =>
     /^\d{1,15}$/.test(text ?? "") ? Number(text) : NaN,
-  ) as [number, number];
+  );
   return t0 < t1 && strips.some((strip) => t0 < strip.end_ns && t1 > strip.start_ns)
     ? { t0, t1 }
     : null;
 }
 
+/** A chosen part in links and questions. */
+export const rangeParams = (range: Range | null): { t0?: string; t1?: string } =>
+  range ? { t0: String(range.t0), t1: String(range.t1) } : {};
+
 /** Writes a chosen part into the link. */
 export const rangeSetter =
-  (setParam: (key: string, value: string | null) => void) =>
+  (setParam: ViewProps["setParam"]) =>
   (next: Range | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
+    const { t0 = null, t1 = null } = rangeParams(next);
+    setParam("t0", t0);
+    setParam("t1", t1);
   };
-
-/** What the rows of a part are asked with. */
-export const rangeQuery = (range: Range | null): { t0: string; t1: string } => ({
-  t0: range ? String(range.t0) : "",
-  t1: range ? String(range.t1) : "",
-});
 
 /** What the timeline shows of a part, with the path over it; of the first drawn step without one. */
 export function timelineParams(range: Range | null, strips: readonly PathStrip[]): Params {
-  const [first] = strips;
-  const shown = range ?? (first ? rangeOf(first) : null);
+  const shown = range ?? strips.map(rangeOf)[0];
   return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
 }
 
 /** The stretches of a strip, their series by place; `placeOf`: the rank of each, where there are several. */
-export function stretchesOf(
+export const stretchesOf = (
   { stretches }: PathStrip,
   series: readonly Series[],
   placeOf: (row: number) => string = () => "",
-): Stretch[] {
-  const place = new Map(series.map(({ key }, i) => [key, i]));
-  return stretches.kind.map((kind, row) => ({
-    series: place.get(kind) ?? -1,
-    ...(placeOf(row) ? { label: placeOf(row) } : {}),
-    t0: stretches.start_ns[row] ?? 0,
-    t1: stretches.end_ns[row] ?? 0,
+): Stretch[] =>
+  rowsOf(stretches).map(({ kind, start_ns, end_ns }, row) => ({
+    series: series.findIndex(({ key }) => key === kind),
+    label: placeOf(row) || undefined,
+    t0: start_ns,
+    t1: end_ns,
   }));
-}
 
-export interface Told {
-  kind: string;
-  /** The event of most of it, its line, and how long it takes and when; empty where unknown. */
-  event: string;
-  line: string;
-  time: string;
-}
-
-/** A stretch of a strip in words. */
-export function told({ stretches, start_ns }: PathStrip, row: number): Told {
-  const start = stretches.start_ns[row] ?? 0;
-  const more = (stretches.segments[row] ?? 0) - 1;
-  const name = stretches.name[row] ?? "";
+/** A stretch of a strip in words: its kind, the event of most of it, its line, and how long it takes and when. */
+export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
+  const stretch: Partial<RowOf<PathStripTable>> = rowsOf(stretches)[row] ?? {};
+  const { kind = "", start_ns = 0, end_ns = 0, segments = 0, name, line } = stretch;
   return {
-    kind: stretches.kind[row] ?? "",
-    event: name && more > 0 ? `${name} and ${formatCount(more)} more` : name,
-    line: stretches.line[row] ?? "",
-    time: `${formatTime((stretches.end_ns[row] ?? 0) - start)}, ${formatTime(start - start_ns)} after the step began`,
+    kind,
+    event: name && segments > 1 ? `${name} and ${formatCount(segments - 1)} more` : name,
+    line,
+    time: `${formatTime(end_ns - start_ns)}, ${formatTime(start_ns - begin)} after the step began`,
   };
 }
 
@@ -160,21 +145,45 @@ export function stripLabel(
   strip: PathStrip,
   { parts }: Pick<CriticalPathPayload, "parts">,
 ): string {
-  const shares = parts.kind.map((kind, row) => `${labelOf(kind)} ${formatShare(parts.share[row])}`);
+  const shares = rowsOf(parts).map(({ kind, share }) => `${labelOf(kind)} ${formatShare(share)}`);
   return `Critical path of ${strip.name || "the recording"}: ${shares.join(", ")}`;
 }
 
-export type PathGroup = NonNullable<Parameters["critical_path/rows"]["by"]>;
+/** What a row of the table can be one of; `term` says it where the first column is called so. */
+export interface Group<V extends string = string> {
+  value: V;
+  label: string;
+  term: string;
+}
 
-/** What a row can be one of, and what the first column is then called. */
-export const GROUPS: readonly { value: PathGroup; label: string; term: string }[] = [
-  { value: "place", label: "Event and line", term: "path_event" },
-  { value: "event", label: "Event", term: "path_event" },
+type Groups<V extends string> = readonly [Group<V>, ...Group<V>[]];
+
+export type PathGroup = NonNullable<Parameters["critical_path/rows"]["by"]>;
+type RanksGroup = NonNullable<Parameters["critical_path/ranks/rows"]["by"]>;
+
+const EVENT = "path_event";
+
+const SHARED: readonly Group<PathGroup & RanksGroup>[] = [
+  { value: "event", label: "Event", term: EVENT },
   { value: "operator", label: "Operator", term: "path_operator" },
   { value: "module", label: "Module", term: "path_module" },
   { value: "line", label: "Source line", term: "path_line" },
+];
+
+export const GROUPS: Groups<PathGroup> = [
+  { value: "place", label: "Event and line", term: EVENT },
+  ...SHARED,
   { value: "track", label: "Thread or stream", term: "path_track" },
 ];
 
-export const readGroup = (text: string | undefined): PathGroup =>
-  GROUPS.find(({ value }) => value === text)?.value ?? "place";
+export const RANKS_GROUPS: Groups<RanksGroup> = [
+  { value: "rank", label: "Rank", term: "rank" },
+  ...SHARED,
+];
+
+/** The group that the address bar names, else the first. */
+export const groupOf = <V extends string>(groups: Groups<V>, text: string | undefined): Group<V> =>
+  groups.find(({ value }) => value === text) ?? groups[0];
+
+/** Whether each row is one event, or the same one again. */
+export const ofEvents = ({ term }: Group): boolean => term === EVENT;

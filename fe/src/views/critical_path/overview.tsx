@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import type { CriticalPathPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
-import { timelineParams, type Range } from "./model";
+import { rangeParams, timelineParams, type Range } from "./model";
 import { PathStrips } from "./strip";
 
 interface PathOfStepProps {
@@ -18,9 +18,6 @@ const LEAST = 0.01;
 
 export function PathOfStep({ payload, caption, hrefOf }: PathOfStepProps) {
   const [range, setRange] = useState<Range | null>(null);
-  const params: Record<string, string> = range
-    ? { t0: String(range.t0), t1: String(range.t1) }
-    : {};
   return (
     <div class="path-brief">
       <PathStrips
@@ -31,7 +28,7 @@ export function PathOfStep({ payload, caption, hrefOf }: PathOfStepProps) {
         caption={caption}
         links={
           <>
-            <a href={hrefOf("critical_path", params)}>What is on it</a>
+            <a href={hrefOf("critical_path", rangeParams(range))}>What is on it</a>
             <a href={hrefOf("trace", timelineParams(range, payload.strips))}>
               Show on the timeline
             </a>

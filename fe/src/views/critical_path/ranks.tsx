@@ -4,24 +4,13 @@ import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
-import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, Panel, Progress, Segmented } from "../../widgets";
-import { declaredColumns, useColumns } from "../columns";
-import { workerName } from "../distributed/model";
-import { gridParams } from "../grid_params";
+import { type Params, type ViewId, viewQuery, type ViewProps } from "../../state/view";
+import { type Column, Panel, Progress, Segmented } from "../../widgets";
+import { nameAt, traceOf, workerName } from "../distributed/model";
 import { InShort, Loaded, Nothing, Notes } from "../loaded";
-import { labelOf, rangeQuery, rangeSetter, readRange } from "./model";
-import { OnThePath } from "./parts";
-import {
-  drawnText,
-  onTimeline,
-  rankOf,
-  RANKS_GROUPS,
-  ranksOf,
-  readRanksGroup,
-  traceOfRank,
-  type RanksGroup,
-} from "./ranks_model";
+import { type Group, groupOf, rangeParams, RANKS_GROUPS, rangeSetter, readRange } from "./model";
+import { columnsBy, OnThePath } from "./parts";
+import { drawnText, onTimeline, ranksOf } from "./ranks_model";
 import { Stragglers } from "./stragglers";
 import { PathStrips } from "./strip";
 
@@ -82,12 +71,11 @@ function RanksPage(props: PageProps) {
 function Ranks(props: PageProps) {
   const { payload, params, setParam, hrefOf, selection } = props;
   const range = readRange(params, payload.strips);
-  const by = readRanksGroup(params.by);
+  const by = groupOf(RANKS_GROUPS, params.by);
   const rows = useResource(
     "critical_path/ranks/rows",
-    viewQuery(props, { by, ...rangeQuery(range) }),
+    viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const setRange = rangeSetter(setParam);
   const placeOf = useMemo(() => ranksOf(payload), [payload]);
   const shown = onTimeline(payload, range);
   return (
@@ -98,14 +86,14 @@ function Ranks(props: PageProps) {
         <PathStrips
           payload={payload}
           range={range}
-          onRange={setRange}
+          onRange={rangeSetter(setParam)}
           within={range ? (rows.data ?? undefined) : undefined}
           placeOf={placeOf}
           links={
             shown ? (
               <a
                 class="button button-plain"
-                href={hrefOf("trace", shown.params, traceOfRank(selection, shown.worker))}
+                href={hrefOf("trace", shown.params, traceOf(selection, shown.worker))}
               >
                 Show on the timeline of {workerName(shown.worker)}
               </a>
@@ -114,81 +102,47 @@ function Ranks(props: PageProps) {
         />
       </Panel>
       <OnThePath
+        {...props}
         term="critical_path_ranks"
         range={range}
         by={by}
         groups={RANKS_GROUPS}
-        onGroup={(next) => setParam("by", next === "rank" ? null : next)}
-      >
-        <Loaded resource={rows} shape={[300]} diagnosisHref={hrefOf("diagnosis")}>
-          {(data) => <RanksTable {...props} data={data} by={by} />}
-        </Loaded>
-      </OnThePath>
+        resource={rows}
+        shape={300}
+        height={420}
+        columns={(data) => ranksColumns(data, by, props)}
+      />
       <Stragglers {...props} />
     </>
   );
 }
 
-function RanksTable({
-  data,
-  by,
-  ...props
-}: PageProps & { data: RanksRowsPayload; by: RanksGroup }) {
-  const columns = useColumns(() => ranksColumns(data, by, props), [data]);
-  const count = data.rows.kind.length;
-  return (
-    <Grid
-      label="On the path"
-      columns={columns}
-      rowCount={count}
-      rowKey={String}
-      height={420}
-      pinned={data.pooled > 0 ? [count - 1] : []}
-      storage={`critical_path_ranks_${by}`}
-      empty="Nothing matches the search."
-      {...gridParams(props.params, props.setParam)}
-    />
-  );
-}
-
 function ranksColumns(
   { rows }: RanksRowsPayload,
-  by: RanksGroup,
-  { payload, hrefOf, selection }: PageProps,
+  by: Group,
+  { payload: { workers }, hrefOf, selection }: PageProps,
 ): Column[] {
-  const workers = payload.workers;
-  const group = RANKS_GROUPS.find(({ value }) => value === by);
-  const ranks = rows.worker.map((place) => rankOf(workers, place) || null);
-  const toPath = (row: number): string | null => {
+  const ranks = rows.worker.map((place) => nameAt(workers, place) || null);
+  /** A link to a view of the rank of a row. */
+  const toRank = (view: ViewId, row: number, params: Params = {}): string | null => {
     const worker = workers[rows.worker[row] ?? -1];
-    return worker ? hrefOf("critical_path", {}, traceOfRank(selection, worker)) : null;
+    return worker ? hrefOf(view, params, traceOf(selection, worker)) : null;
   };
-  const toEvent = (row: number): string | null => {
-    const worker = workers[rows.worker[row] ?? -1];
-    const event = rows.event[row] ?? -1;
-    return worker && event >= 0
-      ? hrefOf("trace", { sel: String(event), path: "1" }, traceOfRank(selection, worker))
-      : null;
-  };
-  const columns = declaredColumns("path_ranks", rows, {
-    name: {
-      ...(group ? { label: group.label, term: group.term } : {}),
-      ...(by === "rank" ? { values: ranks, href: toPath } : { href: toEvent }),
-      unknown: () => (by === "event" ? "nothing recorded" : "none"),
-    },
-    kind: {
-      values: rows.kind.map((kind) => (kind === null ? null : labelOf(kind))),
-      ...(by === "event" ? {} : { label: "Mostly" }),
-    },
+  const toPath = (row: number): string | null => toRank("critical_path", row);
+  const toEvent = (row: number): string | null =>
+    (rows.event[row] ?? -1) < 0
+      ? null
+      : toRank("trace", row, { sel: String(rows.event[row]), path: "1" });
+  const rank = { values: ranks, href: toPath };
+  const byRank = by.value === "rank";
+  const [name, ...others] = columnsBy("path_ranks", rows, by, {
+    name: byRank ? rank : { href: toEvent },
   });
-  const rank: Column = {
-    key: "rank",
-    label: "Rank",
-    term: "rank",
-    kind: "text",
-    width: 90,
-    values: ranks,
-    href: toPath,
-  };
-  return by === "rank" ? columns : [...columns.slice(0, 1), rank, ...columns.slice(1)];
+  return [
+    ...(name ? [name] : []),
+    ...(byRank
+      ? []
+      : [{ key: "rank", label: "Rank", term: "rank", kind: "text" as const, width: 90, ...rank }]),
+    ...others,
+  ];
 }

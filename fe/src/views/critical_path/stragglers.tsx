@@ -20,8 +20,7 @@ const LEAST = 1.0005;
 
 export function Stragglers(props: ViewProps) {
   const [asked, setAsked] = useState(false);
-  const { run, worker, span } = props.selection;
-  const resource = useResource(asked ? "stragglers" : null, { run, worker, span });
+  const resource = useResource(asked ? "stragglers" : null, props.selection);
   useUntilComplete(resource);
   const { data, error } = resource;
   return (

@@ -6,6 +6,7 @@ import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { formatShare, formatTime } from "../../base/units";
 import { Button, Ribbon, Swatch, type Series } from "../../widgets";
+import { rowsOf } from "../rows";
 import css from "./critical_path.css?inline";
 import {
   labelOf,
@@ -39,9 +40,10 @@ interface PathStripsProps {
 }
 
 const HERE = () => "";
+const HOW = "Point at the strip to read it; drag over it to choose a part of the path.";
 
 export function PathStrips(props: PathStripsProps) {
-  const { payload, range, onRange, links, within, placeOf = HERE, caption, least } = props;
+  const { payload, range, onRange, links, within, placeOf = HERE, caption = HOW, least } = props;
   const { strips } = payload;
   const series = useMemo(() => seriesOf(payload), [payload]);
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
@@ -60,8 +62,10 @@ export function PathStrips(props: PathStripsProps) {
         <p>
           {at ? (
             <Reading {...at} place={placeOf(at.strip, at.row)} />
+          ) : range ? (
+            `Chosen: ${formatTime(range.t1 - range.t0)} of the path.`
           ) : (
-            <Hint {...{ range, caption }} />
+            <span class="muted">{caption}</span>
           )}
         </p>
         {range ? (
@@ -125,39 +129,27 @@ function Reading({ strip, row, place }: { strip: PathStrip; row: number; place: 
   );
 }
 
-interface HintProps {
-  range: Range | null;
-  caption: string | undefined;
-}
-
-const Hint = ({ range, caption }: HintProps) =>
-  range ? (
-    <>Chosen: {formatTime(range.t1 - range.t0)} of the path.</>
-  ) : (
-    <span class="muted">
-      {caption ?? "Point at the strip to read it; drag over it to choose a part of the path."}
-    </span>
-  );
-
 /** What the path is made of: the strip's legend, with figures. */
 export function PathParts({ parts, least = 0 }: Parts & { least?: number | undefined }) {
-  const rows = parts.kind.map((_, row) => row);
-  const shown = rows.filter((row) => (parts.share[row] ?? 1) >= least);
-  const rest = rows.filter((row) => !shown.includes(row));
+  const rows = rowsOf(parts);
+  const isSmall = ({ share }: (typeof rows)[number]): boolean => share !== null && share < least;
+  const rest = rows.filter(isSmall);
   return (
     <ul class="path-parts">
-      {shown.map((row) => (
-        <li key={row}>
-          <Swatch item={seriesFor(parts.kind[row] ?? "")} /> {labelOf(parts.kind[row] ?? "")}{" "}
-          <strong class="number">{formatTime(parts.path_ns[row])}</strong>{" "}
-          <span class="muted number">{formatShare(parts.share[row])}</span>
-        </li>
-      ))}
+      {rows.map((row) =>
+        isSmall(row) ? null : (
+          <li key={row.kind}>
+            <Swatch item={seriesFor(row.kind)} /> {labelOf(row.kind)}{" "}
+            <strong class="number">{formatTime(row.path_ns)}</strong>{" "}
+            <span class="muted number">{formatShare(row.share)}</span>
+          </li>
+        ),
+      )}
       {rest.length ? (
-        <li class="muted" title={rest.map((row) => labelOf(parts.kind[row] ?? "")).join(", ")}>
+        <li class="muted" title={rest.map(({ kind }) => labelOf(kind)).join(", ")}>
           {rest.length} more{" "}
           <span class="number">
-            {formatShare(rest.reduce((sum, row) => sum + (parts.share[row] ?? 0), 0))}
+            {formatShare(rest.reduce((sum, { share }) => sum + (share ?? 0), 0))}
           </span>
         </li>
       ) : null}

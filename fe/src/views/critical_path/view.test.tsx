@@ -7,7 +7,8 @@ import { declaredTable, viewProps } from "../fixtures";
 import { payload, rows, strip } from "./fixtures";
 import {
   barsOf,
-  readGroup,
+  groupOf,
+  GROUPS,
   readRange,
   seriesFor,
   seriesOf,
@@ -210,8 +211,8 @@ describe("the model", () => {
     ])
       expect(readRange({ t0: t0 ?? "", t1: t1 ?? "" }, strips)).toBeNull();
     expect(timelineParams(null, [])).toEqual({ path: "1" });
-    expect(readGroup("module")).toBe("module");
-    expect(readGroup("rank")).toBe("place");
+    expect(groupOf(GROUPS, "module").value).toBe("module");
+    expect(groupOf(GROUPS, "rank").value).toBe("place");
   });
 
   it("gives every kind a colour and a pattern of its own", () => {

@@ -1,27 +1,24 @@
 /** The Critical Path page: what the end of each step waited for, back to its begin. */
 
-import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
+import type { CriticalPathPayload } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import { find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyRow, viewQuery, withRow, type ViewProps } from "../../state/view";
-import { Figure, Grid, Panel, StackedBars } from "../../widgets";
-import { useColumns } from "../columns";
-import { gridParams } from "../grid_params";
+import { Figure, Panel, StackedBars } from "../../widgets";
 import { InShort, Loaded, MissingList, Nothing } from "../loaded";
 import {
   barsOf,
+  groupOf,
   GROUPS,
-  readGroup,
-  rangeQuery,
+  rangeParams,
   rangeSetter,
   readRange,
   seriesOf,
-  stepRowsOf,
   stepTable,
   timelineParams,
-  type PathGroup,
 } from "./model";
+import { rowsOf } from "../rows";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
@@ -66,11 +63,13 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
   const { hrefOf, params, setParam, setSteps, steps } = props;
   const { strips } = payload;
   const range = readRange(params, strips);
-  const by = readGroup(params.by);
-  const rows = useResource("critical_path/rows", viewQuery(props, { by, ...rangeQuery(range) }));
-  const setRange = rangeSetter(setParam);
-  const stepRows = stepRowsOf(payload);
-  const several = stepRows.length > 1;
+  const by = groupOf(GROUPS, params.by);
+  const rows = useResource(
+    "critical_path/rows",
+    viewQuery(props, { by: by.value, ...rangeParams(range) }),
+  );
+  const stepRows = rowsOf(payload.steps);
+  const several = payload.steps.step.length > 1;
   const [first] = strips;
   return (
     <>
@@ -88,7 +87,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         <PathStrips
           payload={payload}
           range={range}
-          onRange={setRange}
+          onRange={rangeSetter(setParam)}
           within={range ? (rows.data ?? undefined) : undefined}
           links={
             <a class="button button-plain" href={hrefOf("trace", timelineParams(range, strips))}>
@@ -99,16 +98,15 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
       </Panel>
       <WhatIf {...props} />
       <OnThePath
+        {...props}
         term="critical_path"
         range={range}
         by={by}
         groups={GROUPS}
-        onGroup={(next) => setParam("by", next === "place" ? null : next)}
-      >
-        <Loaded resource={rows} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
-          {(data) => <PathTable {...props} data={data} by={by} payload={payload} />}
-        </Loaded>
-      </OnThePath>
+        resource={rows}
+        shape={420}
+        columns={(data) => pathColumns(data, by, hrefOf, payload.vocabulary)}
+      />
       {several ? (
         <Panel title="By step">
           <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>
@@ -125,28 +123,5 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         </Panel>
       ) : null}
     </>
-  );
-}
-
-interface PathTableProps extends ViewProps {
-  data: PathRowsPayload;
-  by: PathGroup;
-  payload: CriticalPathPayload;
-}
-
-function PathTable({ data, by, payload, hrefOf, params, setParam }: PathTableProps) {
-  const columns = useColumns(() => pathColumns(data, by, hrefOf, payload.vocabulary), [data]);
-  const count = data.rows.kind.length;
-  return (
-    <Grid
-      label="On the path"
-      columns={columns}
-      rowCount={count}
-      rowKey={String}
-      pinned={data.pooled > 0 ? [count - 1] : []}
-      storage={`critical_path_${by}`}
-      empty="Nothing matches the search."
-      {...gridParams(params, setParam)}
-    />
   );
 }

@@ -165,7 +165,7 @@ describe("the model", () => {
     const words = (change: string): string => {
       const [read] = readChanges(change, catalogue);
       const declared = catalogue.find(({ name }) => name === read?.name);
-      return declared ? wordsOf(read ?? null, declared) : "";
+      return declared ? wordsOf(read ?? {}, declared) : "";
     };
     expect(words("peak:share=0.5,operator=aten::mm")).toBe(
       "Kernels of aten::mm reach 50.0 % of the device's peak",

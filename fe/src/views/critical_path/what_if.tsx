@@ -1,7 +1,7 @@
 /** What a step would take if something in it were different: changes to choose, and what they do together. */
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
-import type { DeclaredChange, WhatIfPayload } from "../../api/types.gen";
+import type { WhatIfPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
@@ -9,7 +9,7 @@ import { Button, CopyButton, Panel } from "../../widgets";
 import { Loaded } from "../loaded";
 import css from "./what_if.css?inline";
 import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
-import { AddChange, ChangeRow } from "./what_if_changes";
+import { AddChange, ChangeRow, type Usual } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
 
 adoptStyles(css);
@@ -30,11 +30,34 @@ function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
   const changes = useMemo(() => readChanges(text, catalogue), [text, catalogue]);
   const { root, write } = useOwnText(text, (next) => setParam("what_if", next || null));
   const update = (next: readonly Change[]): void => write(changesText(next));
-  const replace = (place: number, change: Change | null): void =>
-    update(changes.flatMap((own, i) => (i === place ? (change ? [change] : []) : [own])));
-  const usual = presets.change.map((preset) => readChanges(preset, catalogue)[0]);
+  const usual = presets.change.flatMap((preset, row): Usual[] =>
+    readChanges(preset, catalogue).map((change) => ({
+      change,
+      words: presets.words[row] ?? "",
+      time: presets.saved_ns[row] ?? 0,
+      share: presets.saved[row] ?? 0,
+    })),
+  );
   const placeOf = (name: string): number => changes.findIndex((change) => change.name === name);
-  const isUsual = (change: Change): boolean => usual.some((preset) => preset?.name === change.name);
+  const others = [...changes.keys()].filter(
+    (place) => !usual.some(({ change }) => placeOf(change.name) === place),
+  );
+  /** A row of a usual change, or of the one at a place among the chosen ones. */
+  const row = (place: number, item?: Usual) => {
+    const change = changes[place];
+    const name = (item?.change ?? change)?.name;
+    return (
+      <ChangeRow
+        key={item ? name : place}
+        change={change}
+        declared={catalogue.find((declared) => declared.name === name)}
+        usual={item}
+        onChange={(next) =>
+          update(changes.toSpliced(place < 0 ? changes.length : place, 1, ...(next ? [next] : [])))
+        }
+      />
+    );
+  };
   return (
     <div ref={root}>
       <Panel
@@ -66,36 +89,8 @@ function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
               </p>
             ) : null}
             <ul class="what-if-list" aria-label="Changes">
-              {usual.map((preset, row) => {
-                if (!preset) return null;
-                const place = placeOf(preset.name);
-                return (
-                  <ChangeRow
-                    key={preset.name}
-                    change={changes[place] ?? null}
-                    declared={declaredOf(catalogue, preset.name)}
-                    words={presets.words[row] ?? ""}
-                    saved={{ time: presets.saved_ns[row] ?? 0, share: presets.saved[row] ?? 0 }}
-                    usual={preset}
-                    onChange={(next) =>
-                      place < 0 ? next && update([...changes, next]) : replace(place, next)
-                    }
-                  />
-                );
-              })}
-              {changes.map((change, place) =>
-                isUsual(change) && placeOf(change.name) === place ? null : (
-                  <ChangeRow
-                    key={place}
-                    change={change}
-                    declared={declaredOf(catalogue, change.name)}
-                    words=""
-                    saved={null}
-                    usual={null}
-                    onChange={(next) => replace(place, next)}
-                  />
-                ),
-              )}
+              {usual.map((item) => row(placeOf(item.change.name), item))}
+              {others.map((place) => row(place))}
             </ul>
             {presets.change.length ? null : (
               <p class="muted">None of the usual changes would shorten a step here.</p>
@@ -112,9 +107,6 @@ function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
     </div>
   );
 }
-
-const declaredOf = (catalogue: readonly DeclaredChange[], name: string): DeclaredChange | null =>
-  catalogue.find((change) => change.name === name) ?? null;
 
 /** The text of the changes in the address bar; where a link has changed it, the panel comes into sight. */
 function useOwnText(text: string, set: (text: string) => void) {

@@ -1,5 +1,6 @@
 /** One change as a row with its parameters, and the form that adds another one. */
 
+import type { ComponentChildren, TargetedEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ChangeParameter, DeclaredChange } from "../../api/types.gen";
 import { useId } from "../../base/id";
@@ -18,34 +19,38 @@ import {
   type Selector,
 } from "./what_if_model";
 
-interface ChangeRowProps {
-  /** As it is chosen; null: not chosen. */
-  change: Change | null;
-  declared: DeclaredChange | null;
+/** A change that is often worth trying, and what it saves alone. */
+export interface Usual {
+  change: Change;
   words: string;
-  /** What it saves alone, as in `usual`; null: not known. */
-  saved: { time: number; share: number } | null;
-  usual: Change | null;
-  onChange: (change: Change | null) => void;
+  time: number;
+  share: number;
 }
 
-export function ChangeRow({ change, declared, words, saved, usual, onChange }: ChangeRowProps) {
-  const asUsual = !change || (usual !== null && changeText(change) === changeText(usual));
-  const title = change && declared ? wordsOf(change, declared) : words || change?.name;
+interface ChangeRowProps {
+  /** As it is chosen; undefined: not chosen. */
+  change: Change | undefined;
+  declared: DeclaredChange | undefined;
+  usual: Usual | undefined;
+  onChange: (change?: Change) => void;
+}
+
+export function ChangeRow({ change, declared, usual, onChange }: ChangeRowProps) {
+  const title = change && declared ? wordsOf(change, declared) : (usual?.words ?? change?.name);
   return (
     <li>
       <div class="what-if-row">
         <Checkbox
           label={<span title={title}>{title}</span>}
-          checked={change !== null}
-          onChange={(on) => onChange(on ? usual : null)}
+          checked={!!change}
+          onChange={(on) => onChange(on ? usual?.change : undefined)}
         />
-        {saved && asUsual ? (
+        {usual && (!change || changeText(change) === changeText(usual.change)) ? (
           <span class="what-if-saved">
-            <span class="number">{formatTime(saved.time)}</span>
-            <span class="number muted">{formatShare(saved.share)}</span>
+            <span class="number">{formatTime(usual.time)}</span>
+            <span class="number muted">{formatShare(usual.share)}</span>
             <span class="what-if-bar" aria-hidden="true">
-              <span style={{ width: `${Math.min(100, 100 * saved.share)}%` }} />
+              <span style={{ width: `${Math.min(100, 100 * usual.share)}%` }} />
             </span>
           </span>
         ) : null}
@@ -93,48 +98,34 @@ interface ParameterProps {
   onChange: (value: string) => void;
 }
 
+/** Parameters that are chosen by a slider. */
+const SCALES: Readonly<Record<string, Scale>> = {
+  factor: { label: "Time ×", least: 0, most: 2, text: (value) => `× ${value}` },
+  share: { label: "Share of the peak", least: 0.1, most: 1, text: formatShare },
+};
+
 function Parameter({ parameter, selects, value, onChange }: ParameterProps) {
   const { name, default: usual, about, values } = parameter;
-  if (name === "factor")
+  const scale = SCALES[name];
+  if (scale)
     return (
       <Slider
-        label="Time ×"
+        {...scale}
         hint={about}
         value={Number(value)}
-        least={0}
-        most={2}
-        step={0.05}
-        text={(number) => `× ${number}`}
-        onChange={(number) => onChange(String(number))}
-      />
-    );
-  if (name === "share")
-    return (
-      <Slider
-        label="Share of the peak"
-        hint={about}
-        value={Number(value)}
-        least={0.1}
-        most={1}
-        step={0.05}
-        text={formatShare}
         onChange={(number) => onChange(String(number))}
       />
     );
   if (values.length)
     return <Select label="Kind" value={value} options={kindsOf(values)} onChange={onChange} />;
-  const selector = SELECTOR_OPTIONS.find((option) => option.value === name)?.label ?? name;
   const label = selects
-    ? selector
-    : name === "operator"
-      ? "Only operators named"
-      : "Only calls named";
+    ? (SELECTOR_OPTIONS.find((option) => option.value === name)?.label ?? name)
+    : `Only ${name === "operator" ? "operators" : "calls"} named`;
   return (
     <NameField
       label={label}
       hint={about}
       value={value}
-      names={[]}
       onCommit={(text) => onChange(text || usual || value)}
     />
   );
@@ -146,69 +137,85 @@ const kindsOf = (values: readonly string[]) =>
 /** Pause after the last move of a slider before it counts, ms. */
 const SETTLE = 150;
 
-interface SliderProps {
+interface LabelledProps {
   label: string;
   hint: string;
-  value: number;
+}
+
+interface FieldProps extends LabelledProps {
+  id: string;
+  class: string;
+  children: ComponentChildren;
+}
+
+const Field = ({ id, label, hint, class: name, children }: FieldProps) => (
+  <div class={`field ${name}`}>
+    <Tooltip content={hint} focusable={false}>
+      <label for={id}>{label}</label>
+    </Tooltip>
+    {children}
+  </div>
+);
+
+interface Scale {
+  label: string;
   least: number;
   most: number;
-  step: number;
   text: (value: number) => string;
+}
+
+interface SliderProps extends Scale, LabelledProps {
+  value: number;
   onChange: (value: number) => void;
 }
 
-function Slider({ label, hint, value, least, most, step, text, onChange }: SliderProps) {
+function Slider({ label, hint, value, least, most, text, onChange }: SliderProps) {
   const id = useId("slider");
   const [draft, setDraft] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => setDraft(value), [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const settle = (next: number, pause: number): void => {
-    setDraft(next);
-    clearTimeout(timer.current);
-    if (next !== value) timer.current = setTimeout(() => onChange(next), pause);
-  };
+  const settle =
+    (pause: number) =>
+    ({ currentTarget }: TargetedEvent<HTMLInputElement>): void => {
+      const next = currentTarget.valueAsNumber;
+      setDraft(next);
+      clearTimeout(timer.current);
+      if (next !== value) timer.current = setTimeout(() => onChange(next), pause);
+    };
   return (
-    <div class="field what-if-slider">
-      <Tooltip content={hint} focusable={false}>
-        <label for={id}>{label}</label>
-      </Tooltip>
+    <Field {...{ id, label, hint }} class="what-if-slider">
       <input
         id={id}
         type="range"
         min={least}
         max={Math.max(most, value)}
-        step={step}
+        step={0.05}
         value={draft}
         aria-valuetext={text(draft)}
-        onInput={(event) => settle(event.currentTarget.valueAsNumber, SETTLE)}
-        onChange={(event) => settle(event.currentTarget.valueAsNumber, 0)}
+        onInput={settle(SETTLE)}
+        onChange={settle(0)}
       />
       <output for={id} class="number">
         {text(draft)}
       </output>
-    </div>
+    </Field>
   );
 }
 
-interface NameFieldProps {
-  label: string;
-  hint: string;
+interface NameFieldProps extends LabelledProps {
   value: string;
-  names: readonly string[];
+  names?: readonly string[];
   /** With each key. */
   onInput?: (text: string) => void;
   /** With Enter, and when the field is left. */
   onCommit?: (text: string) => void;
 }
 
-function NameField({ label, hint, value, names, onInput, onCommit }: NameFieldProps) {
+function NameField({ label, hint, value, names = [], onInput, onCommit }: NameFieldProps) {
   const id = useId("name");
   return (
-    <div class="field what-if-name">
-      <Tooltip content={hint} focusable={false}>
-        <label for={id}>{label}</label>
-      </Tooltip>
+    <Field {...{ id, label, hint }} class="what-if-name">
       <input
         id={id}
         type="text"
@@ -227,7 +234,7 @@ function NameField({ label, hint, value, names, onInput, onCommit }: NameFieldPr
           ))}
         </datalist>
       ) : null}
-    </div>
+    </Field>
   );
 }
 
@@ -246,18 +253,16 @@ export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
   const [used, setUsed] = useState(false);
   const { data } = useResource(
     used ? "critical_path/rows" : null,
-    used ? viewQuery(view, { by: "place" }) : null,
+    viewQuery(view, { by: "place" }),
   );
   const declared = catalogue.find((change) => change.name === picked) ?? catalogue[0];
   if (!declared) return null;
-  const about = (key: string): ChangeParameter | undefined =>
-    declared.parameters.find((parameter) => parameter.name === key);
-  const kinds = about(selector)?.values ?? [];
+  const parameter = declared.parameters.find((each) => each.name === selector);
+  const kinds = parameter?.values ?? [];
   const chosen = kinds.length ? name || (kinds[0] ?? "") : name.trim();
   const add = (): void => {
-    const selected: [string, string][] = declared.selects ? [[selector, chosen]] : [];
-    const values = Object.fromEntries([...defaultsOf(declared), ...selected]);
-    onAdd({ name: declared.name, values });
+    const selected = declared.selects ? { [selector]: chosen } : {};
+    onAdd({ name: declared.name, values: { ...defaultsOf(declared), ...selected } });
     setName("");
   };
   return (
@@ -273,7 +278,7 @@ export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
       <Select
         label="Add"
         value={declared.name}
-        options={catalogue.map((change) => ({ value: change.name, label: wordsOf(null, change) }))}
+        options={catalogue.map((change) => ({ value: change.name, label: wordsOf({}, change) }))}
         onChange={setPicked}
       />
       {declared.selects ? (
@@ -292,7 +297,7 @@ export function AddChange({ catalogue, view, onAdd }: AddChangeProps) {
           ) : (
             <NameField
               label="called"
-              hint={about(selector)?.about ?? ""}
+              hint={parameter?.about ?? ""}
               value={name}
               names={data ? namesFor(selector, data.rows) : []}
               onInput={setName}

@@ -6,15 +6,9 @@ import type { Column } from "../../widgets";
 import { knownColumns } from "../columns";
 import { lookOf } from "../trace/looks";
 import type { PathGroup } from "./model";
-import { halved, halvedPart, type Selector } from "./what_if_model";
+import { halved, halvedPart, SELECTOR_OF } from "./what_if_model";
 
 type HrefOf = ViewProps["hrefOf"];
-
-const OF_GROUP: Partial<Record<PathGroup, Selector>> = {
-  operator: "operator",
-  module: "module",
-  line: "line",
-};
 
 /** A column of links, empty where nothing could be chosen by its name. */
 export function halvedColumns(
@@ -23,10 +17,11 @@ export function halvedColumns(
   hrefOf: HrefOf,
 ): Column[] {
   if (by === "track") return [];
-  const selector = OF_GROUP[by];
   const changes = rows.kind.map((kind, row) => {
     const name = rows.name[row];
-    return selector ? name && halved(selector, name) : halvedPart(kind, name, rows.line[row]);
+    return by === "place" || by === "event"
+      ? halvedPart(kind, name, rows.line[row])
+      : name && halved(by, name);
   });
   return knownColumns([
     {
@@ -38,21 +33,17 @@ export function halvedColumns(
       values: changes.map((change) => (change ? "half the time" : null)),
       unknown: () => "",
       href: (row) =>
-        changes[row] ? hrefOf("critical_path", { what_if: changes[row], by: rowsBy(by) }) : null,
+        changes[row]
+          ? hrefOf("critical_path", { what_if: changes[row], by: by === "place" ? "" : by })
+          : null,
     },
   ]);
 }
 
-const rowsBy = (by: PathGroup): string => (by === "place" ? "" : by);
-
-const OF_LOOK: Readonly<Record<string, Selector>> = {
-  operator: "operator",
-  kernel: "kernel",
-  memcpy: "kernel",
-  memset: "kernel",
+/** By what the events of a look are chosen. */
+const OF_LOOK: typeof SELECTOR_OF = {
+  ...SELECTOR_OF,
   python_frame: "line",
-  runtime: "name",
-  annotation: "name",
   communication: "name",
 };
 

@@ -33,18 +33,18 @@ export function readChanges(text: string, catalogue: readonly DeclaredChange[]):
     if (!declared) return { name: each, values: {} };
     const keys = declared.parameters.map(({ name }) => escaped(name)).join("|");
     const parts = cut < 0 ? [] : each.slice(cut + 1).split(new RegExp(`,(?=(?:${keys})=)`));
-    const given = parts.map((part): [string, string] => {
+    const given = parts.map((part) => {
       const equals = part.indexOf("=");
       return [part.slice(0, equals), part.slice(equals + 1)];
     });
-    const values = Object.fromEntries([...defaultsOf(declared), ...given]);
+    const values = { ...defaultsOf(declared), ...(Object.fromEntries(given) as Change["values"]) };
     return { name: declared.name, values };
   });
 }
 
 /** The parameters of a change with their defaults. */
-export const defaultsOf = ({ parameters }: DeclaredChange): [string, string][] =>
-  parameters.map(({ name, default: value }) => [name, value]);
+export const defaultsOf = ({ parameters }: DeclaredChange): Change["values"] =>
+  Object.fromEntries(parameters.map(({ name, default: value }) => [name, value]));
 
 export function changeText({ name, values }: Change): string {
   const given = Object.entries(values).filter(([, value]) => value !== "" && value !== "*");
@@ -52,10 +52,10 @@ export function changeText({ name, values }: Change): string {
   return rest ? `${name}:${rest}` : name;
 }
 
-/** A change in words; null: with its defaults. */
-export function wordsOf(change: Change | null, declared: DeclaredChange): string {
-  const value = (key: string): string =>
-    change?.values[key] ?? declared.parameters.find(({ name }) => name === key)?.default ?? "";
+/** A change in words; without values: with its defaults. */
+export function wordsOf({ values }: Partial<Change>, declared: DeclaredChange): string {
+  const all = { ...defaultsOf(declared), ...values };
+  const value = (key: string): string => all[key] ?? "";
   const chosen = SELECTOR_OPTIONS.filter((option) => value(option.value)).map((option) => {
     const name = value(option.value);
     return `${option.label} ${option.value === "kind" ? labelOf(name) : name}`;
@@ -76,8 +76,19 @@ export const changesText = (changes: readonly Change[]): string =>
 export const halved = (selector: Selector, name: string): string =>
   changeText({ name: "scale", values: { [selector]: name, factor: "0.5" } });
 
-const BY_NAME = new Set(["runtime", "synchronization", "dataloader", "annotation"]);
-const ON_DEVICE = new Set(["kernel", "memcpy", "memset", "communication"]);
+/** By what the events of a kind are chosen. */
+export const SELECTOR_OF: Readonly<Record<string, Selector>> = {
+  operator: "operator",
+  kernel: "kernel",
+  memcpy: "kernel",
+  memset: "kernel",
+  communication: "kernel",
+  python: "line",
+  runtime: "name",
+  synchronization: "name",
+  dataloader: "name",
+  annotation: "name",
+};
 
 /** What is asked of a part of the path: half its time. Null where nothing has a name that could be chosen. */
 export function halvedPart(
@@ -85,12 +96,9 @@ export function halvedPart(
   name: string | null | undefined,
   line: string | null | undefined,
 ): string | null {
-  if (!kind) return null;
-  if (kind === "python") return line ? halved("line", line) : null;
-  if (!name) return null;
-  if (ON_DEVICE.has(kind)) return halved("kernel", name);
-  if (kind === "operator") return halved("operator", name);
-  return BY_NAME.has(kind) ? halved("name", name) : null;
+  const selector = SELECTOR_OF[kind ?? ""];
+  const text = selector === "line" ? line : name;
+  return selector && text ? halved(selector, text) : null;
 }
 
 /** The command that predicts the same. */
@@ -106,18 +114,18 @@ const quoted = (text: string): string =>
   /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Names on the path that a selector can choose, the largest part first. */
-export function namesFor(selector: Selector, rows: PathRowsPayload["rows"]): string[] {
-  const names: readonly (string | null)[] =
-    selector === "operator"
-      ? rows.operator
-      : selector === "line"
-        ? rows.line
-        : selector === "kernel"
-          ? rows.name.map((name, row) => (ON_DEVICE.has(rows.kind[row] ?? "") ? name : null))
-          : selector === "name"
-            ? rows.name
-            : [];
-  return [...new Set(names.filter((name): name is string => !!name))].slice(0, 200);
+export function namesFor(
+  selector: Selector,
+  { operator, line, name, kind }: PathRowsPayload["rows"],
+): string[] {
+  const kernel = name.filter((_, row) => SELECTOR_OF[kind[row] ?? ""] === "kernel");
+  const known: Partial<Record<Selector, readonly (string | null)[]>> = {
+    operator,
+    line,
+    kernel,
+    name,
+  };
+  return [...new Set(known[selector])].filter((text) => !!text).slice(0, 200) as string[];
 }
 
 /** `−51.1 %`: by how much a time differs from an earlier one. */

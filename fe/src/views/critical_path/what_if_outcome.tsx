@@ -8,6 +8,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { fillOf, Grid, Hatches, Icon, Swatch, Term } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded } from "../loaded";
+import { rowsOf } from "../rows";
 import { labelOf, seriesFor } from "./model";
 import { replayText, resultOf, type Change } from "./what_if_model";
 
@@ -18,18 +19,16 @@ interface OutcomeProps extends ViewProps {
 }
 
 export function Outcome({ payload, changes, text, ...props }: OutcomeProps) {
-  const resource = useResource(
-    changes.length ? "what_if" : null,
-    changes.length ? viewQuery(props, { change: text }) : null,
-  );
+  const some = changes.length > 0;
+  const resource = useResource(some ? "what_if" : null, viewQuery(props, { change: text }));
   return (
     <div class="what-if-outcome" role="region" aria-label="Prediction">
-      {changes.length ? (
+      {some ? (
         <Loaded resource={resource} shape={[220]} diagnosisHref={props.hrefOf("diagnosis")}>
           {({ prediction }) => (prediction ? <Predicted prediction={prediction} /> : null)}
         </Loaded>
       ) : (
-        <p class="what-if-hint">Choose changes to see what they do together.</p>
+        <p class="muted">Choose changes to see what they do together.</p>
       )}
       <p class="what-if-about">
         <Icon name="info" size={14} />{" "}
@@ -42,52 +41,48 @@ export function Outcome({ payload, changes, text, ...props }: OutcomeProps) {
 
 function Predicted({ prediction }: { prediction: WhatIfPrediction }) {
   const { times, interval, change, replay } = resultOf(prediction);
-  const { kinds } = prediction;
   return (
     <div>
       <p class="what-if-result" role="status">
         <strong>Step {times}</strong> {interval ? <span>({interval})</span> : null}{" "}
         <strong class="what-if-change">{change}</strong>{" "}
-        {replay ? <span class="visually-hidden">{replay}</span> : null}
+        <span class="visually-hidden">{replay}</span>
       </p>
-      <KindBars kinds={kinds} />
-      {prediction.steps.step.length > 1 ? <BySteps prediction={prediction} /> : null}
+      <KindBars kinds={prediction.kinds} />
+      {prediction.steps.step.length > 1 ? <BySteps steps={prediction.steps} /> : null}
     </div>
   );
 }
 
-type Kinds = WhatIfPrediction["kinds"];
+const sum = (times: readonly number[]): number => times.reduce((all, time) => all + time, 0);
 
 /** The path before and after on one scale, by kind, and the same in figures. */
-function KindBars({ kinds }: { kinds: Kinds }) {
+function KindBars({ kinds }: Pick<WhatIfPrediction, "kinds">) {
   const id = useId("kinds");
   const series = kinds.kind.map(seriesFor);
-  const bars = [
-    { label: "Now", times: kinds.measured_ns },
-    { label: "Then", times: kinds.predicted_ns },
-  ];
-  const sums = bars.map(({ times }) => times.reduce((sum, time) => sum + time, 0));
-  const most = Math.max(1, ...sums);
+  const bars = [kinds.measured_ns, kinds.predicted_ns];
+  const most = Math.max(1, ...bars.map(sum));
+  const width = (time: number): string => `${(100 * time) / most}%`;
   return (
     <>
-      {bars.map(({ label, times }, i) => (
-        <div key={label} class="what-if-stack" aria-hidden="true">
-          <span class="muted">{label}</span>
+      {bars.map((times, i) => (
+        <div key={i} class="what-if-stack" aria-hidden="true">
+          <span class="muted">{HEADS[i]}</span>
           <svg>
             {i ? null : <Hatches id={id} series={series} />}
-            {placed(times).map(({ from, time }, row) => (
+            {times.map((time, row) => (
               <rect
-                key={kinds.kind[row]}
-                x={`${(100 * from) / most}%`}
-                width={`${(100 * time) / most}%`}
+                key={row}
+                x={width(sum(times.slice(0, row)))}
+                width={width(time)}
                 height="100%"
                 style={{ fill: fillOf(id, series, row) }}
               >
-                <title>{`${labelOf(kinds.kind[row] ?? "")}, ${formatTime(time)}`}</title>
+                <title>{`${series[row]?.label}, ${formatTime(time)}`}</title>
               </rect>
             ))}
           </svg>
-          <span class="number">{formatTime(sums[i])}</span>
+          <span class="number">{formatTime(sum(times))}</span>
         </div>
       ))}
       <table class="what-if-kinds">
@@ -96,23 +91,25 @@ function KindBars({ kinds }: { kinds: Kinds }) {
             <th scope="col">
               <Term id="path_kind">Critical path</Term>
             </th>
-            <th scope="col">Now</th>
-            <th scope="col">Then</th>
-            <th scope="col">Change</th>
+            {HEADS.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {kinds.kind.map((kind, row) => {
-            const [now, then] = [kinds.measured_ns[row] ?? 0, kinds.predicted_ns[row] ?? 0];
+          {rowsOf(kinds).map(({ kind, measured_ns, predicted_ns }) => {
+            const [now, then] = [measured_ns, predicted_ns].map(formatTime);
             return (
               <tr key={kind}>
                 <th scope="row">
                   <Swatch item={seriesFor(kind)} /> {labelOf(kind)}
                 </th>
-                <td class="number">{formatTime(now)}</td>
-                <td class="number">{formatTime(then)}</td>
+                <td class="number">{now}</td>
+                <td class="number">{then}</td>
                 <td class="number muted">
-                  {formatTime(now) === formatTime(then) ? "" : formatDelta(then - now)}
+                  {now === then ? "" : formatDelta(predicted_ns - measured_ns)}
                 </td>
               </tr>
             );
@@ -123,18 +120,9 @@ function KindBars({ kinds }: { kinds: Kinds }) {
   );
 }
 
-/** Where each time begins if they follow each other. */
-function placed(times: readonly number[]): { from: number; time: number }[] {
-  let from = 0;
-  return times.map((time) => {
-    const place = { from, time };
-    from += time;
-    return place;
-  });
-}
+const HEADS = ["Now", "Then", "Change"];
 
-function BySteps({ prediction }: { prediction: WhatIfPrediction }) {
-  const { steps } = prediction;
+function BySteps({ steps }: Pick<WhatIfPrediction, "steps">) {
   const columns = useColumns(() => declaredColumns("predicted_steps", steps), [steps]);
   return (
     <details class="what-if-steps">

@@ -9,17 +9,20 @@ import { CodeBlock } from "../../widgets";
 
 const MOST_RANKS = 4096;
 
-type News = { kind: "asked" } | { kind: "planned" | "refused"; text: string };
+/** What became of the newest question; without a text it is on its way. */
+interface News {
+  text: string;
+  refused?: boolean;
+}
 
 export function Job({ job }: { job: LiveJob }) {
   const [steps, setSteps] = useState("5");
   const [ranks, setRanks] = useState("");
   const [token, setToken] = useState("");
   const [news, setNews] = useState<News | null>(null);
-  const asked = news?.kind === "asked";
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
-    setNews({ kind: "asked" });
+    setNews({ text: "" });
     // Without a readable rank the list is empty, which is refused: it must not become all of them.
     const chosen = ranks.trim() ? parseRanges(ranks, MOST_RANKS) : null;
     try {
@@ -29,10 +32,10 @@ export function Job({ job }: { job: LiveJob }) {
         ranks: chosen,
         token,
       });
-      setNews({ kind: "planned", text: plannedText(planned) });
+      setNews({ text: plannedText(planned) });
     } catch (thrown) {
       const { message, hint } = asApiError(thrown);
-      setNews({ kind: "refused", text: `${message} ${hint}` });
+      setNews({ text: `${message} ${hint}`, refused: true });
     }
   };
   return (
@@ -74,13 +77,11 @@ export function Job({ job }: { job: LiveJob }) {
             onInput={(event) => setToken(event.currentTarget.value)}
           />
         </label>
-        <button type="submit" class="button button-primary" disabled={asked}>
+        <button type="submit" class="button button-primary" disabled={news?.text === ""}>
           Record
         </button>
       </form>
-      {news && news.kind !== "asked" ? (
-        <p role={news.kind === "refused" ? "alert" : "status"}>{news.text}</p>
-      ) : null}
+      {news?.text ? <p role={news.refused ? "alert" : "status"}>{news.text}</p> : null}
       <p class="muted">
         {`The token is the one given to listen(); without one, it is in ${job.folder}/.live/token, where this command finds it:`}
       </p>

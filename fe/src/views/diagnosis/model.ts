@@ -1,30 +1,41 @@
 /** What the Diagnosis page computes: how many files are in which state, and which come first. */
 
 import type { FilesTable, FileState } from "../../api/types.gen";
+import type { IconName } from "../../widgets";
 import { pickRows } from "../columns";
 
-/** All states, those that need a person first. */
-export const STATES: readonly FileState[] = [
-  "failed",
-  "rejected",
-  "growing",
-  "waiting",
-  "importing",
-  "ready",
-];
+interface StateWords {
+  word: string;
+  meaning: string;
+  icon: IconName;
+}
+
+/** What each state means, in a word and in a sentence; those that need a person first. */
+export const STATES: Readonly<Record<FileState, StateWords>> = {
+  failed: { word: "Failed", meaning: "A trace that could not be imported.", icon: "error" },
+  rejected: { word: "Rejected", meaning: "Not a readable trace.", icon: "close" },
+  growing: {
+    word: "Still being written",
+    meaning: "Imported once it stops growing.",
+    icon: "reload",
+  },
+  waiting: { word: "Waiting", meaning: "Imported in its turn, or when opened.", icon: "info" },
+  importing: { word: "Importing", meaning: "Being read now.", icon: "reload" },
+  ready: { word: "Ready", meaning: "OK", icon: "check" },
+};
+
+const NAMES = Object.keys(STATES) as FileState[];
 
 /** Files by state; states without a file are left out. */
-export function countStates(files: FilesTable): { state: FileState; count: number }[] {
-  return STATES.map((state) => ({
+export const countStates = (files: FilesTable): { state: FileState; count: number }[] =>
+  NAMES.map((state) => ({
     state,
     count: files.state.filter((text) => text === state).length,
-  })).filter((x) => x.count > 0);
-}
+  })).filter(({ count }) => count);
 
 /** The files of one state, or all (`null`); those that need a person first, then by path. */
 export function chooseFiles(files: FilesTable, state: FileState | null): FilesTable {
-  const order = new Map<string, number>(STATES.map((s, i) => [s, i]));
-  const urgency = (row: number): number => order.get(files.state[row] ?? "") ?? -1;
+  const urgency = (row: number): number => NAMES.indexOf(files.state[row] as FileState);
   const path = (row: number): string => files.path[row] ?? "";
   const rows = [...files.state.keys()]
     .filter((row) => state === null || files.state[row] === state)
@@ -35,5 +46,5 @@ export function chooseFiles(files: FilesTable, state: FileState | null): FilesTa
 }
 
 export function readState(text: string): FileState | null {
-  return STATES.find((state) => state === text) ?? null;
+  return NAMES.find((state) => state === text) ?? null;
 }

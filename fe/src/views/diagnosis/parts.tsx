@@ -3,32 +3,11 @@
 import type { DiagnosisPayload, FilesTable, FileState } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
 import { formatCount } from "../../base/units";
-import { CodeBlock, CopyButton, EmptyState, Icon, type Column, type IconName } from "../../widgets";
+import { CodeBlock, CopyButton, EmptyState, Icon, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
+import { Notes } from "../loaded";
 import type { RowOf } from "../rows";
-import { countStates } from "./model";
-
-/** What each state means, in a word and in a sentence. */
-export const STATE_TEXT: Readonly<Record<FileState, { word: string; meaning: string }>> = {
-  failed: { word: "Failed", meaning: "A trace that could not be imported." },
-  rejected: { word: "Rejected", meaning: "Not a readable trace." },
-  growing: { word: "Still being written", meaning: "Imported once it stops growing." },
-  waiting: {
-    word: "Waiting",
-    meaning: "Imported in its turn, or when opened.",
-  },
-  importing: { word: "Importing", meaning: "Being read now." },
-  ready: { word: "Ready", meaning: "OK" },
-};
-
-const STATE_ICONS: Readonly<Record<FileState, IconName>> = {
-  failed: "error",
-  rejected: "close",
-  growing: "reload",
-  waiting: "info",
-  importing: "reload",
-  ready: "check",
-};
+import { countStates, STATES } from "./model";
 
 export function Places({ payload }: { payload: DiagnosisPayload }) {
   return (
@@ -44,15 +23,7 @@ export function Places({ payload }: { payload: DiagnosisPayload }) {
       ) : (
         <p>No log directory was given to TensorBoard.</p>
       )}
-      {payload.notes.length ? (
-        <ul class="notes">
-          {payload.notes.map((note) => (
-            <li key={note}>
-              <Icon name="info" /> {note}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <Notes notes={payload.notes} />
     </div>
   );
 }
@@ -76,15 +47,15 @@ export function StateFilter({
       title={meaning}
       onClick={() => onState(value)}
     >
-      {value ? <Icon name={STATE_ICONS[value]} size={14} /> : null}
+      {value ? <Icon name={STATES[value].icon} size={14} /> : null}
       {word} <span class="number">{formatCount(count)}</span>
     </button>
   );
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
       {entry(null, "All", files.path.length, "All files found.")}
-      {countStates(files).map((x) =>
-        entry(x.state, STATE_TEXT[x.state].word, x.count, STATE_TEXT[x.state].meaning),
+      {countStates(files).map(({ state: value, count }) =>
+        entry(value, STATES[value].word, count, STATES[value].meaning),
       )}
     </div>
   );
@@ -92,7 +63,7 @@ export function StateFilter({
 
 /** The table's columns for the chosen files. */
 export function fileColumns(files: FilesTable): Column[] {
-  const states = files.state.map((state) => STATE_TEXT[state as FileState]);
+  const states = files.state.map((state) => STATES[state as FileState]);
   return declaredColumns("files", files, {
     state: { values: states.map(({ word }) => word) },
     reason: {
@@ -106,7 +77,7 @@ export function fileColumns(files: FilesTable): Column[] {
 export function FileDetail({ file }: { file: RowOf<FilesTable> }) {
   return (
     <div class="file-detail">
-      <p>{file.reason || STATE_TEXT[file.state as FileState].meaning}</p>
+      <p>{file.reason || STATES[file.state as FileState].meaning}</p>
       <CopyButton text={`${file.path}: ${file.reason}`} label="Copy the path and the reason" />
     </div>
   );

@@ -66,7 +66,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
           }
         />
         {suggestion ? (
-          <p class="diff-suggestion">
+          <p>
             <a class="button button-primary" href={rowHref(props, suggestion.row)}>
               Compare with {payload.rows.run[suggestion.row]}
             </a>{" "}
@@ -87,7 +87,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
 
 /** The steps of A can be compared with each other. */
 function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
-  const { data } = useResource("steps", { ...selection });
+  const { data } = useResource("steps", selection);
   const count = data ? countOfSteps(data.steps) : 0;
   if (!data || count < 2) return null;
   const [first, second] = halves(count);
@@ -120,18 +120,20 @@ function firstOf(text: string): string {
   return others.length ? `${first} + ${others.length}` : first;
 }
 
-/** Diff with a row as B; of several workers the one that goes with A's. */
-function rowHref({ payload: { rows }, params, selection, hrefOf }: PartProps, row: number): string {
+/** The trace of a row; of several workers the one that goes with A's. */
+function traceOf({ payload: { rows }, params, selection }: PartProps, row: number): Selection {
   const run = rows.run[row] ?? "";
-  const b =
-    params.ranks === "all"
-      ? counterpart(runsStore.get().payload, run, selection)
-      : { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" };
-  return hrefOf("diff", otherParams(b, ""));
+  return params.ranks === "all"
+    ? counterpart(runsStore.get().payload, run, selection)
+    : { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" };
 }
 
+/** Diff with a row as B. */
+const rowHref = (props: PartProps, row: number): string =>
+  props.hrefOf("diff", otherParams(traceOf(props, row), ""));
+
 function Table(props: PartProps & { ranks: Ranks }) {
-  const { payload, ranks, setParam, hrefOf, selection } = props;
+  const { payload, ranks, setParam, hrefOf } = props;
   const { rows, base, progress } = payload;
   const [sort, setSort] = useState<Sort | null>({ key: "recorded", descending: true });
   const columns = useColumns((): Column[] => {
@@ -152,29 +154,30 @@ function Table(props: PartProps & { ranks: Ranks }) {
       },
       findings: { short: rows.findings.map((text) => text && firstOf(text)) },
     });
-    const ready = rows.state.map((state) => state === "ready");
-    const link = (key: string, label: string, text: string, href: Column["href"]): Column => ({
-      key,
-      label,
-      kind: "text",
-      width: 84,
-      values: ready.map((one, row) => (row === base ? "baseline" : one ? text : null)),
-      unknown: () => "",
-      href: (row) => (ready[row] && row !== base ? (href?.(row) ?? null) : null),
-    });
+    const link = (
+      key: string,
+      label: string,
+      text: string,
+      href: (row: number) => string,
+    ): Column => {
+      const leads = rows.state.map((state, row) => state === "ready" && row !== base);
+      return {
+        key,
+        label,
+        kind: "text",
+        width: 84,
+        values: leads.map((one, row) => (row === base ? "baseline" : one ? text : null)),
+        unknown: () => "",
+        href: (row) => (leads[row] ? href(row) : null),
+      };
+    };
     return [
       ...(name ? [name] : []),
       link("compare", "Compare", "with A", (row) => rowHref(props, row)),
       ...others,
-      link("as_base", "Baseline", "make A", (row) => {
-        const run = rows.run[row] ?? "";
-        const of = ranks === "all" ? counterpart(runsStore.get().payload, run, selection) : null;
-        return hrefOf(
-          "diff",
-          ranks === "all" ? { ranks } : {},
-          of ?? { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" },
-        );
-      }),
+      link("as_base", "Baseline", "make A", (row) =>
+        hrefOf("diff", ranks === "all" ? { ranks } : {}, traceOf(props, row)),
+      ),
     ];
   }, [payload]);
   return (

@@ -93,16 +93,10 @@ export function changeRows(
 }
 
 /** How many rows of a table have each status. */
-export function statusCounts(
-  { table, status, rest }: DiffTable,
-  of: ChangeTable,
-): Record<ChangeStatus, number> {
-  const counts = { changed: 0, new: 0, gone: 0, same: 0 };
-  status.forEach((value, row) => {
-    if (table[row] === of && !rest[row]) counts[value as ChangeStatus] += 1;
-  });
-  return counts;
-}
+export const statusCounts = (changes: DiffTable, of: ChangeTable) =>
+  Object.fromEntries(
+    STATUSES.map((status) => [status, changeRows(changes, of, status).length]),
+  ) as Record<ChangeStatus, number>;
 
 /** A node's name on both sides. */
 export function bothNames(a: string | null, b: string | null): string {
@@ -139,16 +133,17 @@ export function stripRow(
     color,
     dots: rowsOf(steps).map((step) => {
       const why = [
-        step.cold ? "cold" : "",
-        step.odd ? "odd" : "",
-        step.cut ? "cut off" : "",
-        step.selected ? "" : "not compared",
+        step.cold && "cold",
+        step.odd && "odd",
+        step.cut && "cut off",
+        !step.selected && "not compared",
       ]
         .filter(Boolean)
         .join(", ");
+      const time = step.wall_ns / step.steps;
       return {
-        value: step.wall_ns / step.steps,
-        title: `${label}, ${step.name}: ${formatTime(step.wall_ns / step.steps)}${why ? ` (${why})` : ""}`,
+        value: time,
+        title: `${label}, ${step.name}: ${formatTime(time)}${why ? ` (${why})` : ""}`,
         faded: !step.selected,
       };
     }),

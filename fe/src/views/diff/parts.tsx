@@ -76,16 +76,15 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }) {
 
 /** The step by category, A above B. */
 export function Categories({ payload: { changes, a } }: { payload: DiffPayload }) {
-  const rows = [...changes.table.keys()].filter(
-    (row) =>
-      changes.table[row] === "category" &&
-      (changes.time_a_ns[row] ?? 0) + (changes.time_b_ns[row] ?? 0) > 0,
+  const rows = rowsOf(changes).filter(
+    ({ table, time_a_ns, time_b_ns }) =>
+      table === "category" && (time_a_ns ?? 0) + (time_b_ns ?? 0) > 0,
   );
   const largest = Math.max(
     1,
-    ...rows.flatMap((row) => [changes.time_a_ns[row] ?? 0, changes.time_b_ns[row] ?? 0]),
+    ...rows.flatMap(({ time_a_ns, time_b_ns }) => [time_a_ns ?? 0, time_b_ns ?? 0]),
   );
-  const bar = (side: "a" | "b", ns: number | null | undefined) => (
+  const bar = (side: "a" | "b", ns: number | null) => (
     <span class={`pair-bar diff-${side}`} style={{ width: `${(100 * (ns ?? 0)) / largest}%` }} />
   );
   return (
@@ -104,28 +103,26 @@ export function Categories({ payload: { changes, a } }: { payload: DiffPayload }
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => {
-          const name = changes.name[row] ?? "";
+        {rows.map(({ name, short, time_a_ns, time_b_ns, delta_ns }) => {
           const category = CATEGORIES.find((key) => key === name);
-          const delta = changes.delta_ns[row] ?? 0;
           return (
-            <tr key={row}>
+            <tr key={name}>
               <th scope="row">
                 {category ? (
                   <span class="swatch" style={{ background: categoryColor(category) }} />
                 ) : null}{" "}
-                <Term id={name}>{changes.short[row] || name}</Term>
+                <Term id={name}>{short || name}</Term>
               </th>
               <td class="pair-bars" aria-hidden="true">
-                {bar("a", changes.time_a_ns[row])}
-                {bar("b", changes.time_b_ns[row])}
+                {bar("a", time_a_ns)}
+                {bar("b", time_b_ns)}
               </td>
-              <td class="number">{formatTime(changes.time_a_ns[row])}</td>
-              <td class="number">{formatTime(changes.time_b_ns[row])}</td>
-              <td class="number" title={formatExactTime(delta)}>
-                <strong>{formatDelta(delta)}</strong>
+              <td class="number">{formatTime(time_a_ns)}</td>
+              <td class="number">{formatTime(time_b_ns)}</td>
+              <td class="number" title={formatExactTime(delta_ns)}>
+                <strong>{formatDelta(delta_ns)}</strong>
               </td>
-              <td class="number">{formatShare(a.mean_ns ? delta / a.mean_ns : null)}</td>
+              <td class="number">{formatShare(a.mean_ns ? delta_ns / a.mean_ns : null)}</td>
             </tr>
           );
         })}

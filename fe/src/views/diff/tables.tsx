@@ -53,10 +53,9 @@ function timelineColumn(
     unknown: () => "",
     href: (row) => {
       const value = values[row] ?? null;
-      const known = (events[row] ?? null) !== null;
-      return value === null
-        ? null
-        : hrefOf("trace", known ? { sel: value } : onTimeline(value), side);
+      return (
+        value && hrefOf("trace", events[row] === null ? onTimeline(value) : { sel: value }, side)
+      );
     },
   };
 }
@@ -152,9 +151,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
 
 /** The full names, and the host's part. */
 function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row: number }) {
-  const names = [changes.name[row], changes.name_b[row]].filter(
-    (name) => name !== null && name !== undefined,
-  );
+  const names = [changes.name[row], changes.name_b[row]].flatMap((name) => name ?? []);
   return (
     <div class="kernel-detail">
       {names.map((name, i) => (

@@ -85,7 +85,7 @@ function setOther(setParam: ViewProps["setParam"], b: Side): void {
 /** What is compared: A as the header says, B chosen here. */
 function Sides({ selection, steps, setParam, hrefOf, b }: ViewProps & { b: Side }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
-  const { data } = useResource(find(runs, b.selection).span ? "steps" : null, { ...b.selection });
+  const { data } = useResource(find(runs, b.selection).span ? "steps" : null, b.selection);
   const swap = (): void =>
     changePage(
       (page) => ({

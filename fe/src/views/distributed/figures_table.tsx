@@ -6,6 +6,7 @@ import { type CellValue, type Column, Grid, Panel } from "../../widgets";
 import { columnsOf, knownColumns, useColumns } from "../columns";
 import { chosenColumns, columnsText } from "./columns";
 import { type Table, valuesAt, workerName } from "./model";
+import { toOverview } from "./tables";
 import { timelineHref } from "./timeline_link";
 
 const column = columnsOf("distributed");
@@ -23,16 +24,7 @@ export function FiguresTable(props: ViewProps & { payload: DistributedPayload })
     return knownColumns([
       column("worker", "Worker", "text", 120, workers.map(workerName), {
         term: "worker",
-        href: (row) =>
-          hrefOf(
-            "overview",
-            {},
-            {
-              run: selection.run,
-              worker: workers[row]?.worker ?? "",
-              span: workers[row]?.span ?? "",
-            },
-          ),
+        href: toOverview(hrefOf, selection, workers),
       }),
       column(
         "node",

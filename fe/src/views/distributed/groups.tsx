@@ -12,8 +12,7 @@ import { Loaded, Notes } from "../loaded";
 const HEIGHT = 320;
 
 export function ProcessGroups(props: ViewProps) {
-  const { run, worker, span } = props.selection;
-  const resource = useResource("distributed/groups", { run, worker, span });
+  const resource = useResource("distributed/groups", props.selection);
   useUntilComplete(resource);
   return (
     <Loaded resource={resource} shape={[200, 300]} diagnosisHref={props.hrefOf("diagnosis")}>

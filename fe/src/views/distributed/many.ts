@@ -1,6 +1,7 @@
 /** What stands for one bar per worker where there are too many: how the values are spread, and the workers that differ most. */
 
 import { formatCount } from "../../base/units";
+import { sumOf } from "./model";
 import { type Quantiles, quantilesOf, type Series, type StackedBar } from "../../widgets";
 
 /** Of more workers bars cannot be told apart. */
@@ -25,22 +26,12 @@ export function spreadRows(
 /** The mean of all workers, then those whose parts lie farthest from the medians of all, the farthest first. */
 export function oddBars(bars: readonly StackedBar[]): StackedBar[] {
   const all = known(bars);
-  const parts = all[0]?.values.length ?? 0;
-  const medians = Array.from(
-    { length: parts },
-    (_, part) => quantilesOf(all.map((bar) => bar.values[part] ?? 0))?.median ?? 0,
-  );
-  const distance = (bar: StackedBar): number =>
-    bar.values.reduce((sum, value, part) => sum + Math.abs(value - (medians[part] ?? 0)), 0);
-  const odd = all
-    .map((bar) => ({ bar, far: distance(bar) }))
-    .sort((a, b) => b.far - a.far || a.bar.key - b.bar.key)
-    .slice(0, MOST_ODD)
-    .map(({ bar }) => bar);
-  const mean = Array.from(
-    { length: parts },
-    (_, part) => all.reduce((sum, bar) => sum + (bar.values[part] ?? 0), 0) / all.length,
-  );
+  const parts = (all[0]?.values ?? []).map((_, part) => all.map(({ values }) => values[part] ?? 0));
+  const medians = parts.map((values) => quantilesOf(values)?.median ?? 0);
+  const distance = ({ values }: StackedBar): number =>
+    sumOf(values.map((value, part) => Math.abs(value - (medians[part] ?? 0))));
+  const odd = all.toSorted((a, b) => distance(b) - distance(a) || a.key - b.key).slice(0, MOST_ODD);
+  const mean = parts.map((values) => sumOf(values) / all.length);
   return [{ key: -1, label: "mean", title: "mean of all workers", values: mean }, ...odd];
 }
 

@@ -7,9 +7,9 @@ import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Card, Checkbox, Figure, HeatMap, Segmented, Select } from "../../widgets";
 import { Loaded } from "../loaded";
-import { columnNames, readColumn, stepsPerColumn } from "./columns";
+import { columnNames, columnOf, readColumn, stepsPerColumn } from "./columns";
 import { chosenCell, type MapOrder, MEASURES, orderOf, readMeasure, readOrder } from "./map_model";
-import { readWorker, workerName } from "./model";
+import { readWorker, traceOf, workerName } from "./model";
 import { timelineHref } from "./timeline_link";
 
 type MapProps = ViewProps & { payload: DistributedPayload };
@@ -17,8 +17,7 @@ type MapProps = ViewProps & { payload: DistributedPayload };
 export function MeasureMap(props: MapProps) {
   const { payload, params, selection } = props;
   const measure = readMeasure(params.measure, payload.matched > 0);
-  const { run, worker, span } = selection;
-  const resource = useResource("distributed/map", { run, worker, span, measure });
+  const resource = useResource("distributed/map", { ...selection, measure });
   useUntilComplete(resource);
   return (
     <Card>
@@ -41,7 +40,7 @@ function MapFigure(props: FigureProps) {
   const rows = useMemo(() => workers.map(workerName), [workers]);
   const columns = useMemo(() => columnNames(map), [map]);
   const order = useMemo(() => orderOf(by, map, workers), [by, map, workers]);
-  const note = useNote(payload, map);
+  const note = noteOf(payload, map);
   // Where each row has its name a second one beside it says nothing.
   const marks = useMemo(
     () =>
@@ -55,11 +54,9 @@ function MapFigure(props: FigureProps) {
     setParam("at", workers[worker]?.worker ?? null);
     const first = map.column_begin[at] ?? 0;
     setParam("step", map.steps[first] ?? null);
-    const [from, to] = [first, (map.column_begin[at + 1] ?? map.steps.length) - 1].map(
-      (step) => payload.own_steps[step] ?? -1,
-    );
-    if (from !== undefined && to !== undefined && from >= 0 && to >= from)
-      setSteps({ ...steps, first: from, last: to });
+    const next = map.column_begin[at + 1] ?? map.steps.length;
+    const [from = -1, to = -1] = [first, next - 1].map((step) => payload.own_steps[step]);
+    if (from >= 0 && to >= from) setSteps({ ...steps, first: from, last: to });
   };
   return (
     <Figure
@@ -94,12 +91,10 @@ function MapFigure(props: FigureProps) {
 }
 
 /** What holds a step back, said of the cell of the worker that does. */
-function useNote({ blame }: DistributedPayload, { column_begin }: DistributedMapPayload) {
+function noteOf({ blame }: DistributedPayload, map: DistributedMapPayload) {
   return (worker: number, column: number): string => {
-    const [first, next] = [column_begin[column] ?? 0, column_begin[column + 1] ?? Infinity];
     const item = blame.find(
-      (candidate) =>
-        candidate.step >= first && candidate.step < next && candidate.worker === worker,
+      (candidate) => candidate.worker === worker && columnOf(map, candidate.step) === column,
     );
     return item
       ? `It holds this step back by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
@@ -152,7 +147,7 @@ type ChosenProps = FigureProps & { row: number | null; column: number | null };
 function Chosen({ payload, map, measure, hrefOf, selection, row, column }: ChosenProps) {
   const worker = row === null ? undefined : payload.workers[row];
   if (row === null || !worker) return null;
-  const trace = { run: selection.run, worker: worker.worker, span: worker.span };
+  const trace = traceOf(selection, worker);
   return (
     <p class="heat-chosen" role="status">
       <strong>{chosenCell(payload.workers, map, measure, row, column)}</strong>{" "}
@@ -173,11 +168,9 @@ function Chosen({ payload, map, measure, hrefOf, selection, row, column }: Chose
 
 /** A worker, and the one in the middle of all by this measure. */
 function besideIt(map: DistributedMapPayload, row: number): number[] {
-  const order = [...map.means_ns.entries()]
-    .filter(([, mean]) => mean !== null)
-    .sort(([, a], [, b]) => (a ?? 0) - (b ?? 0));
-  const middle = order[order.length >> 1]?.[0] ?? row;
-  return [...new Set([row, middle])];
+  const known = map.means_ns.flatMap((mean, place) => (mean === null ? [] : [{ mean, place }]));
+  const order = known.sort((a, b) => a.mean - b.mean);
+  return [...new Set([row, order[order.length >> 1]?.place ?? row])];
 }
 
 const MOST_NAMED = 8;

@@ -74,12 +74,10 @@ export function orderOf(
 ): number[] {
   const places = [...workers.keys()];
   if (by === "rank") return places;
-  if (by === "largest")
-    return places.sort((a, b) => (means_ns[b] ?? -1) - (means_ns[a] ?? -1) || a - b);
-  const nodes = new Map<string, number>();
-  for (const { node } of workers) if (!nodes.has(node)) nodes.set(node, nodes.size);
-  const at = (place: number): number => nodes.get(workers[place]?.node ?? "") ?? 0;
-  return places.sort((a, b) => at(a) - at(b) || a - b);
+  if (by === "largest") return places.sort((a, b) => (means_ns[b] ?? -1) - (means_ns[a] ?? -1));
+  const nodes = workers.map(({ node }) => node);
+  const firstOf = nodes.map((node) => nodes.indexOf(node));
+  return places.sort((a, b) => (firstOf[a] ?? 0) - (firstOf[b] ?? 0));
 }
 
 /** `rank 5, step 7: lateness 12.0 ms; its mean is 11.8 ms per step.` */
@@ -92,8 +90,8 @@ export function chosenCell(
 ): string {
   const name = nameAt(workers, row);
   const { label } = MEASURES[measure];
-  const mean = `its mean is ${formatTime(map.means_ns[row] ?? null)} per step.`;
+  const mean = `its mean is ${formatTime(map.means_ns[row])} per step.`;
   if (column === null) return `${name}: ${label.toLowerCase()}, ${mean}`;
-  const value = formatTime(map.values_ns[row]?.[column] ?? null);
+  const value = formatTime(map.values_ns[row]?.[column]);
   return `${name}, step ${columnNames(map)[column] ?? ""}: ${label.toLowerCase()} ${value}; ${mean}`;
 }

@@ -1,14 +1,25 @@
 /** What the Distributed page computes: means over steps, who holds the others back, which rows of the operations are shown. */
 
 import type { DistributedPayload, DistributedWorker } from "../../api/types.gen";
+import type { Selection } from "../../state/view";
 import type { Series, StackedBar } from "../../widgets";
 
 /** Per worker and step. */
 export type Table = readonly (readonly (number | null)[])[];
 
-export function workerName({ rank, worker }: Pick<DistributedWorker, "rank" | "worker">): string {
-  return rank === null ? worker : `rank ${rank}`;
-}
+type Named = Pick<DistributedWorker, "rank" | "worker">;
+
+export const workerName = ({ rank, worker }: Named): string =>
+  rank === null ? worker : `rank ${rank}`;
+
+export const sumOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0);
+
+/** The trace of a worker of the same run. */
+export const traceOf = (
+  { run }: Selection,
+  { worker, span }: Pick<Selection, "worker" | "span">,
+): Selection => ({ run, worker, span });
 
 /** One value per worker: the mean over the steps that it has, of some columns or of all (`null`). `counts`: steps per cell; none: one each. */
 export function valuesAt(
@@ -49,7 +60,7 @@ export function workerBars(
     const absent = parts.every((value) => value === null);
     return {
       key: place,
-      label: worker.rank === null ? worker.worker : String(worker.rank),
+      label: String(worker.rank ?? worker.worker),
       title: worker.rank === null ? worker.worker : `${workerName(worker)} (${worker.worker})`,
       values: parts.map((value) => value ?? 0),
       ...(absent
@@ -86,7 +97,7 @@ export function barTable(
       ...series.map(({ label }) => ({ label: `${label}, share`, unit: "share" as const })),
     ],
     rows: bars.map(({ title, values, note }) => {
-      const sum = values.reduce((all, value) => all + value, 0);
+      const sum = sumOf(values);
       return [
         title,
         ...values.map((value) => (note ? null : Math.round(value))),
@@ -96,7 +107,7 @@ export function barTable(
   };
 }
 
-export function nameAt(workers: readonly DistributedWorker[], place: number): string {
+export function nameAt(workers: readonly Named[], place: number): string {
   const found = workers[place];
   return found ? workerName(found) : "";
 }

@@ -16,7 +16,8 @@ interface WorkerChartProps extends ChartProps {
   title: string;
   term: string;
   series: readonly Series[];
-  tables: readonly Table[];
+  /** The tables of the series, by their keys. */
+  times: Readonly<Record<string, Table>>;
   empty: string;
 }
 
@@ -49,15 +50,9 @@ export const byStep = (
   (columns ?? payload.steps).length > 1 &&
   (columns ?? payload.steps).length <= MOST_BARS;
 
-function WorkerChart({
-  payload,
-  columns,
-  title,
-  term,
-  series: all,
-  tables,
-  empty,
-}: WorkerChartProps) {
+function WorkerChart(props: WorkerChartProps) {
+  const { payload, columns, title, term, series: all, times, empty } = props;
+  const tables = all.map(({ key }) => times[`${key}_ns`] ?? []);
   const some = tables.map((table) => table.some((row) => row.some(Boolean)));
   const unsplit = some[all.findIndex(({ key }) => key === "unsplit")] ?? false;
   // Beside what could not be told apart a 0 of its parts is not known.
@@ -106,33 +101,27 @@ function WorkerChart({
   );
 }
 
-export function OverlapChart(props: ChartProps) {
-  const { computation_ns, overlap_ns, communication_ns, other_ns } = props.payload.overlap;
-  return (
-    <WorkerChart
-      {...props}
-      title="Computation and communication"
-      term="distributed_overlap"
-      series={OVERLAP}
-      tables={[computation_ns, overlap_ns, communication_ns, other_ns]}
-      empty="There is no step."
-    />
-  );
-}
+export const OverlapChart = (props: ChartProps) => (
+  <WorkerChart
+    {...props}
+    title="Computation and communication"
+    term="distributed_overlap"
+    series={OVERLAP}
+    times={{ ...props.payload.overlap }}
+    empty="There is no step."
+  />
+);
 
-export function WaitingChart(props: ChartProps) {
-  const { transfer_ns, waiting_ns, unsplit_ns } = props.payload.waiting;
-  return (
-    <WorkerChart
-      {...props}
-      title="Waiting and transferring"
-      term="distributed_waiting"
-      series={WAITING}
-      tables={[transfer_ns, waiting_ns, unsplit_ns]}
-      empty="Not known: it needs collectives that are matched with those of other workers."
-    />
-  );
-}
+export const WaitingChart = (props: ChartProps) => (
+  <WorkerChart
+    {...props}
+    title="Waiting and transferring"
+    term="distributed_waiting"
+    series={WAITING}
+    times={{ ...props.payload.waiting }}
+    empty="Not known: it needs collectives that are matched with those of other workers."
+  />
+);
 
 /** How far the clocks of the workers can be trusted. */
 export function Clock({ payload }: { payload: DistributedPayload }) {

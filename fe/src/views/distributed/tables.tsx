@@ -1,11 +1,11 @@
 import { useMemo } from "preact/hooks";
-import type { BlameItem, DistributedPayload } from "../../api/types.gen";
+import type { DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
-import { isChosen, type Selection, type ViewProps } from "../../state/view";
+import { isChosen, type ViewProps } from "../../state/view";
 import { type CellKind, type CellValue, type Column, Grid, Panel, Select } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { columnsOf, declaredColumns, pickRows, useColumns } from "../columns";
-import { nameAt, operationRows, readWorker } from "./model";
+import { nameAt, operationRows, readWorker, traceOf } from "./model";
 
 type TableProps = ViewProps & { payload: DistributedPayload };
 
@@ -19,23 +19,19 @@ const columnsOfRows =
     label: string,
     kind: CellKind,
     width: number,
-    value: (row: T) => CellValue,
+    value: (row: T) => CellValue | undefined,
     more?: Partial<Column>,
-  ): Column =>
-    column(key, label, kind, width, rows.map(value), more);
+  ): Column => {
+    const values = rows.map((row) => value(row) ?? null);
+    return column(key, label, kind, width, values, more);
+  };
 
 /** A table with less than this is as high as its rows. */
 const HEIGHT = 380;
 
-/** The trace of the n-th worker. */
-function traceOf({ selection, payload }: TableProps, place: number): Selection {
-  const found = payload.workers[place];
-  return { run: selection.run, worker: found?.worker ?? "", span: found?.span ?? "" };
-}
-
 /** Who holds each step back, by how much, and with what. */
 export function BlameTable(props: TableProps) {
-  const { payload, hrefOf } = props;
+  const { payload, hrefOf, selection } = props;
   const { steps, workers } = payload;
   const blame = useMemo(
     () => payload.blame.filter(({ step }) => isChosen(props.steps, payload.own_steps[step] ?? -1)),
@@ -43,27 +39,28 @@ export function BlameTable(props: TableProps) {
   );
   const columns = useColumns(() => {
     const event = (row: number): string | null => {
-      const item = blame[row];
-      const part = item?.parts[0];
-      return item && part
-        ? hrefOf("trace", { sel: String(part.event) }, traceOf(props, item.worker))
+      const { worker: place = -1, parts: [part] = [] } = blame[row] ?? {};
+      const worker = workers[place];
+      return worker && part
+        ? hrefOf("trace", { sel: String(part.event) }, traceOf(selection, worker))
         : null;
     };
     const of = columnsOfRows(blame);
-    const also = (item: BlameItem) => item.also.map((place) => nameAt(workers, place)).join(", ");
+    const names = (places: readonly number[]) =>
+      places.map((place) => nameAt(workers, place)).join(", ");
     return [
       of("step", "Step", "text", 62, ({ step }) => stepName(steps[step] ?? "")),
       of("held_by", "Rank", "text", 82, ({ worker }) => nameAt(workers, worker)),
-      of("also", "Likewise", "text", 90, (item) => also(item) || null),
+      of("also", "Likewise", "text", 90, ({ also }) => names(also) || null),
       of("held", "Held back by", "time", 112, (item) => item.held_ns, { bar: true }),
       of("on_path", "On the path", "time", 92, (item) => item.path_ns),
-      of("work", "What takes longer", "code", 210, ({ parts }) => parts[0]?.name ?? null, {
+      of("work", "What takes longer", "code", 210, ({ parts: [part] }) => part?.name, {
         href: event,
       }),
-      of("work_ns", "Longer by", "time", 84, ({ parts }) => parts[0]?.held_ns ?? null),
-      of("kind", "Kind", "text", 110, ({ parts }) => parts[0]?.kind ?? null),
-      of("module", "Module", "code", 120, ({ parts }) => parts[0]?.module ?? null),
-      of("line", "Source line", "code", 170, ({ parts }) => parts[0]?.line ?? null, { grow: true }),
+      of("work_ns", "Longer by", "time", 84, ({ parts: [part] }) => part?.held_ns),
+      of("kind", "Kind", "text", 110, ({ parts: [part] }) => part?.kind),
+      of("module", "Module", "code", 120, ({ parts: [part] }) => part?.module),
+      of("line", "Source line", "code", 170, ({ parts: [part] }) => part?.line, { grow: true }),
     ];
   }, [blame]);
   return (
@@ -161,8 +158,19 @@ export function countsText(
     .join("; ");
 }
 
-export function WorkersTable(props: TableProps) {
-  const { payload, hrefOf } = props;
+/** Links from workers to their overviews. */
+export const toOverview =
+  (
+    hrefOf: ViewProps["hrefOf"],
+    selection: ViewProps["selection"],
+    workers: DistributedPayload["workers"],
+  ) =>
+  (row: number): string | null => {
+    const worker = workers[row];
+    return worker ? hrefOf("overview", {}, traceOf(selection, worker)) : null;
+  };
+
+export function WorkersTable({ payload, hrefOf, selection }: TableProps) {
   const { workers } = payload;
   const columns = useColumns(() => {
     const of = columnsOfRows(workers);
@@ -171,7 +179,7 @@ export function WorkersTable(props: TableProps) {
     return [
       of("worker", "Worker", "text", 170, ({ worker }) => worker, {
         term: "worker",
-        href: (row) => hrefOf("overview", {}, traceOf(props, row)),
+        href: toOverview(hrefOf, selection, workers),
       }),
       of("rank", "Rank", "count", 64, ({ rank }) => rank, { term: "rank" }),
       of("rank_source", "Rank from", "text", 104, (item) => item.rank_source, { hidden: true }),

@@ -22,8 +22,7 @@ import tables from "../tables.css?inline";
 adoptStyles(tables);
 
 export function DistributedView(props: ViewProps) {
-  const { run, worker, span } = props.selection;
-  const resource = useResource("distributed", { run, worker, span });
+  const resource = useResource("distributed", props.selection);
   useUntilComplete(resource);
   return (
     <Loaded

@@ -3,16 +3,8 @@
 import type { Finding, FindingsPayload, FindingView, Number as Figure } from "../../api/types.gen";
 import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
 
-const UNITS: Readonly<Record<string, Unit>> = {
-  ns: "ns",
-  bytes: "bytes",
-  share: "share",
-  count: "count",
-};
-
-export function figureText(figure: Figure): string {
-  return format(figure.value, UNITS[figure.unit] ?? "number");
-}
+export const figureText = ({ value, unit }: Figure): string =>
+  format(value, (unit || "number") as Unit);
 
 /** Largest first; what costs no step time after what does, and what the profiler itself costs at the end. */
 export function ordered(findings: readonly Finding[]): Finding[] {
@@ -36,8 +28,7 @@ export function gainText({
 /** What the largest of them costs: savings of several are no sum. */
 export function gainOfLargest(findings: readonly Finding[]): string {
   const [largest] = ordered(findings);
-  if (largest === undefined || largest.artefact) return "";
-  return largest.recoverable_ns === null ? "" : gainText(largest);
+  return largest && !largest.artefact && largest.recoverable_ns !== null ? gainText(largest) : "";
 }
 
 const MOST = 3;

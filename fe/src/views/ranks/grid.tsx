@@ -1,6 +1,6 @@
 /** All ranks of a run as squares by coordinates: coloured by a figure, to be chosen from by pointer and by key. */
 
-import type { ComponentChildren, TargetedPointerEvent } from "preact";
+import type { ComponentChildren, RefObject, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { OverviewRanksPayload, RankDimension, RankSpread } from "../../api/types.gen";
 import { format, formatCount } from "../../base/units";
@@ -13,12 +13,14 @@ import {
   coordinatesText,
   FIGURE_LABELS,
   type GridLayout,
+  type Label,
   layOut,
   levelAt,
   moved,
-  placeName,
+  placeNames,
   rankName,
   readAxes,
+  type Square,
 } from "./model";
 
 export interface RankGridProps {
@@ -34,35 +36,51 @@ export interface RankGridProps {
 const LETTER = 6.8;
 const HEAD = 18;
 
+/** A select of more places is no help. */
+const MOST_PLACES = 256;
+
 /** The squares with the choice of dimensions and colour above them. */
 export function RankGrid(props: RankGridProps) {
   const { payload, params, setParam } = props;
   const { dimensions, spreads } = payload;
   const axes = useMemo(() => readAxes(dimensions, params), [dimensions, params]);
   const spread = colourOf(payload, params.colour);
+  const axisSelect = (label: string, axis: "rows" | "columns") => (
+    <Select
+      label={label}
+      value={dimensions[axes[axis]]?.name ?? NONE}
+      options={[
+        ...dimensions
+          .toReversed()
+          .map(({ name, size }) => ({ value: name, label: name, note: String(size) })),
+        { value: NONE, label: NONE },
+      ]}
+      onChange={(name) => setParam(axis, name)}
+    />
+  );
   return (
     <div class="rank-grid">
       <div class="rank-controls">
         {dimensions.length > 1 ? (
           <>
-            <AxisSelect label="Rows" axis="rows" at={axes.rows} {...{ dimensions, setParam }} />
-            <AxisSelect
-              label="Columns"
-              axis="columns"
-              at={axes.columns}
-              {...{ dimensions, setParam }}
-            />
-            {dimensions.map((dimension, place) =>
-              place === axes.rows ||
-              place === axes.columns ||
-              dimension.size > MOST_PLACES ? null : (
-                <OnlySelect
-                  key={dimension.name}
-                  at={axes.only[place] ?? -1}
-                  {...{ dimension, setParam }}
+            {axisSelect("Rows", "rows")}
+            {axisSelect("Columns", "columns")}
+            {dimensions.map((dimension, place) => {
+              const { name, size } = dimension;
+              const at = axes.only[place] ?? -1;
+              return place === axes.rows || place === axes.columns || size > MOST_PLACES ? null : (
+                <Select
+                  key={name}
+                  label={name}
+                  value={at < 0 ? "" : String(at)}
+                  options={[
+                    { value: "", label: `all ${size}` },
+                    ...placeNames(dimension).map((label, i) => ({ value: String(i), label })),
+                  ]}
+                  onChange={(chosen) => setParam(`only.${name}`, chosen)}
                 />
-              ),
-            )}
+              );
+            })}
           </>
         ) : null}
         {spreads.length > 1 && spread ? (
@@ -80,53 +98,10 @@ export function RankGrid(props: RankGridProps) {
   );
 }
 
-/** A select of more places is no help. */
-const MOST_PLACES = 256;
+const NONE = "none";
 
-interface AxisSelectProps extends Pick<RankGridProps, "setParam"> {
-  label: string;
-  axis: "rows" | "columns";
-  dimensions: readonly RankDimension[];
-  at: number;
-}
-
-function AxisSelect({ label, axis, dimensions, at, setParam }: AxisSelectProps) {
-  return (
-    <Select
-      label={label}
-      value={dimensions[at]?.name ?? "none"}
-      options={[
-        ...[...dimensions]
-          .reverse()
-          .map(({ name, size }) => ({ value: name, label: name, note: String(size) })),
-        { value: "none", label: "none" },
-      ]}
-      onChange={(name) => setParam(axis, name)}
-    />
-  );
-}
-
-interface OnlySelectProps extends Pick<RankGridProps, "setParam"> {
-  dimension: RankDimension;
-  at: number;
-}
-
-function OnlySelect({ dimension, at, setParam }: OnlySelectProps) {
-  return (
-    <Select
-      label={dimension.name}
-      value={at < 0 ? "" : String(at)}
-      options={[
-        { value: "", label: `all ${dimension.size}` },
-        ...Array.from({ length: dimension.size }, (_, place) => ({
-          value: String(place),
-          label: placeName(dimension, place),
-        })),
-      ]}
-      onChange={(place) => setParam(`only.${dimension.name}`, place || null)}
-    />
-  );
-}
+const longestOf = (names: readonly string[]): number =>
+  Math.max(1, ...names.map(({ length }) => length));
 
 interface SquaresProps extends RankGridProps {
   axes: Axes;
@@ -138,12 +113,7 @@ function Squares({ payload, axes, spread, chosen, onChoose }: SquaresProps) {
   const root = useRef<HTMLDivElement>(null);
   const cursor = useRef<SVGRectElement>(null);
   const [row, column] = [dimensions[axes.rows], dimensions[axes.columns]];
-  const longest = row
-    ? Math.max(
-        row.name.length,
-        ...Array.from({ length: row.size }, (_, i) => placeName(row, i).length),
-      )
-    : 0;
+  const longest = row ? longestOf([row.name, ...placeNames(row)]) : 0;
   const gutter = row ? Math.ceil(Math.min(longest, 20) * LETTER) + 12 : 36;
   const width = Math.max(120, useWidth(root) - gutter - 12);
   const layout = useMemo(
@@ -183,6 +153,17 @@ function Squares({ payload, axes, spread, chosen, onChoose }: SquaresProps) {
     setAt(squareAt(layout, event.clientX - box.left - gutter, event.clientY - box.top - head));
   };
   const head = column ? HEAD : 0;
+  const outline = (name: string, of: Square | undefined, ref?: RefObject<SVGRectElement | null>) =>
+    of ? (
+      <rect
+        ref={ref}
+        class={name}
+        x={of.x}
+        y={of.y}
+        width={layout.size - 1}
+        height={layout.size - 1}
+      />
+    ) : null;
   return (
     <div
       class="rank-scroll"
@@ -211,17 +192,8 @@ function Squares({ payload, axes, spread, chosen, onChoose }: SquaresProps) {
         <Labels {...{ layout, gutter, row, column }} />
         <g transform={`translate(${gutter} ${head})`}>
           {drawn}
-          {open ? <Outline class="rank-open" size={layout.size} {...open} /> : null}
-          {square ? (
-            <rect
-              ref={cursor}
-              class="rank-cursor"
-              x={square.x}
-              y={square.y}
-              width={layout.size - 1}
-              height={layout.size - 1}
-            />
-          ) : null}
+          {outline("rank-open", open)}
+          {outline("rank-cursor", square, cursor)}
         </g>
       </svg>
       <span class="visually-hidden" role="status">
@@ -237,8 +209,8 @@ function Squares({ payload, axes, spread, chosen, onChoose }: SquaresProps) {
   );
 }
 
-function axesText(row: RankDimension | undefined, column: RankDimension | undefined): string {
-  const names = [row, column].flatMap((dimension) => (dimension ? [dimension.name] : []));
+function axesText(...axes: readonly (RankDimension | undefined)[]): string {
+  const names = axes.flatMap((dimension) => dimension?.name ?? []);
   return names.length ? ` by ${names.join(" and ")}` : "";
 }
 
@@ -274,7 +246,7 @@ interface DrawnProps {
 /** The squares of each colour as one path, and a mark in those that stand out. */
 function Drawn({ payload: { workers }, layout: { squares, size }, spread }: DrawnProps) {
   const paths = new Map<string, string>();
-  const range = spread ? colourRange(spread) : { low: 0, high: 0 };
+  const range = colourRange(spread);
   const side = size - 1;
   const out = new Set(spread?.outliers);
   for (const { worker, x, y } of squares) {
@@ -303,20 +275,6 @@ function Drawn({ payload: { workers }, layout: { squares, size }, spread }: Draw
   );
 }
 
-function Outline({
-  x,
-  y,
-  size,
-  class: name,
-}: {
-  x: number;
-  y: number;
-  size: number;
-  class: string;
-}) {
-  return <rect class={name} x={x} y={y} width={size - 1} height={size - 1} />;
-}
-
 interface LabelsProps {
   layout: GridLayout;
   gutter: number;
@@ -324,13 +282,16 @@ interface LabelsProps {
   column: RankDimension | undefined;
 }
 
+/** From one label to the next, px. */
+const stepOf = ([first, second]: readonly Label[]): number =>
+  (second?.at ?? Infinity) - (first?.at ?? 0);
+
 function Labels({ layout, gutter, row, column }: LabelsProps) {
   const head = column ? HEAD : 0;
-  const longest = Math.max(1, ...layout.columns.map(({ text }) => text.length));
-  const step = (layout.columns[1]?.at ?? Infinity) - (layout.columns[0]?.at ?? 0);
+  const longest = longestOf(layout.columns.map(({ text }) => text));
+  const step = stepOf(layout.columns);
   const every = Math.max(1, Math.ceil((longest * LETTER + 4) / step));
-  const down = (layout.rows[1]?.at ?? Infinity) - (layout.rows[0]?.at ?? 0);
-  const everyRow = Math.max(1, Math.ceil(13 / down));
+  const everyRow = Math.max(1, Math.ceil(13 / stepOf(layout.rows)));
   return (
     <g>
       {column
@@ -361,7 +322,7 @@ function Labels({ layout, gutter, row, column }: LabelsProps) {
 }
 
 function Legend({ payload, spread }: { payload: OverviewRanksPayload; spread: RankSpread | null }) {
-  const { low, high } = spread ? colourRange(spread) : { low: 0, high: 0 };
+  const { low, high } = colourRange(spread);
   const states = new Set(payload.workers.map(({ state }) => state));
   return (
     <ul class="legend-line">

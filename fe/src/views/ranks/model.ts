@@ -31,20 +31,18 @@ export function rankName({ rank, worker }: Pick<RunWorker, "rank" | "worker">): 
  */
 export function foundWorkers(workers: readonly Searched[], text: string): number[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rated: { place: number; rating: number }[] = [];
-  workers.forEach((worker, place) => {
-    const rating = ratingOf(worker, words);
-    if (rating >= 0) rated.push({ place, rating });
-  });
-  return rated.sort((a, b) => a.rating - b.rating || a.place - b.place).map(({ place }) => place);
+  return workers
+    .map((worker, place) => ({ place, rating: ratingOf(worker, words) }))
+    .filter(({ rating }) => rating >= 0)
+    .sort((a, b) => a.rating - b.rating)
+    .map(({ place }) => place);
 }
 
 function ratingOf({ worker, rank, node }: Searched, words: readonly string[]): number {
-  const number = rank === null ? "" : String(rank);
+  const number = String(rank ?? "");
   const wanted = words.filter((word) => word !== "rank").join(" ");
-  if (!words.length) return 0;
   if (number && wanted === number) return 0;
-  const all = `${rank === null ? "" : `rank ${number} `}${worker} ${node}`.toLowerCase();
+  const all = `${number && `rank ${number} `}${worker} ${node}`.toLowerCase();
   if (!words.every((word) => all.includes(word))) return -1;
   return number.startsWith(wanted) ? 1 : 2;
 }
@@ -60,24 +58,22 @@ export interface Axes {
 export function readAxes(dimensions: readonly RankDimension[], params: Params): Axes {
   const basis = dimensions.flatMap((dimension, place) => (dimension.independent ? [place] : []));
   const nodes = dimensions.findIndex(({ values }) => values.length > 0);
-  const several = basis.length > 1;
+  const [outermost = nodes, next = -1] = basis.length > 1 ? basis.reverse() : [];
   const named = (key: string, usual: number): number =>
-    params[key] === undefined
-      ? usual
-      : dimensions.findIndex((dimension) => dimension.name === params[key]);
-  const rows = named("rows", several ? (basis.at(-1) ?? -1) : nodes);
-  const columns = named("columns", several ? (basis.at(-2) ?? -1) : -1);
-  const only = dimensions.map((dimension, place) => {
-    const value = Number(params[`only.${dimension.name}`] || -1);
-    const inside = Number.isInteger(value) && value >= 0 && value < dimension.size;
-    return inside && place !== rows && place !== columns ? value : -1;
+    params[key] === undefined ? usual : dimensions.findIndex(({ name }) => name === params[key]);
+  const rows = named("rows", outermost);
+  const columns = named("columns", next);
+  const only = dimensions.map(({ name, size }, place) => {
+    const value = Number(params[`only.${name}`] || -1);
+    return Number.isInteger(value) && value < size && place !== rows && place !== columns
+      ? value
+      : -1;
   });
   return { rows, columns: columns === rows ? -1 : columns, only };
 }
 
-export function placeName({ values }: RankDimension, place: number): string {
-  return values[place] ?? String(place);
-}
+export const placeNames = ({ size, values }: RankDimension): string[] =>
+  Array.from({ length: size }, (_, place) => values[place] ?? String(place));
 
 /** `TP 3`, `groups of 8, stride 4: 3`, or the name of a node. */
 function placeText({ name, values }: RankDimension, place: number): string {
@@ -85,15 +81,14 @@ function placeText({ name, values }: RankDimension, place: number): string {
 }
 
 /** `PP 1 · DP 0 · TP 6`, the outermost first; empty where nothing is known. */
-export function coordinatesText(dimensions: readonly RankDimension[], worker: number): string {
-  return [...dimensions]
-    .reverse()
+export const coordinatesText = (dimensions: readonly RankDimension[], worker: number): string =>
+  dimensions
+    .toReversed()
     .flatMap((dimension) => {
       const place = dimension.place[worker] ?? -1;
-      return place < 0 ? [] : [placeText(dimension, place)];
+      return place < 0 ? [] : placeText(dimension, place);
     })
     .join(" · ");
-}
 
 export interface Square {
   worker: number;
@@ -139,56 +134,47 @@ export function layOut(
 ): GridLayout {
   const row = axisOf(dimensions[rows]);
   const column = axisOf(dimensions[columns]);
+  const [down, across] = [row.count, column.count];
   const cells = new Map<number, number[]>();
-  let most = 1;
-  for (let worker = 0; worker < workers.length; worker++) {
-    if (only.some((place, i) => place >= 0 && dimensions[i]?.place[worker] !== place)) continue;
-    const key = row.of(worker) * column.count + column.of(worker);
-    const cell = cells.get(key);
-    if (cell) cell.push(worker);
-    else cells.set(key, [worker]);
-    most = Math.max(most, cell?.length ?? 1);
-  }
-  const wide = cellWidth(most, column.count, width);
+  workers.forEach((_, worker) => {
+    if (only.some((place, i) => place >= 0 && dimensions[i]?.place[worker] !== place)) return;
+    const key = row.of(worker) * across + column.of(worker);
+    const cell = cells.get(key) ?? [];
+    cell.push(worker);
+    cells.set(key, cell);
+  });
+  const most = Math.max(1, ...[...cells.values()].map(({ length }) => length));
+  const wide = cellWidth(most, across, width);
   const high = Math.ceil(most / wide);
-  const room = Math.floor((width - GAP * column.count) / (column.count * wide));
+  const room = Math.floor((width - GAP * across) / (across * wide));
   const size = Math.max(SMALLEST, Math.min(LARGEST, room));
   const [stepX, stepY] = [wide * size + GAP, high * size + GAP];
-  const squares: Square[] = [];
-  for (const [key, workers] of cells) {
-    const [y, x] = [Math.floor(key / column.count), key % column.count];
-    workers.forEach((worker, i) =>
-      squares.push({
+  const squares = [...cells]
+    .flatMap(([key, places]) =>
+      places.map((worker, i) => ({
         worker,
-        x: x * stepX + (i % wide) * size,
-        y: y * stepY + Math.floor(i / wide) * size,
-      }),
-    );
-  }
-  squares.sort((a, b) => a.y - b.y || a.x - b.x);
-  const plain = row.count * column.count === 1;
+        x: (key % across) * stepX + (i % wide) * size,
+        y: Math.floor(key / across) * stepY + Math.floor(i / wide) * size,
+      })),
+    )
+    .sort((a, b) => a.y - b.y || a.x - b.x);
+  const labels = (names: readonly string[], step: number): Label[] =>
+    names.map((text, place) => ({ text, at: place * step + (step - GAP) / 2 }));
   return {
     size,
     squares,
-    rows: plain
-      ? firstOfLines(squares, workers, size)
-      : row.names.map((text, y) => ({ text, at: y * stepY + (stepY - GAP) / 2 })),
-    columns: column.names.map((text, x) => ({ text, at: x * stepX + (stepX - GAP) / 2 })),
-    width: column.count * stepX - GAP,
-    height: row.count * stepY - GAP,
+    // Without dimensions a line is known by its first rank.
+    rows:
+      down * across === 1
+        ? squares.flatMap(({ worker, x, y }) => {
+            const rank = workers[worker]?.rank ?? null;
+            return x === 0 && rank !== null ? { text: String(rank), at: y + size / 2 } : [];
+          })
+        : labels(row.names, stepY),
+    columns: labels(column.names, stepX),
+    width: across * stepX - GAP,
+    height: down * stepY - GAP,
   };
-}
-
-/** Without dimensions a line is known by its first rank. */
-function firstOfLines(
-  squares: readonly Square[],
-  workers: readonly Pick<RunWorker, "rank">[],
-  size: number,
-): Label[] {
-  return squares.flatMap(({ worker, x, y }) => {
-    const rank = workers[worker]?.rank ?? null;
-    return x === 0 && rank !== null ? [{ text: String(rank), at: y + size / 2 }] : [];
-  });
 }
 
 /** How many ranks of a cell stand side by side: all, else about as many as below each other. */
@@ -198,20 +184,17 @@ function cellWidth(most: number, columns: number, width: number): number {
 }
 
 /** The names along an axis, and the place of a worker; workers of unknown place are in one more. */
-function axisOf(dimension: RankDimension | undefined): {
-  count: number;
-  names: readonly string[];
-  of: (worker: number) => number;
-} {
-  if (!dimension) return { count: 1, names: [], of: () => 0 };
-  const { size, place } = dimension;
-  const names = Array.from({ length: size }, (_, i) => placeName(dimension, i));
-  const lacks = place.some((at) => at < 0);
-  const at = (worker: number): number => place[worker] ?? -1;
+function axisOf(dimension: RankDimension | undefined) {
+  const places = dimension?.place ?? [];
+  const known = dimension ? placeNames(dimension) : [];
+  const names = places.some((at) => at < 0) ? [...known, "?"] : known;
   return {
-    count: size + (lacks ? 1 : 0),
-    names: lacks ? [...names, "?"] : names,
-    of: (worker) => (at(worker) < 0 ? size : at(worker)),
+    names,
+    count: Math.max(1, names.length),
+    of: (worker: number): number => {
+      const at = places[worker] ?? -1;
+      return at < 0 ? known.length : at;
+    },
   };
 }
 
@@ -219,42 +202,43 @@ function axisOf(dimension: RankDimension | undefined): {
 export function moved(squares: readonly Square[], at: number, key: string): number | null {
   const from = squares[at];
   if (!from) return squares.length ? 0 : null;
-  if (key === "Home") return 0;
-  if (key === "End") return squares.length - 1;
-  if (key === "ArrowRight") return Math.min(at + 1, squares.length - 1);
-  if (key === "ArrowLeft") return Math.max(at - 1, 0);
-  if (key !== "ArrowDown" && key !== "ArrowUp") return null;
-  const down = key === "ArrowDown";
-  let best = at;
-  let line: number | null = null;
-  for (let i = at; i >= 0 && i < squares.length; i += down ? 1 : -1) {
-    const square = squares[i];
-    if (!square || square.y === from.y) continue;
-    line ??= square.y;
-    if (square.y !== line) break;
-    const nearest = squares[best];
-    if (best === at || Math.abs(square.x - from.x) < Math.abs((nearest?.x ?? 0) - from.x)) best = i;
-  }
-  return best;
+  const last = squares.length - 1;
+  const inLine: Readonly<Record<string, number>> = {
+    Home: 0,
+    End: last,
+    ArrowRight: Math.min(at + 1, last),
+    ArrowLeft: Math.max(at - 1, 0),
+  };
+  if (key !== "ArrowDown" && key !== "ArrowUp") return inLine[key] ?? null;
+  const ahead = key === "ArrowDown" ? squares.slice(at) : squares.slice(0, at).reverse();
+  const line = ahead.find(({ y }) => y !== from.y)?.y;
+  const far = ({ x }: Square): number => Math.abs(x - from.x);
+  const [nearest] = ahead.filter(({ y }) => y === line).sort((a, b) => far(a) - far(b));
+  return nearest ? squares.indexOf(nearest) : at;
+}
+
+interface ColourRange {
+  low: number;
+  high: number;
 }
 
 /** The range of the colours: of all values, but no narrower than what counts as noise. */
-export function colourRange({ quartiles, limit }: Pick<RankSpread, "quartiles" | "limit">): {
-  low: number;
-  high: number;
-} {
+export function colourRange(spread: Pick<RankSpread, "quartiles" | "limit"> | null): ColourRange {
+  const { quartiles, limit } = spread ?? { quartiles: [], limit: 0 };
   const [least = 0, , median = 0, , most = 0] = quartiles;
   return { low: Math.min(least, median - limit), high: Math.max(most, median + limit) };
 }
 
+/** In which of so many equal parts of a range a value is; the first where all are equal. */
+function partOf(value: number, { low, high }: ColourRange, parts: number): number {
+  const part = high > low ? Math.floor(((value - low) / (high - low)) * parts) : 0;
+  return Math.max(0, Math.min(parts - 1, part));
+}
+
 /** Colour of a value: 1 to 6 from low to high, 0 where all are equal, −1 unknown. */
-export function levelAt(
-  value: number | null | undefined,
-  { low, high }: { low: number; high: number },
-): number {
+export function levelAt(value: number | null | undefined, range: ColourRange): number {
   if (value === null || value === undefined) return -1;
-  if (high <= low) return 0;
-  return Math.max(1, Math.min(LEVELS, 1 + Math.floor(((value - low) / (high - low)) * LEVELS)));
+  return range.high > range.low ? 1 + partOf(value, range, LEVELS) : 0;
 }
 
 /** How many values are in each of so many equal parts of their range. */
@@ -267,9 +251,8 @@ export function histogram(
   const counts = new Array<number>(bins).fill(0);
   for (const value of values) {
     if (value === null) continue;
-    const bin = high > low ? Math.floor(((value - low) / (high - low)) * bins) : 0;
-    const at = Math.max(0, Math.min(bins - 1, bin));
-    counts[at] = (counts[at] ?? 0) + 1;
+    const part = partOf(value, { low, high }, bins);
+    counts[part] = (counts[part] ?? 0) + 1;
   }
   return counts;
 }

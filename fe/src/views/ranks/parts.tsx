@@ -115,23 +115,25 @@ function Histogram({ spread }: { spread: RankSpread }) {
   const counts = histogram(values, low, high, BINS);
   const most = Math.max(1, ...counts);
   const room = WIDTH - 8;
-  const x = (value: number): number =>
-    4 + (high > low ? ((value - low) / (high - low)) * room : room / 2);
-  const step = high > low ? room / BINS : 6;
+  const wide = high > low;
+  const x = (value: number): number => 4 + room * (wide ? (value - low) / (high - low) : 0.5);
+  const step = wide ? room / BINS : 6;
   return (
     <svg class="rank-histogram" width={WIDTH} height={HEIGHT + 6} aria-hidden="true">
       <line class="axis-grid" x1={0} x2={WIDTH} y1={HEIGHT} y2={HEIGHT} />
-      {counts.map((count, bin) =>
-        count ? (
+      {counts.map((count, bin) => {
+        // One rank of a thousand is still seen.
+        const height = 3 + ((HEIGHT - 5) * count) / most;
+        return count ? (
           <rect
             key={bin}
-            x={high > low ? 4 + bin * step : x(low) - 3}
-            y={HEIGHT - barHeight(count, most)}
+            x={wide ? 4 + bin * step : x(low) - 3}
+            y={HEIGHT - height}
             width={Math.max(1, step - 0.6)}
-            height={barHeight(count, most)}
+            height={height}
           />
-        ) : null,
-      )}
+        ) : null;
+      })}
       <rect
         class="rank-half"
         x={x(first) - 1}
@@ -146,9 +148,6 @@ function Histogram({ spread }: { spread: RankSpread }) {
     </svg>
   );
 }
-
-/** One rank of a thousand is still seen. */
-const barHeight = (count: number, most: number): number => 3 + ((HEIGHT - 5) * count) / most;
 
 export function Outliers(props: PartProps) {
   const { outliers, spreads } = props.payload;
@@ -221,7 +220,7 @@ export function Groups(props: PartProps) {
                 </th>
                 {spreads.map(({ figure, unit }, i) => (
                   <td key={figure} class="number">
-                    {rangeText(format(low[i], unit), format(high[i], unit))}
+                    {[...new Set([low, high].map((ends) => format(ends[i], unit)))].join(" to ")}
                   </td>
                 ))}
               </tr>
@@ -235,5 +234,3 @@ export function Groups(props: PartProps) {
     </Panel>
   );
 }
-
-const rangeText = (low: string, high: string): string => (low === high ? low : `${low} to ${high}`);

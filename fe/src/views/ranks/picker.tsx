@@ -28,18 +28,18 @@ export function Picker(props: PickerProps) {
   const { selection, workers, onChoose } = props;
   const [asked, setAsked] = useState(false);
   const [params, setParams] = useState<Params>({});
-  const query = { run: selection.run, worker: selection.worker, span: selection.span };
-  const known = useResource(asked ? null : "overview/ranks/known", query);
-  const made = useResource(asked ? "overview/ranks" : null, query);
+  const known = useResource(asked ? null : "overview/ranks/known", selection);
+  const made = useResource(asked ? "overview/ranks" : null, selection);
   useUntilComplete(made);
   const payload = asked ? made.data : known.data?.known ? known.data : null;
   const about = useMemo(() => {
-    const places = new Map(payload?.workers.map(({ worker }, place) => [worker, place]));
+    const { workers: all = [], dimensions = [] } = payload ?? {};
+    const places = new Map(all.map(({ worker }, place) => [worker, place]));
     return (name: string): About => {
       const place = places.get(name) ?? -1;
       return {
-        node: payload?.workers[place]?.node ?? "",
-        coordinates: payload ? coordinatesText(payload.dimensions, place) : "",
+        node: all[place]?.node ?? "",
+        coordinates: coordinatesText(dimensions, place),
       };
     };
   }, [payload]);
@@ -52,7 +52,7 @@ export function Picker(props: PickerProps) {
             payload={payload}
             params={params}
             setParam={(key, value) =>
-              setParams(({ [key]: _, ...rest }) => withParam(rest, key, value))
+              setParams(({ [key]: _, ...rest }) => (value ? { ...rest, [key]: value } : rest))
             }
             chosen={selection.worker}
             onChoose={(at) => onChoose(payload.workers[at]?.worker ?? "")}
@@ -72,10 +72,6 @@ export function Picker(props: PickerProps) {
       </section>
     </div>
   );
-}
-
-function withParam(params: Params, key: string, value: string | null): Params {
-  return value ? { ...params, [key]: value } : params;
 }
 
 /** What is known of a worker when all of them are read; empty until then. */

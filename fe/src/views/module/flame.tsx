@@ -40,9 +40,6 @@ import {
 import { FlameLegend, frameColumns, frameLines } from "./parts";
 import { SandwichOf } from "./sandwich";
 
-/** Where links from elsewhere on the page lead. */
-export const FLAME_ID = "flame-graph";
-
 interface PanelProps extends ViewProps {
   device: string;
   /** What the page says already that was not recorded. */
@@ -58,7 +55,6 @@ export function FlamePanel(props: PanelProps) {
       term="flame_graph"
       note="width shows time; children below their callers"
     >
-      <div id={FLAME_ID} class="flame-anchor" />
       <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <FlameOf {...props} payload={payload} tree={tree} />}
       </Loaded>

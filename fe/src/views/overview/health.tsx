@@ -53,7 +53,7 @@ export function Health({ items }: { items: readonly DefectItem[] }) {
             <Badge tone={severity.tone}>{severity.word}</Badge>
             <div>
               <p>
-                {item.sentence} <span class="defect-count number">{formatCount(item.count)}×</span>
+                {item.sentence} <span class="number muted">{formatCount(item.count)}×</span>
               </p>
               <p class="defect-more">
                 {touched(item)}

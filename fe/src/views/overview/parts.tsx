@@ -35,7 +35,7 @@ export function Headline({ payload, lead, onOdd }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
-        <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
+        <p class={`headline-first${lead === null ? " muted" : ""}`}>
           {lead ?? "Looking for findings …"}
         </p>
       )}

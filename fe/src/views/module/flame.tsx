@@ -268,9 +268,7 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
         tint={tint}
         zoom={zoom}
         onZoom={(row) => setParam("zoom", keyOfFrame(rows, row))}
-        describe={(row) =>
-          frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)
-        }
+        describe={(row) => frameLines(payload, row, device, layout)}
         detail={(row) => <FrameDetail {...props} {...{ payload, row, device, layout }} />}
       />
       <p class="muted">{restText(payload, metric, device)}</p>
@@ -333,14 +331,7 @@ type DetailProps = ViewProps & {
 function FrameDetail({ payload, row, device, layout, hrefOf, params }: DetailProps) {
   const { rows } = payload;
   if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;
-  const [name = "", ...lines] = frameLines(
-    rows,
-    row,
-    payload.has_device,
-    device,
-    layout.total,
-    layout.width[row] ?? 0,
-  );
+  const [name = "", ...lines] = frameLines(payload, row, device, layout);
   const event = rows.event[row] ?? -1;
   return (
     <p class="flame-detail">
@@ -370,11 +361,7 @@ function FrameTable({
   const { rows } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);
-  const columns = useMemo(() => {
-    const href = (row: number): string | null =>
-      (rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) });
-    return frameColumns(rows, device, href);
-  }, [rows, device, hrefOf]);
+  const columns = useMemo(() => frameColumns(rows, device, hrefOf), [rows, device, hrefOf]);
   return (
     <Grid
       label={payload.tree === "line" ? "Python lines" : "Modules and operators"}

@@ -30,19 +30,38 @@ export function SandwichOf(props: SandwichProps) {
     () => functionsOf(payload.rows, metric, layers),
     [payload, metric, layers],
   );
-  const focus =
-    params.focus && functions.name.includes(params.focus) ? params.focus : functions.name[0];
+  const names = useMemo(() => functions.map(({ name }) => name), [functions]);
+  const focus = names.find((name) => name === params.focus) ?? names[0];
   const columns = useMemo(
     () => [
-      column("frame", "Function", "code", 270, functions.name, {
-        href: (row) => hrefOf(view, { ...params, focus: functions.name[row] ?? "" }),
-        onFollow: (row) => setParam("focus", functions.name[row] ?? null),
+      column("frame", "Function", "code", 270, names, {
+        href: (row) => hrefOf(view, { ...params, focus: names[row] ?? "" }),
+        onFollow: (row) => setParam("focus", names[row] ?? null),
       }),
-      column("own", "Self", "time", 110, functions.own, { bar: true }),
-      column("function_total", "Total", "time", 110, functions.total),
-      column("calls", "Calls", "count", 80, functions.calls),
+      column(
+        "own",
+        "Self",
+        "time",
+        110,
+        functions.map(({ own }) => own),
+        { bar: true },
+      ),
+      column(
+        "function_total",
+        "Total",
+        "time",
+        110,
+        functions.map(({ total }) => total),
+      ),
+      column(
+        "calls",
+        "Calls",
+        "count",
+        80,
+        functions.map(({ calls }) => calls),
+      ),
     ],
-    [functions, params, setParam, hrefOf, view],
+    [functions, names, params, setParam, hrefOf, view],
   );
   const parts = useMemo(
     () => sandwichOf(payload.rows, metric, layers, focus ?? ""),
@@ -59,7 +78,7 @@ export function SandwichOf(props: SandwichProps) {
       <Grid
         label="Functions"
         columns={columns}
-        rowCount={functions.name.length}
+        rowCount={names.length}
         height={height}
         sort={sort}
         onSort={setSort}
@@ -104,7 +123,7 @@ function Side({ label, rows, upward = false, metric, device, hasDevice, onFocus 
   );
   const kind = useMemo(() => kindsOf(rows), [rows]);
   const describe = (row: number): string[] =>
-    frameLines(rows, row, hasDevice, device, layout.total, layout.width[row] ?? 0);
+    frameLines({ rows, has_device: hasDevice }, row, device, layout);
   return (
     <Flame
       {...{ label, layout, kind, zoom, upward, describe }}

@@ -1,11 +1,6 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
-import type {
-  EfficiencyTable,
-  EfficiencyGroup,
-  EfficiencyPayload,
-  StepMfu,
-} from "../../api/types.gen";
+import type { EfficiencyTable, EfficiencyPayload, StepMfu } from "../../api/types.gen";
 import {
   format,
   formatBytes,
@@ -25,10 +20,6 @@ export const FAST = "Winograd or FFT";
 const ASIDE = ["communication", "memcpy"];
 /** In this text, precisions that no row names. */
 const UNNAMED = "not known";
-
-export function readGroup(text: string | undefined): EfficiencyGroup {
-  return text === "kernel" ? "kernel" : "operator";
-}
 
 /** Whether the row's FLOPs are known; 0 is known. */
 export const isModelled = (rows: EfficiencyTable, row: number): boolean => rows.flops[row] !== null;

@@ -5,14 +5,15 @@ import type { KernelGroup, KernelPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel, Segmented } from "../../widgets";
+import { Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { readGroup, rowKey, unattributed } from "./model";
+import { rowKey, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -24,8 +25,13 @@ import css from "../tables.css?inline";
 
 adoptStyles(css);
 
+const GROUPS: Readonly<Record<KernelGroup, string>> = {
+  name: "Kernel",
+  properties: "+ operator + launch properties",
+};
+
 export function KernelView(props: ViewProps) {
-  const group = readGroup(props.params.group);
+  const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("kernel", viewQuery(props, { group }));
   return (
     <Loaded resource={resource} shape={[360, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -116,17 +122,7 @@ function KernelTable({ payload, group, ...props }: PageProps) {
         />
       )}
       storage={`kernel-${payload.group}`}
-      tools={
-        <Segmented<KernelGroup>
-          label="Group by"
-          value={group}
-          onChange={(next) => setParam("group", next === "name" ? null : next)}
-          options={[
-            { value: "name", label: "Kernel" },
-            { value: "properties", label: "+ operator + launch properties" },
-          ]}
-        />
-      }
+      tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No kernel matches the search."
       {...gridParams(params, setParam)}
     />

@@ -1,6 +1,6 @@
 /** What the Module page computes: modules summed by class, rows' names, the totals in words, and the frames of the flame graph. */
 
-import type { FlameTable, FlameTree, ModulesTable, ModulePayload } from "../../api/types.gen";
+import type { FlameTable, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { FLAME_KINDS } from "../../widgets";
 import { grouped } from "../rows";
@@ -159,13 +159,9 @@ export function totalParts({
 }
 
 export type Metric = "host" | "device";
-export type Order = "size" | "time";
 
-export const readTree = (text: string | undefined): FlameTree =>
-  text === "line" ? "line" : "module";
 export const readMetric = (text: string | undefined, hasDevice: boolean): Metric =>
   hasDevice && text !== "host" ? "device" : "host";
-export const readOrder = (text: string | undefined): Order => (text === "time" ? "time" : "size");
 
 export const valuesOf = (rows: FlameTable, metric: Metric): (number | null)[] =>
   metric === "device" ? rows.device_ns : rows.host_ns;

@@ -4,22 +4,29 @@ import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel, Segmented } from "../../widgets";
+import { Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { framesOf, readGroup, rowKey } from "./model";
+import { framesOf, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
 import css from "../tables.css?inline";
 
 adoptStyles(css);
 
+const GROUPS: Readonly<Record<OperatorGroup, string>> = {
+  name: "Operator",
+  shape: "+ input shape",
+  stack: "+ shape + call stack",
+};
+
 export function OperatorView(props: ViewProps) {
-  const group = readGroup(props.params.group);
+  const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
   return (
     <Loaded resource={resource} shape={[560, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -109,18 +116,7 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
         />
       )}
       storage={`operator-${payload.group}`}
-      tools={
-        <Segmented<OperatorGroup>
-          label="Group by"
-          value={group}
-          onChange={(next) => setParam("group", next === "name" ? null : next)}
-          options={[
-            { value: "name", label: "Operator" },
-            { value: "shape", label: "+ input shape" },
-            { value: "stack", label: "+ shape + call stack" },
-          ]}
-        />
-      }
+      tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No operator matches the search."
       {...gridParams(params, setParam)}
     />

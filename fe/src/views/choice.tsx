@@ -7,9 +7,8 @@ import { Segmented } from "../widgets";
 type Labels<V extends string> = Readonly<Record<V, string>>;
 
 /** The choice of a text out of the address bar; the first one where it says nothing, or what makes no sense. */
-export function chosenOf<V extends string>(labels: Labels<V>, text: string | undefined): V {
-  const values = Object.keys(labels) as V[];
-  return values.find((value) => value === text) ?? (values[0] as V);
+export function chosenOf<V extends string>(labels: Labels<V>, text = ""): V {
+  return (Object.hasOwn(labels, text) ? text : Object.keys(labels)[0]) as V;
 }
 
 interface ChoiceProps<V extends string> extends Pick<ViewProps, "params" | "setParam"> {

@@ -124,8 +124,8 @@ export function Nothing({ title, text, missing, diagnosisHref, actions }: Nothin
       title={title}
       text={first ? first.why : text}
       actions={actions}
-      {...(first?.call ? { code: first.call } : {})}
-      {...(diagnosisHref ? { diagnosisHref } : {})}
+      code={first?.call}
+      diagnosisHref={diagnosisHref}
     />
   );
 }

@@ -37,7 +37,7 @@ export function KernelView(props: ViewProps) {
     <Loaded resource={resource} shape={[360, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) =>
         payload.rows.name.length ? (
-          <KernelPage {...props} payload={payload} group={group} />
+          <KernelPage {...props} payload={payload} />
         ) : (
           <Nothing
             title={
@@ -60,10 +60,10 @@ export function KernelView(props: ViewProps) {
   );
 }
 
-type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
+type PageProps = ViewProps & { payload: KernelPayload };
 
-function KernelPage({ payload, group, ...props }: PageProps) {
-  const { setParam } = props;
+function KernelPage(props: PageProps) {
+  const { payload, setParam } = props;
   const unknown = useMemo(() => unattributed(payload), [payload]);
   return (
     <>
@@ -73,17 +73,17 @@ function KernelPage({ payload, group, ...props }: PageProps) {
         <div class="table-notes">
           <AttributionLine
             attribution={payload.attribution}
-            {...(group === "name" ? { onWhy: () => setParam("group", "properties") } : {})}
+            onWhy={payload.group === "name" ? () => setParam("group", "properties") : undefined}
           />
           <UnattributedList items={unknown} />
         </div>
-        <KernelTable {...props} payload={payload} group={group} />
+        <KernelTable {...props} />
       </Panel>
     </>
   );
 }
 
-function KernelTable({ payload, group, ...props }: PageProps) {
+function KernelTable({ payload, ...props }: PageProps) {
   const { params, setParam } = props;
   const columns = useColumns(() => kernelColumns(payload, operatorHref(props)), [payload]);
   const { rows } = payload;

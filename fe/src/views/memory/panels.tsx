@@ -1,6 +1,5 @@
 /** The panels of the Memory page about failed allocations, segments, and changes. */
 
-import { useMemo } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import { MEMORY_POOLS } from "../../api/tables.gen";
 import type {
@@ -16,7 +15,7 @@ import { complete, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { Selection, ViewProps } from "../../state/view";
 import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
-import { declaredColumns } from "../columns";
+import { declaredColumns, useColumns } from "../columns";
 import { Loaded } from "../loaded";
 import { Totals, type Total } from "../totals";
 import { TraceSelects } from "../trace_selects";
@@ -144,7 +143,7 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
 const withPool = (pool: string | undefined): { pool?: string } => (pool ? { pool } : {});
 
 function Pools({ map }: { map: MemoryMapPayload }) {
-  const columns = useMemo(() => declaredColumns(MEMORY_POOLS, map.pools), [map]);
+  const columns = useColumns(() => declaredColumns(MEMORY_POOLS, map.pools), [map]);
   const rows = map.pools.pool.length;
   return rows > 1 ? (
     <Grid
@@ -252,10 +251,7 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
 type ChangesProps = ViewProps & { data: MemoryChangesPayload; by: keyof typeof CHANGE_LABELS };
 
 function Changes({ data, by, hrefOf }: ChangesProps) {
-  const columns = useMemo(
-    () => changesColumns(data, by, CHANGE_LABELS[by], hrefOf),
-    [data], // eslint-disable-line react-hooks/exhaustive-deps
-  );
+  const columns = useColumns(() => changesColumns(data, by, hrefOf), [data]);
   return (
     <>
       <Grid

@@ -2,7 +2,7 @@
 
 import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -24,6 +24,7 @@ import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import {
   aliveParts,
+  CHANGE_LABELS,
   groupsOf,
   readDevice,
   readTime,
@@ -54,13 +55,6 @@ adoptStyles(css);
 const POINTS = String(LIMITS["memory/curve"].n);
 const TABLE_HEIGHT = 400;
 
-const LABELS: Readonly<Record<AliveGroup, string>> = {
-  operator: "operator",
-  parent: "caller",
-  module: "module",
-  line: "line",
-  category: "category",
-};
 const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   blocks: "Blocks",
   operator: "By operator",
@@ -231,7 +225,7 @@ function AlivePanel({
           <Choice<AliveGroup>
             label="By"
             value={group}
-            labels={LABELS}
+            labels={CHANGE_LABELS}
             ids={groups}
             onChange={(next) => setParam("by", next)}
           />
@@ -244,7 +238,7 @@ function AlivePanel({
         <Totals parts={aliveFacts(alive)} />
         <CategoryLegend rows={alive.rows} />
         <Treemap
-          label={`What is alive, by ${LABELS[group]}`}
+          label={`What is alive, by ${CHANGE_LABELS[group]}`}
           parts={aliveParts(alive, group)}
           unit="bytes"
           onSelect={show}
@@ -314,9 +308,9 @@ function Table({
   params,
   setParam,
 }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }) {
-  const columns = useMemo(
+  const columns = useColumns(
     () => ("group" in data ? statisticsColumns(data, hrefOf) : blockColumns(data.rows, hrefOf)),
-    [data], // eslint-disable-line react-hooks/exhaustive-deps
+    [data],
   );
   const rowCount = columns[0]?.values.length ?? 0;
   const [rest, why] =

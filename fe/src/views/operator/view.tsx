@@ -32,7 +32,7 @@ export function OperatorView(props: ViewProps) {
     <Loaded resource={resource} shape={[560, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) =>
         payload.rows.name.length ? (
-          <OperatorPage {...props} payload={payload} group={group} />
+          <OperatorPage {...props} payload={payload} />
         ) : (
           <Nothing
             title={
@@ -50,21 +50,21 @@ export function OperatorView(props: ViewProps) {
   );
 }
 
-type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
+type PageProps = ViewProps & { payload: OperatorPayload };
 
-function OperatorPage({ payload, group, ...props }: PageProps) {
+function OperatorPage(props: PageProps) {
   return (
     <>
       <FindingsStrip {...props} view="operator" />
-      <MissingList missing={payload.missing} />
+      <MissingList missing={props.payload.missing} />
       <Panel title="Operators" term="operator" flush="fill">
-        <OperatorTable {...props} payload={payload} group={group} />
+        <OperatorTable {...props} />
       </Panel>
     </>
   );
 }
 
-function OperatorTable({ payload, group, ...props }: PageProps) {
+function OperatorTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const columns = useColumns(() => {
     const target = (name: string): Record<string, string> => ({

@@ -232,7 +232,7 @@ function Recorded({ payload, onDetails }: RecordedProps) {
           ? `${devices.length} ${vocabulary.device}s`
           : (only?.title ?? "Configuration")
       }
-      {...(only ? { term: "device" } : {})}
+      term={only && "device"}
       note={devices.length === 1 ? only?.details : null}
     >
       {only ? (

@@ -2,12 +2,9 @@
 
 import type { ComponentChildren } from "preact";
 import type { Missing } from "../api/types.gen";
-import { adoptStyles } from "../base/styles";
 import type { Resource } from "../state/resource";
 import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
-import css from "./views.css?inline";
 
-adoptStyles(css);
 
 interface LoadedProps<T> {
   resource: Resource<T>;

@@ -3,10 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatShare, formatTime } from "../../base/units";
 import { Button, Ribbon, Swatch, type Series } from "../../widgets";
-import css from "./critical_path.css?inline";
 import {
   labelOf,
   seriesFor,
@@ -17,8 +15,6 @@ import {
   told,
   type Range,
 } from "./model";
-
-adoptStyles(css);
 
 type Parts = Pick<CriticalPathPayload, "parts">;
 

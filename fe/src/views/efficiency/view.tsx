@@ -16,7 +16,6 @@ import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { gridParams, toggleSearch } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
-import tables from "../tables.css?inline";
 import css from "./efficiency.css?inline";
 import {
   chartOf,
@@ -32,7 +31,6 @@ import {
 import { DeviceCard, Families, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail } from "./table";
 
-adoptStyles(tables);
 adoptStyles(css);
 
 const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {

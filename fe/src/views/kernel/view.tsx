@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
@@ -21,9 +20,7 @@ import {
   KernelDetail,
   UnattributedList,
 } from "./parts";
-import css from "../tables.css?inline";
 
-adoptStyles(css);
 
 const GROUPS: Readonly<Record<KernelGroup, string>> = {
   name: "Kernel",

@@ -44,11 +44,9 @@ import {
   Curve,
   statisticsColumns,
 } from "./parts";
-import tables from "../tables.css?inline";
 import css from "./memory.css?inline";
 import { rowsOf } from "../rows";
 
-adoptStyles(tables);
 adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */

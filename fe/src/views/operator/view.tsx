@@ -1,7 +1,6 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
@@ -15,9 +14,7 @@ import { useColumns } from "../columns";
 import { framesOf, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
-import css from "../tables.css?inline";
 
-adoptStyles(css);
 
 const GROUPS: Readonly<Record<OperatorGroup, string>> = {
   name: "Operator",

@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
-import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
@@ -16,7 +15,6 @@ import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { gridParams, toggleSearch } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
-import css from "./efficiency.css?inline";
 import {
   chartOf,
   drawableRows,
@@ -31,7 +29,6 @@ import {
 import { DeviceCard, Families, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail } from "./table";
 
-adoptStyles(css);
 
 const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
   operator: "operator and shape",

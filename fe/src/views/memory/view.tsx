@@ -11,7 +11,6 @@ import type {
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
 import { LIMITS } from "../../base/limits.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
@@ -44,10 +43,8 @@ import {
   Curve,
   statisticsColumns,
 } from "./parts";
-import css from "./memory.css?inline";
 import { rowsOf } from "../rows";
 
-adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = String(LIMITS["memory/curve"].n);

@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { Missing, ModulePayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
@@ -15,9 +14,7 @@ import { FlamePanel } from "./flame";
 import { mergeLayers, pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns } from "./parts";
 import { RangesPanel } from "./ranges";
-import css from "./module.css?inline";
 
-adoptStyles(css);
 
 const NOTHING: readonly Missing[] = [];
 const PARTS = [

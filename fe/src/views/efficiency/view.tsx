@@ -11,10 +11,9 @@ import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented, Term } from
 import { Callers } from "../callers";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { gridParams, toggleSearch } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
 import {
   chartOf,
   drawableRows,
@@ -28,7 +27,6 @@ import {
 } from "./model";
 import { DeviceCard, Families, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail } from "./table";
-
 
 const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
   operator: "operator and shape",

@@ -11,6 +11,7 @@ export { CriticalPathView } from "../views/critical_path/view";
 export { DiffView } from "../views/diff/view";
 export { DistributedView } from "../views/distributed/view";
 export { EfficiencyView } from "../views/efficiency/view";
+export { IterationsView } from "../views/iterations/view";
 export { MemoryView } from "../views/memory/view";
 export { ModuleView } from "../views/module/view";
 export { SqlView } from "../views/sql/view";

@@ -18,7 +18,7 @@ export interface View {
 }
 
 const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
-const IterationsView = lazy(async () => (await import("../views/iterations/view")).IterationsView);
+const IterationsView = lazy(async () => (await import("./later")).IterationsView);
 const ApiCallsView = lazy(async () => (await import("./later")).ApiCallsView);
 const MemoryView = lazy(async () => (await import("./later")).MemoryView);
 const ModuleView = lazy(async () => (await import("./later")).ModuleView);

@@ -16,7 +16,7 @@ import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
@@ -44,7 +44,6 @@ import {
   statisticsColumns,
 } from "./parts";
 import { rowsOf } from "../rows";
-
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = String(LIMITS["memory/curve"].n);
@@ -91,14 +90,13 @@ function MemoryPage(props: PageProps) {
   // A window of its own is narrower than the chosen steps, until others are chosen.
   const window = readWindow(params, payload.span_ns) ?? windowOfSteps(rowsOf(payload.steps), steps);
   const setWindow = (next: Stretch | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
+    setParams(setParam, { t0: next?.t0, t1: next?.t1 });
     if (!next && steps.first !== null) setSteps({ ...steps, first: null, last: null });
   };
   const chosen = useRef(steps);
   useEffect(() => {
     if (chosen.current !== steps && steps.first !== null)
-      for (const key of ["t0", "t1"]) setParam(key, null);
+      setParams(setParam, { t0: null, t1: null });
     chosen.current = steps;
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
   const query = { ...props.trace, device: String(device.key) };
@@ -148,10 +146,6 @@ function CurvePanel({
 }: PanelProps) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
-  const choose = (key: string): void => {
-    setParam("device", key);
-    setParam("t", null);
-  };
   return (
     <Card>
       <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -180,7 +174,7 @@ function CurvePanel({
                       label: name,
                       note: `peak ${formatBytes(peak_bytes)}`,
                     }))}
-                    onChange={choose}
+                    onChange={(key) => setParams(setParam, { device: key, t: null })}
                   />
                 ) : null}
                 {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
@@ -262,17 +256,15 @@ function TablePanel(props: PanelProps) {
   const group = table === "blocks" ? undefined : table;
   const statistics = useResource("memory/statistics", group ? { ...asked, group } : null);
   if (!table) return null;
-  const choose = (next: TableId): void => {
-    for (const key of ["sort", "search", "regex"]) setParam(key, null);
-    setParam("table", next);
-  };
   const tools = (
     <Choice<TableId>
       label="Show"
       value={table}
       labels={TABLE_LABELS}
       ids={tables}
-      onChange={choose}
+      onChange={(next) =>
+        setParams(setParam, { sort: null, search: null, regex: null, table: next })
+      }
     />
   );
   return (

@@ -21,7 +21,6 @@ import {
   UnattributedList,
 } from "./parts";
 
-
 const GROUPS: Readonly<Record<KernelGroup, string>> = {
   name: "Kernel",
   properties: "+ operator + launch properties",

@@ -23,7 +23,7 @@ type SandwichProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
 const column = columnsOf("flame");
 
 export function SandwichOf(props: SandwichProps) {
-  const { payload, metric, layers, device, params, setParam, hrefOf } = props;
+  const { payload, metric, layers, params, setParam, hrefOf } = props;
   const { view = "module", height = 460 } = props;
   const [sort, setSort] = useState<Sort | null>({ key: "own", descending: true });
   const functions = useMemo(
@@ -31,7 +31,7 @@ export function SandwichOf(props: SandwichProps) {
     [payload, metric, layers],
   );
   const names = useMemo(() => functions.map(({ name }) => name), [functions]);
-  const focus = names.find((name) => name === params.focus) ?? names[0];
+  const focus = names.find((name) => name === params.focus) ?? names[0] ?? "";
   const columns = useMemo(
     () => [
       column("frame", "Function", "code", 270, names, {
@@ -64,15 +64,9 @@ export function SandwichOf(props: SandwichProps) {
     [functions, names, params, setParam, hrefOf, view],
   );
   const parts = useMemo(
-    () => sandwichOf(payload.rows, metric, layers, focus ?? ""),
+    () => sandwichOf(payload.rows, metric, layers, focus),
     [payload, metric, layers, focus],
   );
-  const side = {
-    metric,
-    device,
-    hasDevice: payload.has_device,
-    onFocus: (name: string) => setParam("focus", name),
-  };
   return (
     <div class="flame-sandwich">
       <Grid
@@ -85,64 +79,69 @@ export function SandwichOf(props: SandwichProps) {
         {...searchParams(params, setParam, "find", "find_re")}
       />
       <div>
-        <h3>Callers</h3>
         <Side
+          {...props}
           key={`callers ${focus}`}
-          label={`Callers of ${focus}`}
+          title="Callers"
+          focus={focus}
           rows={parts.callers}
           upward
-          {...side}
         />
-        <h3>Callees</h3>
         <Side
+          {...props}
           key={`callees ${focus}`}
-          label={`Callees of ${focus}`}
+          title="Callees"
+          focus={focus}
           rows={parts.callees}
-          {...side}
         />
       </div>
     </div>
   );
 }
 
-interface SideProps {
-  label: string;
+type SideProps = SandwichProps & {
+  title: string;
+  focus: string;
   rows: FlameTable;
   upward?: boolean;
-  metric: Metric;
-  device: string;
-  hasDevice: boolean;
-  onFocus: (name: string) => void;
-}
+};
 
-function Side({ label, rows, upward = false, metric, device, hasDevice, onFocus }: SideProps) {
+function Side(props: SideProps) {
+  const { title, focus, rows, upward = false, payload, metric, device, setParam } = props;
   const [zoom, setZoom] = useState(-1);
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],
   );
   const kind = useMemo(() => kindsOf(rows), [rows]);
-  const describe = (row: number): string[] =>
-    frameLines({ rows, has_device: hasDevice }, row, device, layout);
+  const describe = (row: number): string[] => frameLines({ ...payload, rows }, row, device, layout);
   return (
-    <Flame
-      {...{ label, layout, kind, zoom, upward, describe }}
-      parent={rows.parent}
-      name={rows.name}
-      hatched={rows.backward}
-      found={null}
-      onZoom={setZoom}
-      detail={(row) =>
-        row <= 0 ? null : (
-          <p class="flame-detail">
-            <strong>{rows.name[row]}</strong>
-            <span class="number">{describe(row).slice(1).join(" · ")}</span>
-            <button type="button" class="link" onClick={() => onFocus(plainName(rows, row))}>
-              Callers and callees
-            </button>
-          </p>
-        )
-      }
-    />
+    <>
+      <h3>{title}</h3>
+      <Flame
+        {...{ layout, kind, zoom, upward, describe }}
+        label={`${title} of ${focus}`}
+        parent={rows.parent}
+        name={rows.name}
+        hatched={rows.backward}
+        found={null}
+        onZoom={setZoom}
+        detail={(row) =>
+          row <= 0 ? null : (
+            <p class="flame-detail">
+              <strong>{rows.name[row]}</strong>
+              <span class="number">{describe(row).slice(1).join(" · ")}</span>
+              <button
+                type="button"
+                class="link"
+                onClick={() => setParam("focus", plainName(rows, row))}
+              >
+                Callers and callees
+              </button>
+            </p>
+          )
+        }
+      />
+    </>
   );
 }

@@ -15,7 +15,6 @@ import { mergeLayers, pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns } from "./parts";
 import { RangesPanel } from "./ranges";
 
-
 const NOTHING: readonly Missing[] = [];
 const PARTS = [
   { value: "tree", label: "Tree" },

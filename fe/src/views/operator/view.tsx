@@ -15,7 +15,6 @@ import { framesOf, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
 
-
 const GROUPS: Readonly<Record<OperatorGroup, string>> = {
   name: "Operator",
   shape: "+ input shape",

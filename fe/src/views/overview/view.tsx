@@ -20,7 +20,6 @@ import { rowsOf } from "../rows";
 import { isWholeSpan, medianRow, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 
-
 const AllRanks = later(async () => (await import("../ranks/lazy")).AllRanks);
 
 /** Of the chosen worker, or of all of its run. */

@@ -18,7 +18,6 @@ export interface View {
 }
 
 const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
-const IterationsView = lazy(async () => (await import("../views/iterations/view")).IterationsView);
 
 type Later = typeof import("./later");
 
@@ -38,7 +37,7 @@ export const VIEWS: readonly View[] = [
   view("operator", "Operator", OperatorView),
   view("kernel", "Kernel", KernelView),
   view("api_calls", "API Calls", inLater("ApiCallsView"), { term: "api_calls_view" }),
-  view("iterations", "Iterations", IterationsView, { term: "iterations_view" }),
+  view("iterations", "Iterations", inLater("IterationsView"), { term: "iterations_view" }),
   view("trace", "Trace", TraceView),
   view("critical_path", "Critical Path", inLater("CriticalPathView"), {
     term: "critical_path_view",

@@ -13,6 +13,14 @@ export interface GridParams {
 
 type SetParam = (key: string, value: string | null) => void;
 
+/** Sets several parameters; those without a value are removed. */
+export function setParams(
+  setParam: SetParam,
+  values: Readonly<Record<string, string | number | null | undefined>>,
+): void {
+  for (const [key, value] of Object.entries(values)) setParam(key, value?.toString() ?? null);
+}
+
 export function gridParams(
   params: Readonly<Record<string, string>>,
   setParam: SetParam,
@@ -76,16 +84,12 @@ export function showPart(key: string, shown: string | undefined, setParam: SetPa
   if (name !== null) toggleSearch(exactly(name), shown ?? "", setParam);
 }
 
-const show = ({ search, regex }: ReturnType<typeof exactly>, setParam: SetParam): void => {
-  setParam("regex", regex || null);
-  setParam("search", search || null);
-};
-
 /** Make the table show the rows behind a mark, and all rows again when it shows these already. */
 export function toggleSearch(
   wanted: ReturnType<typeof exactly>,
   shown: string,
   setParam: SetParam,
 ): void {
-  show(wanted.search === shown ? { search: "", regex: "" } : wanted, setParam);
+  const { search, regex } = wanted.search === shown ? { search: "", regex: "" } : wanted;
+  setParams(setParam, { regex: regex || null, search: search || null });
 }

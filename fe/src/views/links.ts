@@ -13,26 +13,49 @@ export const linkedTo =
   (row: number): string | null =>
     names[row] ? hrefOf(view, exactly(names[row])) : null;
 
-/** The column of links to events (−1: none), where there is one. */
-export const timelineColumns = (
+/** To the event of a row on the timeline (−1: none). */
+export const eventLink =
+  (hrefOf: Href, events: readonly number[]) =>
+  (row: number): string | null =>
+    (events[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(events[row]) });
+
+/** A column of links that all read the same, on the rows that are `linked`. */
+export const linkColumn = (
+  page: string,
+  key: string,
+  label: string,
+  width: number,
+  text: string,
+  linked: readonly boolean[],
+  href: (row: number) => string | null,
+): Column =>
+  columnsOf(page)(
+    key,
+    label,
+    "text",
+    width,
+    linked.map((is) => (is ? text : null)),
+    { action: true, unknown: () => "", href: (row) => (linked[row] ? href(row) : null) },
+  );
+
+/** The column of links to events (−1: none). */
+export const timelineColumn = (
   page: string,
   width: number,
   text: string,
   events: readonly number[],
   hrefOf: Href,
-): Column[] =>
-  knownColumns([
-    columnsOf(page)(
-      "timeline",
-      "Timeline",
-      "text",
-      width,
-      events.map((event) => (event < 0 ? null : text)),
-      {
-        action: true,
-        unknown: () => "",
-        href: (row) =>
-          (events[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(events[row]) }),
-      },
-    ),
-  ]);
+): Column =>
+  linkColumn(
+    page,
+    "timeline",
+    "Timeline",
+    width,
+    text,
+    events.map((event) => event >= 0),
+    eventLink(hrefOf, events),
+  );
+
+/** The same, where there is one. */
+export const timelineColumns = (...args: Parameters<typeof timelineColumn>): Column[] =>
+  knownColumns([timelineColumn(...args)]);

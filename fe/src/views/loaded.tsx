@@ -1,13 +1,25 @@
 /** What every view shows while its payload is not there, and what it shows where the recording lacks something. */
 
 import type { ComponentChildren } from "preact";
+import type { Routes } from "../api/client";
 import type { Missing } from "../api/types.gen";
-import { adoptStyles } from "../base/styles";
-import type { Resource } from "../state/resource";
+import { useResource, type Resource } from "../state/resource";
+import { type Params, type ViewProps, viewQuery } from "../state/view";
 import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
-import css from "./views.css?inline";
 
-adoptStyles(css);
+/** The payload of all steps, of which charts keep all in sight to be chosen; the given one until it is there, and where all are chosen anyway. */
+export function useAllSteps<R extends "efficiency" | "counters" | "iterations">(
+  route: R,
+  { selection, steps }: ViewProps,
+  payload: Routes[R],
+  more: Params = {},
+): Routes[R] {
+  const whole = useResource(
+    steps.first === null ? null : route,
+    viewQuery({ selection, steps: { ...steps, first: null, last: null } }, more),
+  );
+  return whole.data ?? payload;
+}
 
 interface LoadedProps<T> {
   resource: Resource<T>;
@@ -124,8 +136,8 @@ export function Nothing({ title, text, missing, diagnosisHref, actions }: Nothin
       title={title}
       text={first ? first.why : text}
       actions={actions}
-      {...(first?.call ? { code: first.call } : {})}
-      {...(diagnosisHref ? { diagnosisHref } : {})}
+      code={first?.call}
+      diagnosisHref={diagnosisHref}
     />
   );
 }

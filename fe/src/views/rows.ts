@@ -25,3 +25,14 @@ export function rowsOf<T extends object>(table: T): RowOf<T>[] {
 export function countOfSteps({ step, steps }: Pick<StepsTable, "step" | "steps">): number {
   return (step.at(-1) ?? 0) + (steps.at(-1) ?? 0);
 }
+
+/** Rows by what they have in common, in the order of the first of each. */
+export function grouped<K>(rows: Iterable<number>, keyOf: (row: number) => K): Map<K, number[]> {
+  const groups = new Map<K, number[]>();
+  for (const row of rows) {
+    const group = groups.get(keyOf(row));
+    if (group) group.push(row);
+    else groups.set(keyOf(row), [row]);
+  }
+  return groups;
+}

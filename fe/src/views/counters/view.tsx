@@ -19,11 +19,10 @@ import {
   Select,
   StackedBars,
 } from "../../widgets";
-import { useAllSteps } from "../all_steps";
 import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
-import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
 import tables from "../tables.css?inline";
 import {
   byUse,

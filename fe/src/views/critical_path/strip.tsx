@@ -3,11 +3,9 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatShare, formatTime } from "../../base/units";
 import { Button, Ribbon, Swatch, type Series } from "../../widgets";
 import { rowsOf } from "../rows";
-import css from "./critical_path.css?inline";
 import {
   labelOf,
   seriesFor,
@@ -18,8 +16,6 @@ import {
   told,
   type Range,
 } from "./model";
-
-adoptStyles(css);
 
 type Parts = Pick<CriticalPathPayload, "parts">;
 

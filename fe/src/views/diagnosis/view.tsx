@@ -2,7 +2,6 @@
 
 import { useEffect, useMemo } from "preact/hooks";
 import type { DiagnosisPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
@@ -13,9 +12,6 @@ import { Cluster } from "./cluster";
 import { Job } from "./job";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
-import css from "./diagnosis.css?inline";
-
-adoptStyles(css);
 
 /** A reason up to this length is readable in its cell. */
 const SHORT_REASON = 64;

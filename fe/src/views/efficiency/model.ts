@@ -1,11 +1,6 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
-import type {
-  EfficiencyTable,
-  EfficiencyGroup,
-  EfficiencyPayload,
-  StepMfu,
-} from "../../api/types.gen";
+import type { EfficiencyTable, EfficiencyPayload, StepMfu } from "../../api/types.gen";
 import {
   format,
   formatBytes,
@@ -13,6 +8,7 @@ import {
   formatNumber,
   formatShare,
   formatTime,
+  UNKNOWN,
 } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
@@ -25,10 +21,6 @@ export const FAST = "Winograd or FFT";
 const ASIDE = ["communication", "memcpy"];
 /** In this text, precisions that no row names. */
 const UNNAMED = "not known";
-
-export function readGroup(text: string | undefined): EfficiencyGroup {
-  return text === "kernel" ? "kernel" : "operator";
-}
 
 /** Whether the row's FLOPs are known; 0 is known. */
 export const isModelled = (rows: EfficiencyTable, row: number): boolean => rows.flops[row] !== null;
@@ -71,29 +63,27 @@ export function peakText({ peak, precision }: EfficiencyTable, row: number): str
 
 /** Every figure of a row, label and text; what is not known is left out. */
 export function figuresOf(rows: EfficiencyTable, row: number): [string, string][] {
-  const share = rows.flops_share[row] ?? null;
-  const known = (
-    label: string,
-    value: number | null | undefined,
-    text: (value: number) => string,
-  ): [string, string][] => (value === null || value === undefined ? [] : [[label, text(value)]]);
-  return [
+  const intensity = formatNumber(rows.intensity[row]);
+  const share = formatShare(rows.flops_share[row]);
+  const bound = rows.bound[row] ?? "unknown";
+  const figures: [string, string][] = [
     ["Time", formatTime(rows.time_ns[row])],
     ["Calls", formatCount(rows.calls[row])],
-    ...(rows.parameters[row] ? [["Parameters", rows.parameters[row]] as [string, string]] : []),
-    ...(isModelled(rows, row) ? [] : [["FLOPs", NOT_MODELLED] as [string, string]]),
-    ...known("FLOPs per call", rows.flops[row], (value) => format(value, "FLOP")),
-    ...known("Bytes per call", rows.bytes[row], formatBytes),
-    ...known("Intensity", rows.intensity[row], (value) => `${formatNumber(value)} FLOP/B`),
-    ...known("FLOP/s", rows.flops_rate[row], (value) => format(value, "FLOP/s")),
-    ...(rows.fast[row] ? [["Of the peak", `not known: ${FAST}`] as [string, string]] : []),
-    ...known("Of the peak", share, (value) => `${formatShare(value)} of ${peakText(rows, row)}`),
-    ...known("Bytes/s", rows.bytes_rate[row], (value) => format(value, "B/s")),
-    ...known("Of the bandwidth", rows.bytes_share[row], formatShare),
-    ...(rows.bound[row] === "unknown" ? [] : [["Bound by", rows.bound[row]] as [string, string]]),
-    ...known("At the peak", rows.ideal_ns[row], formatTime),
-    ...known("Recoverable", rows.recoverable_ns[row], formatTime),
+    ["Parameters", rows.parameters[row] ?? ""],
+    ["FLOPs", isModelled(rows, row) ? "" : NOT_MODELLED],
+    ["FLOPs per call", format(rows.flops[row], "FLOP")],
+    ["Bytes per call", formatBytes(rows.bytes[row])],
+    ["Intensity", intensity === UNKNOWN ? "" : `${intensity} FLOP/B`],
+    ["FLOP/s", format(rows.flops_rate[row], "FLOP/s")],
+    ["Of the peak", rows.fast[row] ? `not known: ${FAST}` : ""],
+    ["Of the peak", share === UNKNOWN ? "" : `${share} of ${peakText(rows, row)}`],
+    ["Bytes/s", format(rows.bytes_rate[row], "B/s")],
+    ["Of the bandwidth", formatShare(rows.bytes_share[row])],
+    ["Bound by", bound === "unknown" ? "" : bound],
+    ["At the peak", formatTime(rows.ideal_ns[row])],
+    ["Recoverable", formatTime(rows.recoverable_ns[row])],
   ];
+  return figures.filter(([, text]) => text && text !== UNKNOWN);
 }
 
 /** The rows that stand for themselves: the pooled rest is the last one. */

@@ -142,14 +142,11 @@ export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepCh
           height={230}
           selected={chosen}
           onSelect={onChoose}
-          {...(mean !== null
-            ? {
-                line: {
-                  value: mean,
-                  label: steps.length > payload.steps.length ? "chosen" : "all",
-                },
-              }
-            : {})}
+          line={
+            mean === null
+              ? undefined
+              : { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" }
+          }
         />
       )}
     </Figure>

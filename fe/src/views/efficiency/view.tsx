@@ -4,19 +4,16 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
-import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
 import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented, Term } from "../../widgets";
 import { Callers } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { useAllSteps } from "../all_steps";
 import { FindingsStrip } from "../findings/view";
 import { gridParams, toggleSearch } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
-import tables from "../tables.css?inline";
-import css from "./efficiency.css?inline";
+import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
 import {
   chartOf,
   drawableRows,
@@ -24,7 +21,6 @@ import {
   familyRows,
   ownRows,
   precisionsOf,
-  readGroup,
   rowKey,
   searchFor,
   timeWord,
@@ -32,11 +28,13 @@ import {
 import { DeviceCard, Families, StepChart } from "./parts";
 import { efficiencyColumns, RowDetail } from "./table";
 
-adoptStyles(tables);
-adoptStyles(css);
+const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
+  operator: "operator and shape",
+  kernel: "kernel",
+};
 
 export function EfficiencyView(props: ViewProps) {
-  const group = readGroup(props.params.group);
+  const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
     <Loaded
@@ -235,15 +233,7 @@ function TablePanel({ children, ...props }: PanelProps & { children: ComponentCh
         storage={`efficiency-${group}`}
         tools={
           payload.has_device ? (
-            <Segmented<EfficiencyGroup>
-              label="Per"
-              value={readGroup(params.group)}
-              options={[
-                { value: "operator", label: "operator and shape" },
-                { value: "kernel", label: "kernel" },
-              ]}
-              onChange={(value) => setParam("group", value === "operator" ? null : value)}
-            />
+            <Choice {...props} label="Per" labels={GROUPS} param="group" />
           ) : null
         }
         empty="No operator is known."

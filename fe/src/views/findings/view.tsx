@@ -1,16 +1,12 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
 import type { FindingsPayload, FindingView } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded } from "../loaded";
 import { countText, findingsOf, gainOfLargest, ordered } from "./model";
 import { FindingList, NothingFound, RankedFindings, Unsure, type Links } from "./parts";
-import css from "./findings.css?inline";
-
-adoptStyles(css);
 
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
 type Chosen = Place & Pick<ViewProps, "steps">;

@@ -17,10 +17,9 @@ import {
   Roofline,
   StackedBars,
 } from "../../widgets";
-import { useAllSteps } from "../all_steps";
 import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
-import { InShort, Loaded } from "../loaded";
+import { InShort, Loaded, useAllSteps } from "../loaded";
 import { rowsOf } from "../rows";
 import tables from "../tables.css?inline";
 import { barsOf, marksOf, PHASES, phasesOf, shortName, titleOf, tokensOf } from "./model";

@@ -1,6 +1,6 @@
 /** What the Kernel page computes from its payload: the charts' parts, who launched what, and what is not known. */
 
-import type { KernelGroup, KernelPayload } from "../../api/types.gen";
+import type { KernelPayload } from "../../api/types.gen";
 import { NO, YES } from "../../base/columns";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
@@ -61,8 +61,4 @@ export function rowKey(payload: KernelPayload, row: number): string {
       (x) => x ?? null,
     ),
   );
-}
-
-export function readGroup(text: string | undefined): KernelGroup {
-  return text === "properties" ? "properties" : "name";
 }

@@ -2,17 +2,17 @@
 
 import { useMemo } from "preact/hooks";
 import type { KernelGroup, KernelPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel, Segmented } from "../../widgets";
+import { Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { readGroup, rowKey, unattributed } from "./model";
+import { rowKey, unattributed } from "./model";
 import {
   AttributionLine,
   kernelColumns,
@@ -20,18 +20,20 @@ import {
   KernelDetail,
   UnattributedList,
 } from "./parts";
-import css from "../tables.css?inline";
 
-adoptStyles(css);
+const GROUPS: Readonly<Record<KernelGroup, string>> = {
+  name: "Kernel",
+  properties: "+ operator + launch properties",
+};
 
 export function KernelView(props: ViewProps) {
-  const group = readGroup(props.params.group);
+  const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("kernel", viewQuery(props, { group }));
   return (
     <Loaded resource={resource} shape={[360, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) =>
         payload.rows.name.length ? (
-          <KernelPage {...props} payload={payload} group={group} />
+          <KernelPage {...props} payload={payload} />
         ) : (
           <Nothing
             title={
@@ -54,10 +56,10 @@ export function KernelView(props: ViewProps) {
   );
 }
 
-type PageProps = ViewProps & { payload: KernelPayload; group: KernelGroup };
+type PageProps = ViewProps & { payload: KernelPayload };
 
-function KernelPage({ payload, group, ...props }: PageProps) {
-  const { setParam } = props;
+function KernelPage(props: PageProps) {
+  const { payload, setParam } = props;
   const unknown = useMemo(() => unattributed(payload), [payload]);
   return (
     <>
@@ -67,17 +69,17 @@ function KernelPage({ payload, group, ...props }: PageProps) {
         <div class="table-notes">
           <AttributionLine
             attribution={payload.attribution}
-            {...(group === "name" ? { onWhy: () => setParam("group", "properties") } : {})}
+            onWhy={payload.group === "name" ? () => setParam("group", "properties") : undefined}
           />
           <UnattributedList items={unknown} />
         </div>
-        <KernelTable {...props} payload={payload} group={group} />
+        <KernelTable {...props} />
       </Panel>
     </>
   );
 }
 
-function KernelTable({ payload, group, ...props }: PageProps) {
+function KernelTable({ payload, ...props }: PageProps) {
   const { params, setParam } = props;
   const columns = useColumns(() => kernelColumns(payload, operatorHref(props)), [payload]);
   const { rows } = payload;
@@ -116,17 +118,7 @@ function KernelTable({ payload, group, ...props }: PageProps) {
         />
       )}
       storage={`kernel-${payload.group}`}
-      tools={
-        <Segmented<KernelGroup>
-          label="Group by"
-          value={group}
-          onChange={(next) => setParam("group", next === "name" ? null : next)}
-          options={[
-            { value: "name", label: "Kernel" },
-            { value: "properties", label: "+ operator + launch properties" },
-          ]}
-        />
-      }
+      tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No kernel matches the search."
       {...gridParams(params, setParam)}
     />

@@ -1,6 +1,5 @@
 /** The panels of the Memory page about failed allocations, segments, and changes. */
 
-import { useMemo } from "preact/hooks";
 import type { Parameters } from "../../api/client";
 import type {
   MemoryChangesPayload,
@@ -15,7 +14,8 @@ import { complete, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { Selection, ViewProps } from "../../state/view";
 import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
-import { declaredColumns } from "../columns";
+import { declaredColumns, useColumns } from "../columns";
+import { setParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { Totals, type Total } from "../totals";
 import { TraceSelects } from "../trace_selects";
@@ -44,10 +44,7 @@ export function FailedPanels({ payload, setParam, picked }: PanelProps) {
           actions={
             failure.time_ns === picked || failure.device === null ? null : (
               <Button
-                onClick={() => {
-                  setParam("device", String(failure.device));
-                  setParam("t", String(failure.time_ns));
-                }}
+                onClick={() => setParams(setParam, { device: failure.device, t: failure.time_ns })}
               >
                 What was alive then
               </Button>
@@ -62,23 +59,19 @@ export function FailedPanels({ payload, setParam, picked }: PanelProps) {
   );
 }
 
-/** The parameters of the address that choose a part of the map. */
-const PART = ["pool", "b0", "b1"] as const;
-
 export function MapPanel({ query, params, setParam, picked, hrefOf, device }: PanelProps) {
   const then = params.map === "t";
   const [pool, stream] = params.pool?.split("|") ?? [];
   const resource = useResource("memory/map", {
     ...query,
     n: String(LIMITS.memory_map.n),
-    ...(then ? { t: String(picked) } : {}),
-    ...(pool ? { pool } : {}),
-    ...(stream ? { stream } : {}),
+    t: then ? String(picked) : undefined,
+    pool: pool || undefined,
+    stream: stream || undefined,
     ...(params.b0 && params.b1 ? { b0: params.b0, b1: params.b1 } : {}),
   });
-  const show = (part: Partial<Record<(typeof PART)[number], string>>): void => {
-    for (const key of PART) setParam(key, part[key] ?? null);
-  };
+  const show = (shown?: string, b0?: number, b1?: number): void =>
+    setParams(setParam, { pool: shown, b0, b1 });
   const pools = resource.data?.pools;
   return (
     <Panel
@@ -95,7 +88,7 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
               { value: "t", label: "At the instant" },
             ]}
             onChange={(value) => {
-              show({});
+              show();
               setParam("map", value === "t" ? "t" : null);
             }}
           />
@@ -111,12 +104,10 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
                   note: formatBytes(pools.reserved_bytes[i] ?? 0),
                 })),
               ]}
-              onChange={(value) => show(value ? { pool: value } : {})}
+              onChange={(value) => show(value || undefined)}
             />
           ) : null}
-          {params.b0 ? (
-            <Button onClick={() => show(withPool(params.pool))}>Whole map</Button>
-          ) : null}
+          {params.b0 ? <Button onClick={() => show(params.pool)}>Whole map</Button> : null}
         </>
       }
     >
@@ -128,9 +119,9 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
               map={map}
               onCell={(cell) => {
                 const { b0, b1 } = closer(map, cell);
-                show({ ...withPool(params.pool), b0: String(b0), b1: String(b1) });
+                show(params.pool, b0, b1);
               }}
-              onAll={() => show(withPool(params.pool))}
+              onAll={() => show(params.pool)}
             />
             <Pools map={map} />
           </>
@@ -140,10 +131,8 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
   );
 }
 
-const withPool = (pool: string | undefined): { pool?: string } => (pool ? { pool } : {});
-
 function Pools({ map }: { map: MemoryMapPayload }) {
-  const columns = useMemo(() => declaredColumns("memory_pools", map.pools), [map]);
+  const columns = useColumns(() => declaredColumns("memory_pools", map.pools), [map]);
   const rows = map.pools.pool.length;
   return rows > 1 ? (
     <Grid
@@ -206,11 +195,8 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
     worker2: to.worker,
     span2: to.span,
   });
-  const choose = (next: Selection | null): void => {
-    setParam("run2", next?.run ?? null);
-    setParam("worker2", next?.worker ?? null);
-    setParam("span2", next?.span ?? null);
-  };
+  const choose = (next: Selection | null): void =>
+    setParams(setParam, { run2: next?.run, worker2: next?.worker, span2: next?.span });
   if (!by) return null;
   return (
     <Panel
@@ -224,10 +210,10 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
       actions={
         <>
           {other ? (
-            <TraceSelects payload={runs} selection={other} suffix=" B" onSelect={choose} />
-          ) : null}
-          {other ? (
-            <Button onClick={() => choose(null)}>In this recording</Button>
+            <>
+              <TraceSelects payload={runs} selection={other} suffix=" B" onSelect={choose} />
+              <Button onClick={() => choose(null)}>In this recording</Button>
+            </>
           ) : (
             <Button onClick={() => choose(selection)}>Against another recording</Button>
           )}
@@ -251,10 +237,7 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
 type ChangesProps = ViewProps & { data: MemoryChangesPayload; by: keyof typeof CHANGE_LABELS };
 
 function Changes({ data, by, hrefOf }: ChangesProps) {
-  const columns = useMemo(
-    () => changesColumns(data, by, CHANGE_LABELS[by], hrefOf),
-    [data], // eslint-disable-line react-hooks/exhaustive-deps
-  );
+  const columns = useColumns(() => changesColumns(data, by, hrefOf), [data]);
   return (
     <>
       <Grid

@@ -18,7 +18,7 @@ import { declaredColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
 import { categoryColour, inOrder } from "./categories";
-import type { ChangesBy, Stretch } from "./model";
+import { CHANGE_LABELS, type ChangesBy, type Stretch } from "./model";
 import type { Step } from "../rows";
 
 interface CurveProps {
@@ -163,14 +163,13 @@ export function statisticsColumns(
 export function changesColumns(
   { rows }: MemoryChangesPayload,
   by: ChangesBy,
-  label: string,
   hrefOf: Href,
 ): Column[] {
   const to = by === "parent" ? "operator" : by;
   const linked = to === "operator" || to === "module";
   return declaredColumns("memory_changes", rows, {
     name: {
-      label: capitalised(label),
+      label: capitalised(CHANGE_LABELS[by]),
       term: `memory_block_${by}`,
       grow: true,
       ...(linked ? { href: linkedTo(hrefOf, to, rows.name) } : {}),

@@ -2,7 +2,7 @@
 
 import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -11,19 +11,19 @@ import type {
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
 import * as LIMITS from "../../base/limits.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams } from "../grid_params";
+import { exactly, gridParams, setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import {
   aliveParts,
+  CHANGE_LABELS,
   groupsOf,
   readDevice,
   readTime,
@@ -43,24 +43,12 @@ import {
   Curve,
   statisticsColumns,
 } from "./parts";
-import tables from "../tables.css?inline";
-import css from "./memory.css?inline";
 import { rowsOf } from "../rows";
-
-adoptStyles(tables);
-adoptStyles(css);
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = String(LIMITS.memory_curve.n);
 const TABLE_HEIGHT = 400;
 
-const LABELS: Readonly<Record<AliveGroup, string>> = {
-  operator: "operator",
-  parent: "caller",
-  module: "module",
-  line: "line",
-  category: "category",
-};
 const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   blocks: "Blocks",
   operator: "By operator",
@@ -102,14 +90,13 @@ function MemoryPage(props: PageProps) {
   // A window of its own is narrower than the chosen steps, until others are chosen.
   const window = readWindow(params, payload.span_ns) ?? windowOfSteps(rowsOf(payload.steps), steps);
   const setWindow = (next: Stretch | null): void => {
-    setParam("t0", next && String(next.t0));
-    setParam("t1", next && String(next.t1));
+    setParams(setParam, { t0: next?.t0, t1: next?.t1 });
     if (!next && steps.first !== null) setSteps({ ...steps, first: null, last: null });
   };
   const chosen = useRef(steps);
   useEffect(() => {
     if (chosen.current !== steps && steps.first !== null)
-      for (const key of ["t0", "t1"]) setParam(key, null);
+      setParams(setParam, { t0: null, t1: null });
     chosen.current = steps;
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
   const query = { ...props.trace, device: String(device.key) };
@@ -159,10 +146,6 @@ function CurvePanel({
 }: PanelProps) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
-  const choose = (key: string): void => {
-    setParam("device", key);
-    setParam("t", null);
-  };
   return (
     <Card>
       <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
@@ -191,7 +174,7 @@ function CurvePanel({
                       label: name,
                       note: `peak ${formatBytes(peak_bytes)}`,
                     }))}
-                    onChange={choose}
+                    onChange={(key) => setParams(setParam, { device: key, t: null })}
                   />
                 ) : null}
                 {window ? <Button onClick={() => setWindow(null)}>Whole recording</Button> : null}
@@ -231,7 +214,7 @@ function AlivePanel({
           <Choice<AliveGroup>
             label="By"
             value={group}
-            labels={LABELS}
+            labels={CHANGE_LABELS}
             ids={groups}
             onChange={(next) => setParam("by", next)}
           />
@@ -244,7 +227,7 @@ function AlivePanel({
         <Totals parts={aliveFacts(alive)} />
         <CategoryLegend rows={alive.rows} />
         <Treemap
-          label={`What is alive, by ${LABELS[group]}`}
+          label={`What is alive, by ${CHANGE_LABELS[group]}`}
           parts={aliveParts(alive, group)}
           unit="bytes"
           onSelect={show}
@@ -273,17 +256,15 @@ function TablePanel(props: PanelProps) {
   const group = table === "blocks" ? undefined : table;
   const statistics = useResource("memory/statistics", group ? { ...asked, group } : null);
   if (!table) return null;
-  const choose = (next: TableId): void => {
-    for (const key of ["sort", "search", "regex"]) setParam(key, null);
-    setParam("table", next);
-  };
   const tools = (
     <Choice<TableId>
       label="Show"
       value={table}
       labels={TABLE_LABELS}
       ids={tables}
-      onChange={choose}
+      onChange={(next) =>
+        setParams(setParam, { sort: null, search: null, regex: null, table: next })
+      }
     />
   );
   return (
@@ -314,9 +295,9 @@ function Table({
   params,
   setParam,
 }: PanelProps & { data: TableData; table: TableId; tools: JSX.Element }) {
-  const columns = useMemo(
+  const columns = useColumns(
     () => ("group" in data ? statisticsColumns(data, hrefOf) : blockColumns(data.rows, hrefOf)),
-    [data], // eslint-disable-line react-hooks/exhaustive-deps
+    [data],
   );
   const rowCount = columns[0]?.values.length ?? 0;
   const [rest, why] =

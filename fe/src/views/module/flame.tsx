@@ -18,30 +18,21 @@ import {
   layOutFlame,
   Panel,
   SearchBox,
-  Segmented,
   Select,
   type FlameLayout,
   type Sort,
 } from "../../widgets";
+import { Choice, chosenOf } from "../choice";
 import { exactly, searchParams } from "../grid_params";
 import { Loaded, MissingList, Nothing, unsaid } from "../loaded";
 import { coloursOf, mergedRows, plainName, readColouring, type Colours } from "./flame_model";
-import {
-  frameOfKey,
-  keyOfFrame,
-  kindsOf,
-  readMetric,
-  readOrder,
-  readTree,
-  valuesOf,
-  type Metric,
-  type Order,
-} from "./model";
+import { frameOfKey, keyOfFrame, kindsOf, readMetric, valuesOf, type Metric } from "./model";
 import { FlameLegend, frameColumns, frameLines } from "./parts";
 import { SandwichOf } from "./sandwich";
 
-/** Where links from elsewhere on the page lead. */
-export const FLAME_ID = "flame-graph";
+const TREES: Readonly<Record<FlameTree, string>> = { module: "Modules", line: "Python lines" };
+const ORDERS = { size: "Largest first", time: "In time" } as const;
+const SHOWN = { graph: "Graph", sandwich: "Sandwich", table: "Table" } as const;
 
 interface PanelProps extends ViewProps {
   device: string;
@@ -50,7 +41,7 @@ interface PanelProps extends ViewProps {
 }
 
 export function FlamePanel(props: PanelProps) {
-  const tree = readTree(props.params.flame);
+  const tree = chosenOf(TREES, props.params.flame);
   const resource = useResource("module/flame", viewQuery(props, { tree }));
   return (
     <Panel
@@ -58,7 +49,6 @@ export function FlamePanel(props: PanelProps) {
       term="flame_graph"
       note="width shows time; children below their callers"
     >
-      <div id={FLAME_ID} class="flame-anchor" />
       <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
         {(payload) => <FlameOf {...props} payload={payload} tree={tree} />}
       </Loaded>
@@ -79,7 +69,7 @@ function FlameOf({ payload: whole, tree, ...props }: FlameProps) {
   );
   const payload = { ...whole, rows };
   // When lines ran is not known.
-  const order = tree === "line" ? "size" : readOrder(params.order);
+  const order = tree === "line" ? "size" : chosenOf(ORDERS, params.order);
   const layout = useMemo(
     () =>
       layOutFlame({
@@ -89,11 +79,11 @@ function FlameOf({ payload: whole, tree, ...props }: FlameProps) {
       }),
     [rows, metric, order],
   );
-  const empty = layout.total === 0;
+  const shown = chosenOf(SHOWN, params.show);
   return (
     <div>
-      <Tools {...props} {...{ payload, tree, metric, order }} />
-      {empty ? (
+      <Tools {...props} {...{ payload, tree, metric, shown }} />
+      {layout.total === 0 ? (
         <Nothing
           title={tree === "line" ? "No Python lines are known" : "There is nothing to draw"}
           text={
@@ -106,9 +96,9 @@ function FlameOf({ payload: whole, tree, ...props }: FlameProps) {
       ) : (
         <>
           <MissingList missing={unsaid(payload.missing, props.known)} />
-          {params.show === "table" ? (
+          {shown === "table" ? (
             <FrameTable {...props} payload={payload} />
-          ) : params.show === "sandwich" ? (
+          ) : shown === "sandwich" ? (
             <SandwichOf {...props} payload={whole} {...{ metric, layers }} />
           ) : (
             <Graph {...props} {...{ payload, layout, metric }} />
@@ -121,73 +111,46 @@ function FlameOf({ payload: whole, tree, ...props }: FlameProps) {
 
 interface ToolsProps extends FlameProps {
   metric: Metric;
-  order: Order;
+  shown: keyof typeof SHOWN;
 }
 
-function Tools({ payload, tree, metric, order, params, setParam, device, ...props }: ToolsProps) {
+function Tools({ payload, tree, metric, shown, device, ...props }: ToolsProps) {
+  const { params, setParam } = props;
   const file = (format: "folded" | "speedscope"): string =>
     urlOf("module/flame/file", viewQuery(props, { tree, metric, format }));
-  const choose = (key: string, value: string, first: string): void =>
-    setParam(key, value === first ? null : value);
+  const merge = (param: "layers" | "recursion") => (
+    <Checkbox
+      label={`Merge ${param}`}
+      checked={params[param] === "1"}
+      onChange={(on) => setParam(param, on ? "1" : null)}
+    />
+  );
   return (
     <div class="flame-tools">
-      <Segmented<FlameTree>
+      <Choice
         label="Of"
-        value={tree}
-        onChange={(next) => {
-          choose("flame", next, "module");
+        labels={TREES}
+        param="flame"
+        params={params}
+        setParam={(...choice) => {
+          setParam(...choice);
           setParam("zoom", null);
         }}
-        options={[
-          { value: "module", label: "Modules" },
-          { value: "line", label: "Python lines" },
-        ]}
       />
       {payload.has_device ? (
-        <Segmented<Metric>
+        <Choice
+          {...props}
           label="Time on"
-          value={metric}
-          onChange={(next) => choose("metric", next, "device")}
-          options={[
-            { value: "device", label: capitalised(device) },
-            { value: "host", label: "Host" },
-          ]}
+          labels={{ device: capitalised(device), host: "Host" }}
+          param="metric"
         />
       ) : null}
-      {tree === "module" && params.show !== "sandwich" ? (
-        <Segmented<Order>
-          label="Order"
-          value={order}
-          onChange={(next) => choose("order", next, "size")}
-          options={[
-            { value: "size", label: "Largest first" },
-            { value: "time", label: "In time" },
-          ]}
-        />
+      {tree === "module" && shown !== "sandwich" ? (
+        <Choice {...props} label="Order" labels={ORDERS} param="order" />
       ) : null}
-      <Segmented
-        label="Show as"
-        showLabel={false}
-        value={params.show === "table" || params.show === "sandwich" ? params.show : "graph"}
-        onChange={(next) => choose("show", next, "graph")}
-        options={[
-          { value: "graph", label: "Graph" },
-          { value: "sandwich", label: "Sandwich" },
-          { value: "table", label: "Table" },
-        ]}
-      />
-      <Checkbox
-        label="Merge layers"
-        checked={params.layers === "1"}
-        onChange={(on) => setParam("layers", on ? "1" : null)}
-      />
-      {params.show === "sandwich" ? null : (
-        <Checkbox
-          label="Merge recursion"
-          checked={params.recursion === "1"}
-          onChange={(on) => setParam("recursion", on ? "1" : null)}
-        />
-      )}
+      <Choice {...props} label="Show as" showLabel={false} labels={SHOWN} param="show" />
+      {merge("layers")}
+      {shown === "sandwich" ? null : merge("recursion")}
       {served ? <Files file={file} /> : null}
     </div>
   );
@@ -272,9 +235,7 @@ function Graph({ payload, layout, metric, device, ...props }: GraphProps) {
         tint={tint}
         zoom={zoom}
         onZoom={(row) => setParam("zoom", keyOfFrame(rows, row))}
-        describe={(row) =>
-          frameLines(rows, row, payload.has_device, device, layout.total, layout.width[row] ?? 0)
-        }
+        describe={(row) => frameLines(payload, row, device, layout)}
         detail={(row) => <FrameDetail {...props} {...{ payload, row, device, layout }} />}
       />
       <p class="muted">{restText(payload, metric, device)}</p>
@@ -337,14 +298,7 @@ type DetailProps = ViewProps & {
 function FrameDetail({ payload, row, device, layout, hrefOf, params }: DetailProps) {
   const { rows } = payload;
   if (row < 0) return <p class="flame-detail muted">Click a frame to zoom in and see its links.</p>;
-  const [name = "", ...lines] = frameLines(
-    rows,
-    row,
-    payload.has_device,
-    device,
-    layout.total,
-    layout.width[row] ?? 0,
-  );
+  const [name = "", ...lines] = frameLines(payload, row, device, layout);
   const event = rows.event[row] ?? -1;
   return (
     <p class="flame-detail">
@@ -374,11 +328,7 @@ function FrameTable({
   const { rows } = payload;
   const { params, setParam, hrefOf } = props;
   const [sort, setSort] = useState<Sort | null>(null);
-  const columns = useMemo(() => {
-    const href = (row: number): string | null =>
-      (rows.event[row] ?? -1) < 0 ? null : hrefOf("trace", { sel: String(rows.event[row]) });
-    return frameColumns(rows, device, href);
-  }, [rows, device, hrefOf]);
+  const columns = useMemo(() => frameColumns(rows, device, hrefOf), [rows, device, hrefOf]);
   return (
     <Grid
       label={payload.tree === "line" ? "Python lines" : "Modules and operators"}

@@ -12,7 +12,10 @@ import {
   type Regrouped,
   sumsOf,
 } from "../../widgets";
-import { type Metric, valuesOf } from "./model";
+import { pick } from "../columns";
+import { splitFrame } from "../operator/model";
+import { grouped } from "../rows";
+import { insideOneLikeIt, type Metric, valuesOf } from "./model";
 
 /** `Linear_12` → `Linear`; and built-in functions without their address. */
 export function layerName(rows: FlameTable, row: number): string {
@@ -46,9 +49,8 @@ export function mergedRows(rows: FlameTable, metric: Metric, merging: Merging): 
 function rowsOf(rows: FlameTable, names: readonly string[], regrouped: Regrouped): FlameTable {
   const { parent, source } = regrouped;
   const many = namesOf(regrouped, rows.name);
-  const at = <T>(values: readonly T[]): T[] => source.map((row) => values[row] as T);
-  const known = (values: readonly (number | null)[]): number[] =>
-    sumsOf(regrouped, values).map((value) => value ?? 0);
+  // At each frame at least one counts, so that only what may be unknown is null.
+  const known = (values: readonly number[]): number[] => sumsOf(regrouped, values) as number[];
   const first = parent.map(() => -1);
   regrouped.into.forEach((node, i) => {
     const time = rows.first_ns[regrouped.from[i] ?? 0] ?? -1;
@@ -57,14 +59,16 @@ function rowsOf(rows: FlameTable, names: readonly string[], regrouped: Regrouped
   });
   return {
     parent,
-    name: at(names).map((name, node) => ((many[node] ?? 1) > 1 ? `${name} ×${many[node]}` : name)),
-    kind: at(rows.kind),
-    backward: at(rows.backward),
+    name: pick(names, source).map((name, node) =>
+      (many[node] ?? 1) > 1 ? `${name} ×${many[node]}` : name,
+    ),
+    kind: pick(rows.kind, source),
+    backward: pick(rows.backward, source),
     calls: known(rows.calls),
     device_ns: sumsOf(regrouped, rows.device_ns),
     host_ns: known(rows.host_ns),
     first_ns: first,
-    event: at(rows.event),
+    event: pick(rows.event, source),
   };
 }
 
@@ -82,8 +86,7 @@ export function sandwichOf(
 ): Sandwich {
   const names = namesFor(rows, layers);
   const tree = { parent: rows.parent, key: keysOf(names) };
-  const place = names.indexOf(focus);
-  const wanted = place < 0 ? -1 : (tree.key[place] ?? -1);
+  const wanted = tree.key[names.indexOf(focus)] ?? -1;
   const value = valuesOf(rows, metric);
   return {
     callers: rowsOf(rows, names, callersOf(tree, value, wanted)),
@@ -91,49 +94,30 @@ export function sandwichOf(
   };
 }
 
-export interface Functions {
-  name: string[];
-  kind: string[];
-  own: number[];
-  total: number[];
-  calls: number[];
+export interface FunctionRow {
+  name: string;
+  own: number;
+  total: number;
+  calls: number;
 }
 
 /** Every function once, however often and from wherever it is called, those with the most self time first. */
-export function functionsOf(rows: FlameTable, metric: Metric, layers: boolean): Functions {
+export function functionsOf(rows: FlameTable, metric: Metric, layers: boolean): FunctionRow[] {
   const names = namesFor(rows, layers);
-  const key = keysOf(names);
   const value = valuesOf(rows, metric);
   const own = ownOf(rows.parent, value);
-  const table: Functions = { name: [], kind: [], own: [], total: [], calls: [] };
-  names.forEach((name, row) => {
-    const place = key[row] ?? 0;
-    table.name[place] ??= name;
-    table.kind[place] ??= rows.kind[row] ?? "";
-    table.own[place] = (table.own[place] ?? 0) + (own[row] ?? 0);
-    table.total[place] ??= 0;
-    table.calls[place] = (table.calls[place] ?? 0) + (rows.calls[row] ?? 0);
-  });
-  const recursive = (row: number): boolean => {
-    for (let at = rows.parent[row] ?? -1; at >= 0; at = rows.parent[at] ?? -1)
-      if (key[at] === key[row]) return true;
-    return false;
-  };
-  key.forEach((place, row) => {
-    if (!recursive(row)) table.total[place] = (table.total[place] ?? 0) + (value[row] ?? 0);
-  });
-  const order = table.name
-    .map((_, place) => place)
-    .filter((place) => table.kind[place] !== "rest")
-    .sort((a, b) => (table.own[b] ?? 0) - (table.own[a] ?? 0));
-  const taken = <T>(values: readonly T[]): T[] => order.map((place) => values[place] as T);
-  return {
-    name: taken(table.name),
-    kind: taken(table.kind),
-    own: taken(table.own),
-    total: taken(table.total),
-    calls: taken(table.calls),
-  };
+  const sum = (values: ArrayLike<number | null>, group: readonly number[]): number =>
+    group.reduce((total, row) => total + (values[row] ?? 0), 0);
+  const outermost = (row: number): boolean => !insideOneLikeIt(rows.parent, names, row);
+  return [...grouped(names.keys(), (row) => names[row] ?? "")]
+    .filter(([, [first = 0]]) => rows.kind[first] !== "rest")
+    .map(([name, group]) => ({
+      name,
+      own: sum(own, group),
+      total: sum(value, group.filter(outermost)),
+      calls: sum(rows.calls, group),
+    }))
+    .sort((a, b) => b.own - a.own);
 }
 
 export type Colouring = "kind" | "module" | "file" | "time";
@@ -157,17 +141,15 @@ export function coloursOf(rows: FlameTable, metric: Metric, by: Colouring): Colo
 
 /** The class of the module around each frame, or the file of its line; empty where there is none. */
 function groupsOf(rows: FlameTable, by: "module" | "file"): string[] {
+  if (by === "file") return rows.name.map((name) => splitFrame(name).file);
   const groups: string[] = [];
-  rows.name.forEach((name, row) => {
-    const around = groups[rows.parent[row] ?? -1] ?? "";
-    if (by === "file") groups.push(/^(.+)\(\d+\): /.exec(name)?.[1] ?? "");
-    else
-      groups.push(
-        rows.kind[row] === "module"
-          ? layerName(rows, row).replace(/ (?:\(backward\)|×\d+)/g, "")
-          : around,
-      );
-  });
+  rows.kind.forEach((kind, row) =>
+    groups.push(
+      kind === "module"
+        ? layerName(rows, row).replace(/ (?:\(backward\)|×\d+)/g, "")
+        : (groups[rows.parent[row] ?? -1] ?? ""),
+    ),
+  );
   return groups;
 }
 
@@ -195,13 +177,9 @@ const STAIRS = [[215, 75], [215, 50], [215, 25], NEUTRAL, [32, 35], [32, 65], [3
 function byTime(rows: FlameTable, metric: Metric): Colours {
   const value = valuesOf(rows, metric);
   const logs = rows.calls.map((calls, row) => Math.log((value[row] ?? 0) / calls));
-  let low = Infinity;
-  let high = -Infinity;
-  for (const log of logs)
-    if (Number.isFinite(log)) {
-      low = Math.min(low, log);
-      high = Math.max(high, log);
-    }
+  const finite = logs.filter(Number.isFinite);
+  const low = finite.reduce((least, log) => Math.min(least, log), Infinity);
+  const high = finite.reduce((most, log) => Math.max(most, log), -Infinity);
   const last = STAIRS.length - 1;
   return {
     of: logs.map((log) =>

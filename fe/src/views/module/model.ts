@@ -1,82 +1,39 @@
 /** What the Module page computes: modules summed by class, rows' names, the totals in words, and the frames of the flame graph. */
 
-import type { FlameTable, FlameTree, ModulesTable, ModulePayload } from "../../api/types.gen";
+import type { FlameTable, ModulesTable, ModulePayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { FLAME_KINDS } from "../../widgets";
+import { grouped } from "../rows";
 import type { Total } from "../totals";
 
-/** Columns of which the values of several modules may be added up, each of what runs directly in the module. */
-const SUMS = [
-  "calls",
-  "operators",
-  "forward_host_self_ns",
-  "forward_device_self_ns",
-  "backward_host_self_ns",
-  "backward_device_self_ns",
-  "allocated_bytes",
-  "increase_bytes",
-] as const;
-/** Those that hold what is beneath as well: a module inside another one of its class must not count again. */
-const TOTALS = [
-  "forward_host_total_ns",
-  "forward_device_total_ns",
-  "backward_host_total_ns",
-  "backward_device_total_ns",
-] as const;
-
-export type Flat = Pick<
-  ModulesTable,
-  "kind" | "event" | (typeof SUMS)[number] | (typeof TOTALS)[number]
-> & {
+export type Flat = Omit<ModulesTable, "name" | "parent"> & {
   /** Modules of the class. */
   modules: number[];
 };
 
 /** One row per class. `event` is that of the module of the class with the longest forward. */
 export function byClass(rows: ModulesTable): Flat {
-  const flat: Flat = { kind: [], event: [], modules: [], ...emptyColumns() };
-  const places = new Map<string, number>();
-  const longest: number[] = [];
-  rows.kind.forEach((kind, row) => {
-    let place = places.get(kind);
-    if (place === undefined) {
-      place = flat.kind.push(kind) - 1;
-      places.set(kind, place);
-      flat.modules.push(0);
-      flat.event.push(-1);
-      longest.push(-1);
-    }
-    flat.modules[place] = (flat.modules[place] ?? 0) + 1;
-    for (const key of SUMS) add(flat[key], place, rows[key][row] ?? null);
-    if (!insideItsClass(rows, row))
-      for (const key of TOTALS) add(flat[key], place, rows[key][row] ?? null);
-    const length = rows.forward_host_total_ns[row] ?? 0;
-    if (length > (longest[place] ?? -1)) {
-      longest[place] = length;
-      flat.event[place] = rows.event[row] ?? -1;
-    }
-  });
-  return flat;
+  const { name: _, parent: __, ...columns } = rows;
+  const groups = [...grouped(rows.kind.keys(), (row) => rows.kind[row]).values()];
+  const outermost = (row: number): boolean => !insideOneLikeIt(rows.parent, rows.kind, row);
+  const flat = Object.entries(columns).map(([key, values]) => [
+    key,
+    groups.map((group) =>
+      // Totals hold what is beneath as well: a module inside another one of its class must not count again.
+      joined(rows, key, values, key.endsWith("_total_ns") ? group.filter(outermost) : group),
+    ),
+  ]);
+  return { ...Object.fromEntries(flat), modules: groups.map(({ length }) => length) } as Flat;
 }
 
-type Key = (typeof SUMS)[number] | (typeof TOTALS)[number];
-
-function emptyColumns(): Record<Key, number[]> {
-  return Object.fromEntries([...SUMS, ...TOTALS].map((key) => [key, []])) as unknown as Record<
-    Key,
-    number[]
-  >;
-}
-
-/** Unknown where nothing known was added. */
-function add(values: (number | null)[], place: number, value: number | null): void {
-  const before = values[place] ?? null;
-  values[place] = value === null ? before : (before ?? 0) + value;
-}
-
-function insideItsClass({ parent, kind }: ModulesTable, row: number): boolean {
+/** Whether a row is inside another one of its name, kind or whatever the values are. */
+export function insideOneLikeIt(
+  parent: readonly number[],
+  values: readonly string[],
+  row: number,
+): boolean {
   for (let at = parent[row] ?? -1; at >= 0; at = parent[at] ?? -1)
-    if (kind[at] === kind[row]) return true;
+    if (values[at] === values[row]) return true;
   return false;
 }
 
@@ -119,13 +76,7 @@ export function mergeLayers(rows: ModulesTable): Merged {
   const waiting: [siblings: readonly number[], up: number][] = [[roots, -1]];
   // Level by level: a tree may be deeper than calls can nest.
   for (const [siblings, up] of waiting) {
-    const alike = new Map<number | undefined, number[]>();
-    for (const row of siblings) {
-      const group = alike.get(structure[row]);
-      if (group) group.push(row);
-      else alike.set(structure[row], [row]);
-    }
-    for (const group of alike.values()) {
+    for (const group of grouped(siblings, (row) => structure[row]).values()) {
       const around = group.length > 1 ? place(group, up) : up;
       for (const row of group) waiting.push([children[row] ?? [], place([row], around)]);
     }
@@ -208,13 +159,9 @@ export function totalParts({
 }
 
 export type Metric = "host" | "device";
-export type Order = "size" | "time";
 
-export const readTree = (text: string | undefined): FlameTree =>
-  text === "line" ? "line" : "module";
 export const readMetric = (text: string | undefined, hasDevice: boolean): Metric =>
   hasDevice && text !== "host" ? "device" : "host";
-export const readOrder = (text: string | undefined): Order => (text === "time" ? "time" : "size");
 
 export const valuesOf = (rows: FlameTable, metric: Metric): (number | null)[] =>
   metric === "device" ? rows.device_ns : rows.host_ns;
@@ -252,15 +199,15 @@ function ways({ parent, name }: FlameTable): number[] {
   return hashes;
 }
 
-const KIND_WORDS: Readonly<Record<string, string>> = {
+export const KIND_WORDS: Readonly<Record<string, string>> = {
   module: "module",
   annotation: "annotation",
   operator: "operator",
   line: "Python line",
-  rest: "smaller frames, merged",
+  rest: "smaller frames",
 };
 
 export function kindText(rows: FlameTable, row: number): string {
   const kind = rows.kind[row] ?? "";
-  return `${KIND_WORDS[kind] ?? kind}${rows.backward[row] ? ", backward" : ""}`;
+  return `${KIND_WORDS[kind] ?? kind}${kind === "rest" ? ", merged" : ""}${rows.backward[row] ? ", backward" : ""}`;
 }

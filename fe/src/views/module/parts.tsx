@@ -1,36 +1,46 @@
 /** Pure parts of the Module page. */
 
-import type { FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
+import type { FlamePayload, FlameTable, ModulePayload, ModulesTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type Column, FLAME_KINDS } from "../../widgets";
+import type { ViewProps } from "../../state/view";
+import { type Column, FLAME_KINDS, type FlameLayout } from "../../widgets";
 import { columnsOf, declaredColumns } from "../columns";
-import { byClass, type Flat, kindText } from "./model";
+import { eventLink, linkColumn, timelineColumn } from "../links";
+import { byClass, type Flat, KIND_WORDS, kindText } from "./model";
 
-export interface ModuleLinks {
-  timeline: (event: number) => string;
-  flame: (event: number) => string;
-}
+type Href = ViewProps["hrefOf"];
 
-const noClass = (): string => "not known";
-
-const column = columnsOf("module");
-
-export function treeColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
+export function treeColumns(payload: ModulePayload, hrefOf: Href): Column[] {
   const { rows } = payload;
-  return [...figureColumns(payload, rows), ...linkColumns(rows.event, links)];
+  return [
+    ...figureColumns(payload, rows),
+    linkColumn(
+      "module",
+      "flame",
+      "Inside",
+      96,
+      "its frames",
+      rows.event.map((event) => event >= 0),
+      (row) => hrefOf("module", { zoom: String(rows.event[row]) }),
+    ),
+    longestCall(rows.event, hrefOf),
+  ];
 }
 
-export function classColumns(payload: ModulePayload, links: ModuleLinks): Column[] {
+export function classColumns(payload: ModulePayload, hrefOf: Href): Column[] {
   const flat = byClass(payload.rows);
   const [kind, ...figures] = figureColumns(payload, flat);
   return [
     ...(kind ? [{ ...kind, width: 250, hidden: false }] : []),
-    column("instances", "Modules", "count", 82, flat.modules),
+    columnsOf("module")("instances", "Modules", "count", 82, flat.modules),
     ...figures,
-    ...linkColumns(flat.event, links).slice(-1),
+    longestCall(flat.event, hrefOf),
   ];
 }
+
+const longestCall = (events: readonly number[], hrefOf: Href): Column =>
+  timelineColumn("module", 100, "longest call", events, hrefOf);
 
 /** With a device its times are the news; these are a press away. */
 const ASIDE = ["forward_host_self_ns", "backward_host_self_ns", "increase_bytes"];
@@ -41,61 +51,27 @@ function figureColumns(payload: ModulePayload, rows: Flat | ModulesTable): Colum
   return declaredColumns(
     "modules",
     rows,
-    { ...additions, kind: { unknown: noClass } },
+    { ...additions, kind: { unknown: () => "not known" } },
     payload.vocabulary,
   ).filter(({ key }) => payload.has_backward || !key.startsWith("backward"));
 }
 
-function linkColumns(events: readonly number[], links: ModuleLinks): Column[] {
-  const link = (
-    key: string,
-    label: string,
-    text: string,
-    width: number,
-    href: (event: number) => string,
-  ): Column =>
-    column(
-      key,
-      label,
-      "text",
-      width,
-      events.map((event) => (event < 0 ? "" : text)),
-      {
-        href: (row) => ((events[row] ?? -1) < 0 ? null : href(events[row] ?? -1)),
-        action: true,
-      },
-    );
-  return [
-    link("flame", "Inside", "its frames", 96, links.flame),
-    link("timeline", "Timeline", "longest call", 100, links.timeline),
-  ];
-}
-
+/** What is said of a frame, its name first. */
 export function frameLines(
-  rows: FlameTable,
+  { rows, has_device }: Pick<FlamePayload, "rows" | "has_device">,
   row: number,
-  hasDevice: boolean,
   device: string,
-  total: number,
-  width: number,
+  { total, width }: FlameLayout,
 ): string[] {
   return [
     rows.name[row] ?? "",
     kindText(rows, row),
-    `${formatShare(total > 0 ? width / total : null)} of all`,
+    `${formatShare(total > 0 ? (width[row] ?? 0) / total : null)} of all`,
     `Host ${formatTime(rows.host_ns[row])}`,
-    ...(hasDevice ? [`${capitalised(device)} ${formatTime(rows.device_ns[row])}`] : []),
+    ...(has_device ? [`${capitalised(device)} ${formatTime(rows.device_ns[row])}`] : []),
     `${formatCount(rows.calls[row])} ${rows.kind[row] === "line" ? "operator " : ""}${rows.calls[row] === 1 ? "call" : "calls"}`,
   ];
 }
-
-const KIND_LABELS: Readonly<Record<(typeof FLAME_KINDS)[number], string>> = {
-  module: "Module",
-  annotation: "Annotation",
-  operator: "Operator",
-  line: "Python line",
-  rest: "Smaller frames",
-};
 
 /** The kinds that occur, with their colour and their letters. */
 export function FlameLegend({ rows }: { rows: FlameTable }) {
@@ -105,7 +81,7 @@ export function FlameLegend({ rows }: { rows: FlameTable }) {
       {FLAME_KINDS.filter((kind) => kinds.has(kind)).map((kind) => (
         <li key={kind} class={`flame-kind-${kind}`}>
           <span class="flame-swatch" style={{ background: `var(--flame-${kind})` }} />
-          {KIND_LABELS[kind]}
+          {capitalised(KIND_WORDS[kind] ?? kind)}
         </li>
       ))}
       {rows.backward.includes(true) ? (
@@ -118,13 +94,9 @@ export function FlameLegend({ rows }: { rows: FlameTable }) {
   );
 }
 
-export function frameColumns(
-  rows: FlameTable,
-  device: string,
-  href: (row: number) => string | null,
-): Column[] {
+export function frameColumns(rows: FlameTable, device: string, hrefOf: Href): Column[] {
   return declaredColumns("flame", rows, {
-    name: { href },
+    name: { href: eventLink(hrefOf, rows.event) },
     kind: { values: rows.name.map((_, row) => kindText(rows, row)) },
     calls: rows.kind.includes("line") ? { label: "Operator calls" } : {},
     device_ns: { label: `${capitalised(device)} total` },

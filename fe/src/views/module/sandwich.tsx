@@ -23,107 +23,125 @@ type SandwichProps = Pick<ViewProps, "params" | "setParam" | "hrefOf"> & {
 const column = columnsOf("flame");
 
 export function SandwichOf(props: SandwichProps) {
-  const { payload, metric, layers, device, params, setParam, hrefOf } = props;
+  const { payload, metric, layers, params, setParam, hrefOf } = props;
   const { view = "module", height = 460 } = props;
   const [sort, setSort] = useState<Sort | null>({ key: "own", descending: true });
   const functions = useMemo(
     () => functionsOf(payload.rows, metric, layers),
     [payload, metric, layers],
   );
-  const focus =
-    params.focus && functions.name.includes(params.focus) ? params.focus : functions.name[0];
+  const names = useMemo(() => functions.map(({ name }) => name), [functions]);
+  const focus = names.find((name) => name === params.focus) ?? names[0] ?? "";
   const columns = useMemo(
     () => [
-      column("frame", "Function", "code", 270, functions.name, {
-        href: (row) => hrefOf(view, { ...params, focus: functions.name[row] ?? "" }),
-        onFollow: (row) => setParam("focus", functions.name[row] ?? null),
+      column("frame", "Function", "code", 270, names, {
+        href: (row) => hrefOf(view, { ...params, focus: names[row] ?? "" }),
+        onFollow: (row) => setParam("focus", names[row] ?? null),
       }),
-      column("own", "Self", "time", 110, functions.own, { bar: true }),
-      column("function_total", "Total", "time", 110, functions.total),
-      column("calls", "Calls", "count", 80, functions.calls),
+      column(
+        "own",
+        "Self",
+        "time",
+        110,
+        functions.map(({ own }) => own),
+        { bar: true },
+      ),
+      column(
+        "function_total",
+        "Total",
+        "time",
+        110,
+        functions.map(({ total }) => total),
+      ),
+      column(
+        "calls",
+        "Calls",
+        "count",
+        80,
+        functions.map(({ calls }) => calls),
+      ),
     ],
-    [functions, params, setParam, hrefOf, view],
+    [functions, names, params, setParam, hrefOf, view],
   );
   const parts = useMemo(
-    () => sandwichOf(payload.rows, metric, layers, focus ?? ""),
+    () => sandwichOf(payload.rows, metric, layers, focus),
     [payload, metric, layers, focus],
   );
-  const side = {
-    metric,
-    device,
-    hasDevice: payload.has_device,
-    onFocus: (name: string) => setParam("focus", name),
-  };
   return (
     <div class="flame-sandwich">
       <Grid
         label="Functions"
         columns={columns}
-        rowCount={functions.name.length}
+        rowCount={names.length}
         height={height}
         sort={sort}
         onSort={setSort}
         {...searchParams(params, setParam, "find", "find_re")}
       />
       <div>
-        <h3>Callers</h3>
         <Side
+          {...props}
           key={`callers ${focus}`}
-          label={`Callers of ${focus}`}
+          title="Callers"
+          focus={focus}
           rows={parts.callers}
           upward
-          {...side}
         />
-        <h3>Callees</h3>
         <Side
+          {...props}
           key={`callees ${focus}`}
-          label={`Callees of ${focus}`}
+          title="Callees"
+          focus={focus}
           rows={parts.callees}
-          {...side}
         />
       </div>
     </div>
   );
 }
 
-interface SideProps {
-  label: string;
+type SideProps = SandwichProps & {
+  title: string;
+  focus: string;
   rows: FlameTable;
   upward?: boolean;
-  metric: Metric;
-  device: string;
-  hasDevice: boolean;
-  onFocus: (name: string) => void;
-}
+};
 
-function Side({ label, rows, upward = false, metric, device, hasDevice, onFocus }: SideProps) {
+function Side(props: SideProps) {
+  const { title, focus, rows, upward = false, payload, metric, device, setParam } = props;
   const [zoom, setZoom] = useState(-1);
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],
   );
   const kind = useMemo(() => kindsOf(rows), [rows]);
-  const describe = (row: number): string[] =>
-    frameLines(rows, row, hasDevice, device, layout.total, layout.width[row] ?? 0);
+  const describe = (row: number): string[] => frameLines({ ...payload, rows }, row, device, layout);
   return (
-    <Flame
-      {...{ label, layout, kind, zoom, upward, describe }}
-      parent={rows.parent}
-      name={rows.name}
-      hatched={rows.backward}
-      found={null}
-      onZoom={setZoom}
-      detail={(row) =>
-        row <= 0 ? null : (
-          <p class="flame-detail">
-            <strong>{rows.name[row]}</strong>
-            <span class="number">{describe(row).slice(1).join(" · ")}</span>
-            <button type="button" class="link" onClick={() => onFocus(plainName(rows, row))}>
-              Callers and callees
-            </button>
-          </p>
-        )
-      }
-    />
+    <>
+      <h3>{title}</h3>
+      <Flame
+        {...{ layout, kind, zoom, upward, describe }}
+        label={`${title} of ${focus}`}
+        parent={rows.parent}
+        name={rows.name}
+        hatched={rows.backward}
+        found={null}
+        onZoom={setZoom}
+        detail={(row) =>
+          row <= 0 ? null : (
+            <p class="flame-detail">
+              <strong>{rows.name[row]}</strong>
+              <span class="number">{describe(row).slice(1).join(" · ")}</span>
+              <button
+                type="button"
+                class="link"
+                onClick={() => setParam("focus", plainName(rows, row))}
+              >
+                Callers and callees
+              </button>
+            </p>
+          )
+        }
+      />
+    </>
   );
 }

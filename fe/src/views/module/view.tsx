@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { Missing, ModulePayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
@@ -13,11 +12,8 @@ import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import { FlamePanel } from "./flame";
 import { mergeLayers, pathsOf, totalParts } from "./model";
-import { classColumns, treeColumns, type ModuleLinks } from "./parts";
+import { classColumns, treeColumns } from "./parts";
 import { RangesPanel } from "./ranges";
-import css from "./module.css?inline";
-
-adoptStyles(css);
 
 const NOTHING: readonly Missing[] = [];
 const PARTS = [
@@ -108,15 +104,11 @@ function Modules({ payload, ...props }: PageProps) {
 function ModuleTable({ payload, flat, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const merged = useMemo(() => mergeLayers(payload.rows), [payload]);
-  const columns = useColumns(() => {
-    const links: ModuleLinks = {
-      timeline: (event) => hrefOf("trace", { sel: String(event) }),
-      flame: (event) => hrefOf("module", { zoom: String(event) }),
-    };
-    return flat
-      ? classColumns(payload, links)
-      : treeColumns({ ...payload, rows: merged.rows }, links);
-  }, [payload, flat]);
+  const columns = useColumns(
+    () =>
+      flat ? classColumns(payload, hrefOf) : treeColumns({ ...payload, rows: merged.rows }, hrefOf),
+    [payload, flat],
+  );
   const paths = useMemo(() => pathsOf(merged.rows), [merged]);
   return (
     <Grid

@@ -1,6 +1,6 @@
 /** What the Operator page computes from its payload: the chart's parts, readable shapes, frames taken apart. */
 
-import type { FrameTree, OperatorGroup, OperatorPayload } from "../../api/types.gen";
+import type { FrameTree, OperatorPayload } from "../../api/types.gen";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
@@ -122,8 +122,4 @@ function lastTwo(path: string): string {
 export function rowKey(payload: OperatorPayload, row: number): string {
   const { name, input_shapes } = payload.rows;
   return JSON.stringify([name[row], input_shapes[row] ?? null, payload.stacks[row] ?? null]);
-}
-
-export function readGroup(text: string | undefined): OperatorGroup {
-  return text === "shape" || text === "stack" ? text : "name";
 }

@@ -3,6 +3,7 @@ import type { OperatorPayload } from "../../api/types.gen";
 import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
+import { linkColumn } from "../links";
 import { ASIDE_PARTS } from "../parts_by_name";
 import { chartOf, readableShapes, stackTexts, type Duration } from "./model";
 
@@ -53,23 +54,13 @@ export interface OperatorLinks {
 /** The declared columns with the calls stacks and links that only the page has. */
 export function operatorColumns(payload: OperatorPayload, links: OperatorLinks): Column[] {
   const { rows, pooled } = payload;
-  const named = (row: number): boolean => pooled === 0 || row !== rows.name.length - 1;
-  const onDevice = (row: number): boolean => (rows.device_self_ns[row] ?? 0) > 0;
   const link = (
     key: "kernels" | "timeline",
     label: string,
     text: string,
-    linked: (row: number) => boolean,
-  ): Column => ({
-    key,
-    label,
-    kind: "text",
-    width: 84,
-    action: true,
-    unknown: () => "",
-    values: rows.name.map((_, row) => (linked(row) ? text : "")),
-    href: (row) => (linked(row) ? links[key](rows.name[row] ?? "") : null),
-  });
+    linked: readonly boolean[],
+  ): Column =>
+    linkColumn("operator", key, label, 84, text, linked, (row) => links[key](rows.name[row] ?? ""));
   const columns = declaredColumns(
     "operators",
     rows,
@@ -87,8 +78,22 @@ export function operatorColumns(payload: OperatorPayload, links: OperatorLinks):
     ...columns.slice(0, identity),
     ...stack,
     ...columns.slice(identity),
-    ...(payload.has_device ? [link("kernels", "Kernels", "kernels", onDevice)] : []),
-    link("timeline", "Timeline", "calls", named),
+    ...(payload.has_device
+      ? [
+          link(
+            "kernels",
+            "Kernels",
+            "kernels",
+            rows.device_self_ns.map((ns) => (ns ?? 0) > 0),
+          ),
+        ]
+      : []),
+    link(
+      "timeline",
+      "Timeline",
+      "calls",
+      rows.name.map((_, row) => !pooled || row < rows.name.length - 1),
+    ),
   ];
 }
 

@@ -1,31 +1,34 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel, Segmented } from "../../widgets";
+import { Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
-import { framesOf, readGroup, rowKey } from "./model";
+import { framesOf, rowKey } from "./model";
 import { operatorColumns, OperatorChart } from "./parts";
 import { Frames } from "./frames";
-import css from "../tables.css?inline";
 
-adoptStyles(css);
+const GROUPS: Readonly<Record<OperatorGroup, string>> = {
+  name: "Operator",
+  shape: "+ input shape",
+  stack: "+ shape + call stack",
+};
 
 export function OperatorView(props: ViewProps) {
-  const group = readGroup(props.params.group);
+  const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
   return (
     <Loaded resource={resource} shape={[560, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
       {(payload) =>
         payload.rows.name.length ? (
-          <OperatorPage {...props} payload={payload} group={group} />
+          <OperatorPage {...props} payload={payload} />
         ) : (
           <Nothing
             title={
@@ -43,21 +46,21 @@ export function OperatorView(props: ViewProps) {
   );
 }
 
-type PageProps = ViewProps & { payload: OperatorPayload; group: OperatorGroup };
+type PageProps = ViewProps & { payload: OperatorPayload };
 
-function OperatorPage({ payload, group, ...props }: PageProps) {
+function OperatorPage(props: PageProps) {
   return (
     <>
       <FindingsStrip {...props} view="operator" />
-      <MissingList missing={payload.missing} />
+      <MissingList missing={props.payload.missing} />
       <Panel title="Operators" term="operator" flush="fill">
-        <OperatorTable {...props} payload={payload} group={group} />
+        <OperatorTable {...props} />
       </Panel>
     </>
   );
 }
 
-function OperatorTable({ payload, group, ...props }: PageProps) {
+function OperatorTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const columns = useColumns(() => {
     const target = (name: string): Record<string, string> => ({
@@ -109,18 +112,7 @@ function OperatorTable({ payload, group, ...props }: PageProps) {
         />
       )}
       storage={`operator-${payload.group}`}
-      tools={
-        <Segmented<OperatorGroup>
-          label="Group by"
-          value={group}
-          onChange={(next) => setParam("group", next === "name" ? null : next)}
-          options={[
-            { value: "name", label: "Operator" },
-            { value: "shape", label: "+ input shape" },
-            { value: "stack", label: "+ shape + call stack" },
-          ]}
-        />
-      }
+      tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No operator matches the search."
       {...gridParams(params, setParam)}
     />

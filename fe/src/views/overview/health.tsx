@@ -14,13 +14,11 @@ const SEVERITIES: Readonly<
 /** How many of which severity, for the panel's title line. */
 export function HealthNote({ items }: { items: readonly DefectItem[] }) {
   const counts = Object.entries(SEVERITIES)
-    .map(([severity, { word, words, tone }]) => ({
-      word,
-      words,
-      tone,
+    .map(([severity, names]) => ({
+      ...names,
       count: items.filter((item) => item.severity === severity).length,
     }))
-    .filter((x) => x.count > 0);
+    .filter(({ count }) => count);
   if (!counts.length) return <Badge tone="good">sound</Badge>;
   return (
     <span class="health-counts">
@@ -53,7 +51,7 @@ export function Health({ items }: { items: readonly DefectItem[] }) {
             <Badge tone={severity.tone}>{severity.word}</Badge>
             <div>
               <p>
-                {item.sentence} <span class="defect-count number">{formatCount(item.count)}×</span>
+                {item.sentence} <span class="number muted">{formatCount(item.count)}×</span>
               </p>
               <p class="defect-more">
                 {touched(item)}

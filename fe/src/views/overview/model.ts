@@ -58,28 +58,28 @@ export function stepLabel(step: Step): string {
   return name === step.name ? String(step.step) : name;
 }
 
-export interface Mark {
-  word: string;
-  why: string;
-}
+/** What a step may be marked with, in words (never by colour alone). */
+export const MARKS = [
+  { flag: "odd", word: "odd", term: "odd_step", why: "It takes much longer than the others." },
+  {
+    flag: "cold",
+    word: "cold",
+    term: "cold_step",
+    why: "It took clearly longer than the rest because things are set up in it.",
+  },
+  {
+    flag: "cut",
+    word: "cut off",
+    term: "cut_step",
+    why: "The end of the recording cut off its device work, so its figures are too small.",
+  },
+] as const;
 
-/** What a step is marked with, in words (never by colour alone). */
-export function stepMarks(step: Step): Mark[] {
-  const marks: Mark[] = [];
-  if (step.odd)
-    marks.push({ word: "odd", why: step.odd_reason || "It takes much longer than the others." });
-  if (step.cold)
-    marks.push({
-      word: "cold",
-      why: "It took clearly longer than the rest because things are set up in it.",
-    });
-  if (step.cut)
-    marks.push({
-      word: "cut off",
-      why: "The end of the recording cut off its device work, so its figures are too small.",
-    });
-  return marks;
-}
+export const stepMarks = (step: Step): { word: string; why: string }[] =>
+  MARKS.filter(({ flag }) => step[flag]).map(({ flag, word, why }) => ({
+    word,
+    why: (flag === "odd" && step.odd_reason) || why,
+  }));
 
 /** Categories that occur in any of the steps: the legend needs no entry for the others. */
 export function occurring(steps: readonly Step[]): Category[] {

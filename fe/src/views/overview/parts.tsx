@@ -21,7 +21,7 @@ import {
   type StackedBar,
 } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
-import { CATEGORY_LABELS, categoryShares, occurring, stepLabel, stepMarks } from "./model";
+import { CATEGORY_LABELS, categoryShares, occurring, MARKS, stepLabel, stepMarks } from "./model";
 
 interface HeadlineProps {
   payload: OverviewPayload;
@@ -35,7 +35,7 @@ export function Headline({ payload, lead, onOdd }: HeadlineProps) {
   return (
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
-        <p class={`headline-first${lead === null ? " headline-pending" : ""}`}>
+        <p class={`headline-first${lead === null ? " muted" : ""}`}>
           {lead ?? "Looking for findings …"}
         </p>
       )}
@@ -52,8 +52,8 @@ export function Headline({ payload, lead, onOdd }: HeadlineProps) {
 }
 
 interface Metric {
+  /** Names the definition, too. */
   key: "utilization" | "sm_efficiency" | "occupancy" | "matrix_core_share";
-  term: string;
   label: string;
   /** What the figure cannot tell. */
   blind: string;
@@ -64,25 +64,21 @@ export function metrics(words: Vocabulary): Metric[] {
   return [
     {
       key: "utilization",
-      term: "utilization",
       label: "Utilization",
       blind: "A single tiny kernel counts as busy.",
     },
     {
       key: "sm_efficiency",
-      term: "sm_efficiency",
       label: `Est. ${words.multiprocessor} efficiency`,
       blind: `Whether each ${words.multiprocessor} had a block, not how well it ran.`,
     },
     {
       key: "occupancy",
-      term: "occupancy",
       label: "Est. achieved occupancy",
       blind: "No goal in itself: compute-bound kernels run well at low occupancy.",
     },
     {
       key: "matrix_core_share",
-      term: "matrix_core_share",
       label: `${capitalised(words.matrix_cores)} time`,
       blind: "Known from kernel names: a lower bound.",
     },
@@ -111,7 +107,7 @@ export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vo
         {metrics(words).map((metric) => (
           <div key={metric.key} class="metric" title={metric.blind}>
             <dt>
-              <Term id={metric.term}>{metric.label}</Term>
+              <Term id={metric.key}>{metric.label}</Term>
             </dt>
             <dd>
               <Meter share={device[metric.key]} />
@@ -150,6 +146,13 @@ export function DeviceTable({
   words: Vocabulary;
 }) {
   const all = metrics(words);
+  // Once per reason, with the devices that it holds for.
+  const reasons = [...new Set(devices.flatMap(({ unknown }) => unknown))].map((reason) => {
+    const lacking = devices.filter(({ unknown }) => unknown.includes(reason));
+    const everywhere = lacking.length === devices.length;
+    const who = everywhere ? `All ${words.device}s` : lacking.map(({ title }) => title).join(", ");
+    return `${who}: ${reason}`;
+  });
   return (
     <>
       <div class="device-table" tabIndex={0} role="region" aria-label="Accelerators">
@@ -159,7 +162,7 @@ export function DeviceTable({
               <th scope="col">{words.device}</th>
               {all.map((metric) => (
                 <th key={metric.key} scope="col" title={metric.blind}>
-                  <Term id={metric.term}>{metric.label}</Term>
+                  <Term id={metric.key}>{metric.label}</Term>
                 </th>
               ))}
             </tr>
@@ -181,25 +184,9 @@ export function DeviceTable({
           </tbody>
         </table>
       </div>
-      <Reasons
-        reasons={sharedReasons(devices, words).map(({ reason, who }) => `${who}: ${reason}`)}
-      />
+      <Reasons reasons={reasons} />
     </>
   );
-}
-
-/** Why a figure is unknown, once per reason, with the devices that it holds for. */
-export function sharedReasons(
-  devices: readonly DeviceSummary[],
-  words: Vocabulary,
-): { reason: string; who: string }[] {
-  const by = new Map<string, string[]>();
-  for (const device of devices)
-    for (const reason of device.unknown) by.set(reason, [...(by.get(reason) ?? []), device.title]);
-  return [...by].map(([reason, titles]) => ({
-    reason,
-    who: titles.length === devices.length ? `All ${words.device}s` : titles.join(", "),
-  }));
 }
 
 /** The accelerators: one at large, several as a table. */
@@ -254,9 +241,7 @@ export function stepBars(steps: readonly Step[]): StackedBar[] {
       title: `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
       mark: odd ? `odd: ${odd.why}` : "",
-      ...(others.length
-        ? { note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" ") }
-        : {}),
+      note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" "),
       faded: !step.selected,
     };
   });
@@ -325,9 +310,9 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
             legend={false}
             selected={chosen}
             onSelect={onChoose}
-            {...(average && average.steps > 1
-              ? { line: { value: average.wall_ns, label: "mean" } }
-              : {})}
+            line={
+              average && average.steps > 1 ? { value: average.wall_ns, label: "mean" } : undefined
+            }
           />
         </div>
         {children}
@@ -338,21 +323,16 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
 
 /** Which marks occur, with the steps that bear them. */
 export function MarkLegend({ steps }: { steps: readonly Step[] }) {
-  const found = (["odd", "cold", "cut off"] as const)
-    .map((word) => ({
-      word,
-      names: steps
-        .filter((step) => stepMarks(step).some((mark) => mark.word === word))
-        .map(stepLabel),
-    }))
-    .filter((x) => x.names.length);
+  const found = MARKS.map((mark) => ({
+    ...mark,
+    names: steps.filter((step) => step[mark.flag]).map(stepLabel),
+  })).filter(({ names }) => names.length);
   if (!found.length) return null;
-  const terms = { odd: "odd_step", cold: "cold_step", "cut off": "cut_step" } as const;
   return (
     <span class="mark-legend">
-      {found.map(({ word, names }) => (
+      {found.map(({ word, term, names }) => (
         <Badge key={word} tone={word === "cold" ? "neutral" : "warn"}>
-          <Term id={terms[word]}>{word}</Term>: {names.slice(0, 5).join(", ")}
+          <Term id={term}>{word}</Term>: {names.slice(0, 5).join(", ")}
           {names.length > 5 ? " …" : ""}
         </Badge>
       ))}

@@ -4,7 +4,6 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import { adoptStyles } from "../../base/styles";
 import { capitalised, stepName } from "../../base/words";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyRow, viewQuery, type ViewProps, withRow } from "../../state/view";
@@ -20,9 +19,6 @@ import { Health, HealthNote } from "./health";
 import { rowsOf } from "../rows";
 import { isWholeSpan, medianRow, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
-import css from "./overview.css?inline";
-
-adoptStyles(css);
 
 const AllRanks = later(async () => (await import("../ranks/lazy")).AllRanks);
 
@@ -232,7 +228,7 @@ function Recorded({ payload, onDetails }: RecordedProps) {
           ? `${devices.length} ${vocabulary.device}s`
           : (only?.title ?? "Configuration")
       }
-      {...(only ? { term: "device" } : {})}
+      term={only && "device"}
       note={devices.length === 1 ? only?.details : null}
     >
       {only ? (

@@ -134,14 +134,16 @@ export const pageStore = createStore<PageState>(EMPTY_PAGE);
 export function startLocation(own: Window = window): () => void {
   host = findHost(own);
   const target = host.window;
-  const read = (): void => {
+  const take = (): boolean => {
     const entries = readHash(target.location.hash, host.prefix);
-    // TensorBoard may leave the keys out when a tab is pressed; then the page stays as it is and writes them again.
-    if (entries.size === 0) write("replace");
-    else keep(fromEntries(entries));
+    if (entries.size > 0) keep(fromEntries(entries));
+    return entries.size > 0;
   };
-  const entries = readHash(target.location.hash, host.prefix);
-  if (entries.size > 0) keep(fromEntries(entries));
+  // TensorBoard may leave the keys out when a tab is pressed; then the page stays as it is and writes them again.
+  const read = (): void => {
+    if (!take()) write("replace");
+  };
+  take();
   target.addEventListener("popstate", read);
   target.addEventListener("hashchange", read);
   return () => {
@@ -151,23 +153,25 @@ export function startLocation(own: Window = window): () => void {
   };
 }
 
-function keep(state: PageState): void {
+function endPause(): void {
   clearTimeout(timer);
   timer = undefined;
+}
+
+function keep(state: PageState): void {
+  endPause();
   if (JSON.stringify(toEntries(state)) !== JSON.stringify(toEntries(pageStore.get())))
     pageStore.set(state);
 }
 
 function write(how: "push" | "replace"): void {
-  clearTimeout(timer);
-  timer = undefined;
-  const hash = writeHash(host.window.location.hash, host.prefix, pageStore.get());
-  if (hash === host.window.location.hash) return;
+  endPause();
+  const { history, location } = host.window;
+  const hash = writeHash(location.hash, host.prefix, pageStore.get());
+  if (hash === location.hash) return;
   try {
     // With the path, because TensorBoard's entry page has a <base> that a lone hash would be resolved against.
-    const url = host.window.location.pathname + host.window.location.search + hash;
-    if (how === "push") host.window.history.pushState(host.window.history.state, "", url);
-    else host.window.history.replaceState(host.window.history.state, "", url);
+    history[`${how}State`](history.state, "", location.pathname + location.search + hash);
   } catch {
     // The browser refuses too many changes in a short time; the next one brings the URL up to date.
   }
@@ -175,8 +179,7 @@ function write(how: "push" | "replace"): void {
 
 /** Changes the state. `push` makes a history entry, `replace` does not and is written a moment later. */
 export function changePage(change: (state: PageState) => PageState, how: "push" | "replace"): void {
-  const before = pageStore.get();
-  const next = change(before);
+  const next = change(pageStore.get());
   if (how === "push") {
     // What was not written yet belongs to the entry that is left.
     if (timer !== undefined) write("replace");
@@ -189,10 +192,7 @@ export function changePage(change: (state: PageState) => PageState, how: "push" 
   timer = setTimeout(() => write("replace"), WRITE_PAUSE);
 }
 
-function withoutHash(href: string): string {
-  const cut = href.indexOf("#");
-  return cut < 0 ? href : href.slice(0, cut);
-}
+const withoutHash = (href: string): string => href.replace(/#.*/s, "");
 
 export function hrefOfPage(state: PageState): string {
   const { location } = host.window;

@@ -58,26 +58,35 @@ export function useResource<R extends Route>(
     path === null || query === null ? "" : JSON.stringify([path, ...Object.entries(query).sort()]);
   const { run, worker, span } = traceOf(query);
   const subject = [path, run, worker, span].join("\n");
-  const select = useCallback(() => freshnessOf(run, worker, span), [run, worker, span]);
-  const freshness = useStore(runsStore, select);
-  const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<Held<T> | null>(null);
-  const newest = useRef({ path, query });
-  newest.current = { path, query };
-
-  useEffect(() => {
-    const { path: asked, query: parameters } = newest.current;
-    if (asked === null || parameters === null) return undefined;
-    return ask<R>(asked, parameters, (answer) =>
+  const reload = useAsking(key, [query], () => {
+    if (path === null || query === null) return undefined;
+    return ask<R>(path, query, (answer) =>
       setHeld((before) => {
         const data = before?.subject === subject ? before.answer.data : null;
         return { subject, key, answer: answer.data === null ? { ...answer, data } : answer };
       }),
     );
-  }, [key, subject, freshness, turn]);
-
-  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  });
   return { ...answerFor(held, subject, key), reload };
+}
+
+/** Begins to ask whenever `key` or what the catalogue says of the traces changes, and when the function that it returns is called. */
+function useAsking(
+  key: string,
+  queries: readonly (object | null)[],
+  begin: () => (() => void) | undefined,
+): () => void {
+  const newest = useRef({ queries, begin });
+  newest.current = { queries, begin };
+  const select = useCallback(() => {
+    const traces = newest.current.queries.map(traceOf);
+    return traces.map(({ run, worker, span }) => freshnessOf(run, worker, span)).join("\n");
+  }, []);
+  const freshness = useStore(runsStore, select);
+  const [turn, setTurn] = useState(0);
+  useEffect(() => newest.current.begin(), [key, freshness, turn]);
+  return useCallback(() => setTurn((n) => n + 1), []);
 }
 
 /**
@@ -126,32 +135,22 @@ export function useResources<R extends Route>(
   path: R,
   queries: readonly Parameters[R][],
 ): readonly Resource<Routes[R]>[] {
-  const select = useCallback(() => {
-    const traces = queries.map(traceOf);
-    return traces.map(({ run, worker, span }) => freshnessOf(run, worker, span)).join("\n");
-  }, [queries]);
-  const freshness = useStore(runsStore, select);
-  const [turn, setTurn] = useState(0);
   const [held, setHeld] = useState<ReadonlyMap<string, Answer<Routes[R]>>>(() => new Map());
-  const newest = useRef(queries);
-  newest.current = queries;
   const all = queries.map(keyOf).join("\n");
-  useEffect(() => {
-    const asked = newest.current;
-    const keys = new Set(asked.map(keyOf));
+  const reload = useAsking(`${path}\n${all}`, queries, () => {
+    const keys = new Set(queries.map(keyOf));
     setHeld((before) => new Map([...before].filter(([key]) => keys.has(key))));
-    const ends = asked.map((query) => {
+    const ends = queries.map((query) => {
       const key = keyOf(query);
-      const heard = (answer: Answer<Routes[R]>): void =>
+      return ask<R>(path, query, (answer) =>
         setHeld((before) => {
           const data = answer.data ?? before.get(key)?.data ?? null;
           return new Map(before).set(key, { ...answer, data });
-        });
-      return ask<R>(path, query, heard);
+        }),
+      );
     });
     return () => ends.forEach((end) => end());
-  }, [path, all, freshness, turn]);
-  const reload = useCallback(() => setTurn((n) => n + 1), []);
+  });
   return useMemo(() => {
     const keys = all ? all.split("\n") : [];
     return keys.map((key) => ({ ...(held.get(key) ?? NOTHING), reload }));

@@ -149,11 +149,11 @@ export class Camera {
     return this.#flight !== null || this.#slide !== null || this.keys.moving;
   }
 
-  /** One frame at a time, ms. Returns whether anything changed. */
-  tick(now: number): boolean {
+  /** One frame at a time, ms. */
+  tick(now: number): void {
     if (!this.moving) {
       this.#last = null;
-      return false;
+      return;
     }
     const seconds =
       this.#last === null ? 1 / 60 : Math.min(LONGEST_FRAME, (now - this.#last) / 1000);
@@ -164,7 +164,6 @@ export class Camera {
       if (zoom !== 1) this.#jump(zoomAt(this.view, this.keyCentre, zoom, this.#span));
       if (pan !== 0) this.#jump(panBy(this.view, pan, this.#span));
     }
-    return true;
   }
 
   #fall(now: number): void {

@@ -17,15 +17,12 @@ const VARIANTS = 3;
 /** Grey for what has no module. */
 const NEUTRAL: Rgb = [150, 157, 168];
 
-/** `#abc`, `#aabbcc`, `rgb(1 2 3)` and `rgb(1, 2, 3)`; anything else is grey. */
+/** `#abc` and `#aabbcc`, as the style sheets have them; anything else is grey. */
 export function parseColour(text: string): Rgb {
   const long = text.trim().replace(/^#([0-9a-f])([0-9a-f])([0-9a-f])$/i, "#$1$1$2$2$3$3");
   const pairs = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(long);
-  const parts = pairs ?? /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(long);
-  if (!parts) return NEUTRAL;
-  const [r = 0, g = 0, b = 0] = parts
-    .slice(1)
-    .map((part) => (pairs ? parseInt(part, 16) : Math.round(Number(part))));
+  if (!pairs) return NEUTRAL;
+  const [r = 0, g = 0, b = 0] = pairs.slice(1).map((pair) => parseInt(pair, 16));
   return [r, g, b];
 }
 

@@ -52,7 +52,7 @@ export function wheelPixels(
 }
 
 /** The place of a pointer on the element that listens for it. */
-export function pointOn(element: Element, event: MouseEvent): Point {
+function pointOn(element: Element, event: MouseEvent): Point {
   const box = element.getBoundingClientRect();
   return { x: event.clientX - box.left, y: event.clientY - box.top };
 }

@@ -79,10 +79,13 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   if (!source || slice.count > 1) return slice;
   const { offset, levelMax } = source;
   const time = slice.start;
-  let start: number | null = null;
-  let end: number | null = null;
+  const known: { start?: number; end?: number } = {};
   const level = levelFor(nsPerPx(frame), levelMax);
-  for (let at = level; at <= levelMax && (start === null || end === null); at++) {
+  for (
+    let at = level;
+    at <= levelMax && (known.start === undefined || known.end === undefined);
+    at++
+  ) {
     // Where it lies on several tiles of the view, its begin is on one before.
     const t0 = at === level ? Math.min(time, frame.view.t0) : time;
     const range = { t0, t1: time + Math.max(1, tileLength(at) / 2 ** 20) };
@@ -92,10 +95,10 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
         const scale = 2 ** tile.shift;
         const begin = tile.t0 + offset + (tile.start[i] ?? 0) * scale;
         if (begin > time + scale) continue;
-        if (!((tile.flags[i] ?? 0) & BEGAN_BEFORE)) start ??= begin;
-        if (tile.dur[i] !== SATURATED) end ??= begin + (tile.dur[i] ?? 0) * scale;
+        if (!((tile.flags[i] ?? 0) & BEGAN_BEFORE)) known.start ??= begin;
+        if (tile.dur[i] !== SATURATED) known.end ??= begin + (tile.dur[i] ?? 0) * scale;
       }
     });
   }
-  return { ...slice, start: start ?? slice.start, end: end ?? slice.end };
+  return { ...slice, ...known };
 }

@@ -4,46 +4,41 @@ import type { Slice, TimeRange } from "./types";
 
 export class Measure {
   on = false;
-  #first: number | null = null;
-  #second: number | null = null;
-  #fixed = false;
+  /** The first one, and the second one as it moves. */
+  #times: number[] = [];
   /** Where it was begun, css px below the canvas' top. */
   y = 0;
 
   /** Begins anew, or lets go of everything. */
   turn(on: boolean): void {
     this.on = on;
-    this.#first = this.#second = null;
-    this.#fixed = false;
+    this.#times = [];
   }
 
   follow(time: () => number): void {
-    if (this.on && this.#first !== null) this.#second = time();
+    if (this.on && this.#times.length > 0) this.#times[1] = time();
   }
 
   /** Chooses an end; the second one ends it. */
   put(time: number, y: number): void {
-    if (this.#first === null) {
-      this.#first = time;
+    if (this.#times.length > 0) {
+      this.#times[1] = time;
+      this.on = false;
+    } else {
+      this.#times = [time];
       this.y = y;
-      return;
     }
-    this.#second = time;
-    this.#fixed = true;
-    this.on = false;
   }
 
   /** `t1` may equal `t0`; `null` until both ends are chosen. */
   get range(): TimeRange | null {
-    return this.#fixed ? this.stretch : null;
+    return this.on ? null : this.stretch;
   }
 
   /** The same while it is being chosen. */
   get stretch(): TimeRange | null {
-    const first = this.#first;
-    if (first === null) return null;
-    const other = this.#second ?? first;
-    return { t0: Math.min(first, other), t1: Math.max(first, other) };
+    const times = this.#times;
+    return times.length > 0 ? { t0: Math.min(...times), t1: Math.max(...times) } : null;
   }
 }
 

@@ -5,7 +5,6 @@
  *                    (track)                         Python frames     the next name
  */
 
-import { firstWhere } from "../base/bisect";
 import type { RowLayout } from "./rows";
 import type { Row } from "./types";
 import { topOf } from "./viewport";
@@ -20,11 +19,7 @@ export const stickyHeight = ({ kind, height }: Row): number =>
 export function stickyRow(layout: RowLayout, rows: readonly Row[]): Row | null {
   const first = rows.find((row) => !row.pinned);
   if (!first) return null;
-  let at = firstWhere(
-    layout.pinnedCount,
-    layout.rows.length,
-    (i) => (layout.rows[i]?.y ?? 0) >= first.y,
-  );
+  let at = layout.rows.indexOf(first);
   while (at > layout.pinnedCount && !layout.notes.get(layout.rows[at]?.key ?? "")?.node) at--;
   return layout.rows[at] ?? null;
 }

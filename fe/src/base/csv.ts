@@ -15,9 +15,7 @@ export function csvField(value: CsvCell): string {
 }
 
 export function csv(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
-  const lines = [header.map(csvField).join(",")];
-  for (const row of rows) lines.push(row.map(csvField).join(","));
-  return `${lines.join("\r\n")}\r\n`;
+  return [header, ...rows].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
 
 export function fileName(...parts: readonly string[]): string {

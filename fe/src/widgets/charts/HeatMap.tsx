@@ -366,13 +366,14 @@ function HeatTexts({ values, max, cells, unit }: HeatTextsProps) {
 }
 
 function HeatLegend({ max, unit, without }: { max: number; unit: Unit; without: string }) {
-  const classes = [
+  const texts = [
     format(0, unit),
     ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),
-  ];
+    without,
+  ].filter(Boolean);
   return (
     <ul class="legend-line">
-      {[...classes, ...(without ? [without] : [])].map((text, level) => (
+      {texts.map((text, level) => (
         <li key={level}>
           <svg width="14" height="14" aria-hidden="true">
             <rect

@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import { format, type Unit } from "../../base/units";
 import { Term } from "../tooltip";
+import { XTicks } from "./axes";
 import { rangeAxis } from "./axis";
 import { useWidth } from "./size";
 import type { Quantiles } from "./spread";
@@ -47,14 +48,7 @@ export function Spread({ label, rows, unit }: SpreadProps) {
           role="img"
           aria-label={`${label}: ${rows.map((row) => spreadText(row, unit)).join("; ")}`}
         >
-          {ticks.map((tick) => (
-            <g key={tick}>
-              <path class="axis-grid" d={`M${x(tick)},0v${rows.length * ROW}`} />
-              <text x={x(tick)} y={rows.length * ROW + 15} text-anchor="middle">
-                {scale.text(tick)}
-              </text>
-            </g>
-          ))}
+          <XTicks {...{ ticks, scale, x }} height={rows.length * ROW} />
           {rows.map(({ series, spread }, place) => (
             <SpreadLine key={series.key} {...{ series, spread, x }} y={(place + 0.5) * ROW}>
               {spreadText({ series, spread }, unit)}

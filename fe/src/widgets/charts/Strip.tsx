@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { useId } from "../../base/id";
 import { format, type Unit } from "../../base/units";
+import { XTicks } from "./axes";
 import { rangeAxis } from "./axis";
 import { useWidth } from "./size";
 
@@ -53,14 +54,7 @@ export function Strip({ label, rows, unit, noise }: StripProps) {
         role="img"
         aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}
       >
-        {ticks.map((tick) => (
-          <g key={tick}>
-            <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height} />
-            <text x={x(tick)} y={height + 15} text-anchor="middle">
-              {scale.text(tick)}
-            </text>
-          </g>
-        ))}
+        <XTicks {...{ ticks, scale, x, height }} />
         {noise ? (
           <Noise {...{ hatch, height }} from={inside(x(noise[0]))} to={inside(x(noise[1]))} />
         ) : null}

@@ -1,4 +1,4 @@
-/** What charts with values upwards have in common: the ticks at the left, and the lines across. */
+/** What charts have in common: ticks with the lines across. */
 
 import type { Axis } from "./axis";
 
@@ -52,5 +52,26 @@ export function GridLines({ axis, plot, left = 0, width }: GridLinesProps) {
         />
       ))}
     </g>
+  );
+}
+
+interface XTicksProps extends Pick<Axis, "ticks" | "scale"> {
+  x: (value: number) => number;
+  height: number;
+}
+
+/** Ticks below a plot, and the lines up from them. */
+export function XTicks({ ticks, scale, x, height }: XTicksProps) {
+  return (
+    <>
+      {ticks.map((tick) => (
+        <g key={tick}>
+          <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height} />
+          <text x={x(tick)} y={height + 15} text-anchor="middle">
+            {scale.text(tick)}
+          </text>
+        </g>
+      ))}
+    </>
   );
 }

@@ -1,10 +1,5 @@
 /** Views that come in one file after the first page: small ones apart would compress worse, and so would their style sheets apart from each other. */
 
-import { adoptStyles } from "../base/styles";
-import efficiency from "../views/efficiency/efficiency.css?inline";
-import memory from "../views/memory/memory.css?inline";
-import module from "../views/module/module.css?inline";
-
 export { ApiCallsView } from "../views/api_calls/view";
 export { CountersView } from "../views/counters/view";
 export { CriticalPathView } from "../views/critical_path/view";
@@ -16,4 +11,3 @@ export { MemoryView } from "../views/memory/view";
 export { ModuleView } from "../views/module/view";
 export { SqlView } from "../views/sql/view";
 
-for (const css of [efficiency, memory, module]) adoptStyles(css);

@@ -3,7 +3,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
-import { adoptStyles } from "../base/styles";
 import { formatExactTime, formatTime } from "../base/units";
 import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
@@ -17,14 +16,9 @@ import { neighbourOf, sameLane, withAll, withMoved, withOpen, withPinned } from 
 import { RulerView } from "./ruler_view";
 import { timeText } from "./ruler";
 import { rulerHeight } from "./scene";
-import colours from "./slice_colours.css?inline";
-import css from "./timeline.css?inline";
-import names from "./track_list.css?inline";
 import type { TimeRange } from "./types";
 import { TrackList, type TrackActions } from "./track_list";
 import { useAnnouncement, useScene, type SceneState } from "./use_scene";
-
-for (const sheet of [colours, css, names]) adoptStyles(sheet);
 
 const NAMES_WIDTH = 236;
 const INSTRUCTIONS =

@@ -3,7 +3,6 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ApiCallsPayload, QueueCurve, TableName } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -12,12 +11,7 @@ import { type Column, Grid, Panel, Select, Staircase, StackedBars } from "../../
 import { declaredColumns, useColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
-import tables from "../tables.css?inline";
 import { bucketLabels, LIMITS, LIMIT_NS, onOneAxis } from "./model";
-import css from "./api_calls.css?inline";
-
-adoptStyles(tables);
-adoptStyles(css);
 
 export function ApiCallsView(props: ViewProps) {
   const short_ns = props.params.short ?? "";

@@ -2,7 +2,6 @@
 
 import { useMemo, useState } from "preact/hooks";
 import type { CountersTablePayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -23,7 +22,6 @@ import { declaredColumns, knownColumns, useColumns } from "../columns";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
-import tables from "../tables.css?inline";
 import {
   byUse,
   hintOf,
@@ -36,8 +34,6 @@ import {
   unitOf,
   widthOf,
 } from "./model";
-
-adoptStyles(tables);
 
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
 const FIRST_CHARTS = 6;

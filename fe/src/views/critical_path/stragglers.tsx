@@ -2,17 +2,13 @@
 
 import { useState } from "preact/hooks";
 import type { StragglersPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, type ViewProps } from "../../state/view";
 import { Button, CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
-import css from "./what_if.css?inline";
 import { changeShare, commandOf, replayText, stepText } from "./what_if_model";
-
-adoptStyles(css);
 
 /** Rows of a list; the rest is as good as none. */
 const MOST = 8;

@@ -2,17 +2,13 @@
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { WhatIfPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Button, CopyButton, Panel } from "../../widgets";
 import { Loaded } from "../loaded";
-import css from "./what_if.css?inline";
 import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
 import { AddChange, ChangeRow, type Usual } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
-
-adoptStyles(css);
 
 export function WhatIf(props: ViewProps) {
   const resource = useResource("what_if", viewQuery(props));

@@ -3,7 +3,6 @@
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
-import { adoptStyles } from "../../base/styles";
 import { changePage } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
@@ -25,12 +24,7 @@ import { Choose } from "./experiments";
 import { certaintyText, otherSide, type Side, sideParams, testText } from "./model";
 import { Baseline, Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
-import css from "./diff.css?inline";
-import tables from "../tables.css?inline";
 import { rowsOf } from "../rows";
-
-adoptStyles(tables);
-adoptStyles(css);
 
 export function DiffView(props: ViewProps) {
   const runs = useStore(runsStore, ({ payload }) => payload);

@@ -16,10 +16,6 @@ import { communicates, incomplete } from "./model";
 import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";
 import { FiguresTable } from "./figures_table";
 import { BlameTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
-import { adoptStyles } from "../../base/styles";
-import tables from "../tables.css?inline";
-
-adoptStyles(tables);
 
 export function DistributedView(props: ViewProps) {
   const resource = useResource("distributed", props.selection);

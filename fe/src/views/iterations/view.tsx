@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import type { IterationsPayload } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { useResource } from "../../state/resource";
 import { onlyStep, viewQuery, type ViewId, type ViewProps, withOnly } from "../../state/view";
@@ -21,10 +20,7 @@ import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, useAllSteps } from "../loaded";
 import { rowsOf } from "../rows";
-import tables from "../tables.css?inline";
 import { barsOf, marksOf, PHASES, phasesOf, shortName, titleOf, tokensOf } from "./model";
-
-adoptStyles(tables);
 
 const SERIES = PHASES.map((key, i) => ({ key, label: key, color: seriesColor(i) }));
 

@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { adoptStyles } from "../../base/styles";
 import { useId } from "../../base/id";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { Params, Selection } from "../../state/view";
@@ -11,9 +10,6 @@ import { Button, ErrorState, Icon, Progress } from "../../widgets";
 import { groupNote, workerLabel } from "../choices";
 import { RankGrid } from "./grid";
 import { coordinatesText, foundWorkers } from "./model";
-import css from "./ranks.css?inline";
-
-adoptStyles(css);
 
 export interface PickerProps {
   workers: readonly WorkerItem[];

@@ -2,7 +2,6 @@
 
 import type { OverviewRanksPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { adoptStyles } from "../../base/styles";
 import { changePage, pageOfHref } from "../../state/location";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
@@ -10,9 +9,6 @@ import { Panel, Progress } from "../../widgets";
 import { InShort, Loaded, Notes } from "../loaded";
 import { RankGrid } from "./grid";
 import { Groups, Outliers, Spreads } from "./parts";
-import css from "./ranks.css?inline";
-
-adoptStyles(css);
 
 export function AllRanks(props: ViewProps) {
   const resource = useResource("overview/ranks", viewQuery(props));

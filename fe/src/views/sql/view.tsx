@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { SqlPayload, SqlTablesPayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
-import { adoptStyles } from "../../base/styles";
 import { seriesColor } from "../../base/theme";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -23,9 +22,6 @@ import { useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { Loaded, Notes } from "../loaded";
 import { barsOf, drawable, gridColumns, MOST_BARS, unitOf } from "./model";
-import css from "./sql.css?inline";
-
-adoptStyles(css);
 
 export function SqlView(props: ViewProps) {
   const resource = useResource("sql/tables", {});

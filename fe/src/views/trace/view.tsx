@@ -1,7 +1,6 @@
 import type { JSX, Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
-import { adoptStyles } from "../../base/styles";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { find, runsStore, type Runs } from "../../state/runs";
@@ -45,13 +44,6 @@ import {
 } from "./stage";
 import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
-
-import details from "./details.css?inline";
-import dialogs from "./dialogs.css?inline";
-import drawer from "./drawer.css?inline";
-import css from "./trace.css?inline";
-
-for (const sheet of [css, details, drawer, dialogs]) adoptStyles(sheet);
 
 const NO_WORKERS: readonly WorkerItem[] = [];
 

@@ -1,13 +1,11 @@
 /** Rates over intensities on logarithmic axes, below the roofs that the hardware sets: how far each point is from what is possible, and what limits it. */
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import { adoptStyles } from "../../base/styles";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { TOP } from "./axes";
 import { labelPlaces } from "./heat_bands";
 import { keysOfMarks } from "./moves";
-import css from "./roofline.css?inline";
 import {
   axesOf,
   type LogAxis,
@@ -18,8 +16,6 @@ import {
   type RoofPoint,
 } from "./roofline";
 import { useWidth } from "./size";
-
-adoptStyles(css);
 
 interface Group {
   label: string;

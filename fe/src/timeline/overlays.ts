@@ -13,40 +13,34 @@ const HATCH = 7;
 /** An outline is at least this wide, so that a slice of less than a px can be found. */
 const LEAST_OUTLINE = 5;
 
-/** First and last boundary in sight, exclusive; they are in order of time. */
-function boundariesInSight(frame: Frame): readonly [number, number] {
+/** Boundaries in sight that are wide enough to be told from each other, with their widths; they are in order of time. */
+function boundariesInSight(frame: Frame) {
   const { boundaries, view } = frame;
   const first = firstWhere(0, boundaries.length, (i) => (boundaries[i]?.end ?? 0) >= view.t0);
-  let last = first;
-  while (last < boundaries.length && (boundaries[last]?.start ?? 0) < view.t1) last++;
-  return [first, last];
+  const found: { boundary: Boundary; even: boolean; width: number }[] = [];
+  for (let i = first; i < boundaries.length; i++) {
+    const boundary = boundaries[i];
+    if (!boundary || boundary.start >= view.t1) break;
+    const width = xAt(frame, boundary.end) - xAt(frame, boundary.start);
+    if (width >= CLOSEST) found.push({ boundary, even: i % 2 === 0, width });
+  }
+  return found;
 }
 
-const wideEnough = (frame: Frame, boundary: Boundary): boolean =>
-  xAt(frame, boundary.end) - xAt(frame, boundary.start) >= CLOSEST;
-
 export function drawBands(ctx: Context, frame: Frame, top: number, bottom: number): void {
-  const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.band;
-  for (let i = first + (first % 2); i < last; i += 2) {
-    const boundary = frame.boundaries[i];
-    if (!boundary || !wideEnough(frame, boundary)) continue;
-    const columns = columnsOf(frame, boundary.start, boundary.end);
+  for (const { boundary, even } of boundariesInSight(frame)) {
+    const columns = even && columnsOf(frame, boundary.start, boundary.end);
     if (columns) ctx.fillRect(columns[0], top, columns[1] - columns[0], bottom - top);
   }
 }
 
 export function drawBoundaries(ctx: Context, frame: Frame): void {
-  const [first, last] = boundariesInSight(frame);
   ctx.fillStyle = frame.palette.muted;
   let drawn = -Infinity;
-  for (let i = first; i < last; i++) {
-    const boundary = frame.boundaries[i];
-    if (!boundary || !wideEnough(frame, boundary)) continue;
+  for (const { boundary, width } of boundariesInSight(frame)) {
     // The closer they stand the fainter they are, or they would hide what they divide.
-    ctx.globalAlpha =
-      0.5 *
-      Math.min(1, Math.max(0.2, (xAt(frame, boundary.end) - xAt(frame, boundary.start)) / WIDE));
+    ctx.globalAlpha = 0.5 * Math.min(1, Math.max(0.2, width / WIDE));
     for (const time of [boundary.start, boundary.end]) {
       const at = Math.round(xAt(frame, time));
       // A step's end and the next one's begin are one line.

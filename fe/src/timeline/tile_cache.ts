@@ -86,23 +86,24 @@ export class TileCache {
   }
 
   /**
-   * Calls `fn` for what is known of a lane in a range (on the common clock) at a level, in order of time. For a missing tile the finer ones that cover it
-   * stand in, else the nearest coarser one.
+   * Calls `fn` for what is known of a lane in a range (on the common clock) at a level, in order of time. For a missing tile the nearest coarser one
+   * stands in, unless finer ones cover it.
    */
   visit(source: number, lane: number, level: number, range: TimeRange, fn: Visitor): Found {
     const about = this.#sources[source];
     if (!about) return "missing";
-    const { offset, span, levelMax } = about;
-    const own = { t0: range.t0 - offset, t1: range.t1 - offset };
-    const levels = [level];
-    for (let at = level - 1; at >= Math.max(0, level - FINER); at--) levels.push(at);
-    for (let at = level + 1; at <= levelMax; at++) levels.push(at);
+    const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
+    const length = tileLength(level);
     let coverage: Found = "exact";
-    for (const k of tilesFor(level, own, span)) {
-      const part = within(own, level, k);
-      const shown = levels.find((at) => this.#showAll(source, lane, at, part, span, fn));
-      if (shown === undefined) coverage = "missing";
-      else if (shown !== level && coverage === "exact") coverage = "coarser";
+    for (const k of tilesFor(level, own, about.span)) {
+      const t0 = Math.max(own.t0, k * length);
+      const t1 = Math.min(own.t1, (k + 1) * length);
+      const piece = this.#piece(source, level, k, lane);
+      if (piece) this.#show(piece, t0, t1, fn);
+      else {
+        const found = this.#standIn(source, lane, level, k, t0, t1, fn);
+        if (coverage !== "missing") coverage = found;
+      }
     }
     return coverage;
   }
@@ -111,23 +112,61 @@ export class TileCache {
     return this.#levels[source]?.get(level)?.get(k)?.get(lane);
   }
 
-  /** Shows a range on a level where all tiles that touch it are here; whether they are. */
-  #showAll(
+  #standIn(
     source: number,
     lane: number,
     level: number,
-    range: TimeRange,
-    span: number,
+    k: number,
+    t0: number,
+    t1: number,
     fn: Visitor,
-  ): boolean {
-    const ks = tilesFor(level, range, span);
-    const pieces = ks.flatMap((k) => this.#piece(source, level, k, lane) ?? []);
-    if (pieces.length < ks.length) return false;
-    pieces.forEach((piece, i) => this.#show(piece, within(range, level, ks[i] ?? 0), fn));
-    return true;
+  ): Found {
+    for (let finer = 1; finer <= Math.min(FINER, level); finer++) {
+      if (this.#finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
+        return "coarser";
+    }
+    const top = this.#sources[source]?.levelMax ?? 0;
+    for (let coarser = level + 1; coarser <= top; coarser++) {
+      const piece = this.#piece(source, coarser, Math.floor(k / 2 ** (coarser - level)), lane);
+      if (!piece) continue;
+      this.#show(piece, t0, t1, fn);
+      return "coarser";
+    }
+    return "missing";
   }
 
-  #show(piece: Piece, { t0, t1 }: TimeRange, fn: Visitor): void {
+  /** Shows tiles `first` to `first + count` where all that touch the range are here. */
+  #finer(
+    source: number,
+    lane: number,
+    level: number,
+    first: number,
+    count: number,
+    t0: number,
+    t1: number,
+    fn: Visitor,
+  ): boolean {
+    const length = tileLength(level);
+    const from = Math.max(first, Math.floor(t0 / length));
+    const to = Math.min(
+      first + count,
+      Math.ceil(t1 / length),
+      Math.floor((this.#sources[source]?.span ?? 0) / length) + 1,
+    );
+    const pieces: Piece[] = [];
+    for (let k = from; k < to; k++) {
+      const piece = this.#piece(source, level, k, lane);
+      if (!piece) return false;
+      pieces.push(piece);
+    }
+    pieces.forEach((piece, i) => {
+      const begin = (from + i) * length;
+      this.#show(piece, Math.max(t0, begin), Math.min(t1, begin + length), fn);
+    });
+    return pieces.length > 0;
+  }
+
+  #show(piece: Piece, t0: number, t1: number, fn: Visitor): void {
     piece.reply.used = this.#clock;
     const { tile } = piece;
     if (!tile) return;
@@ -169,12 +208,6 @@ function entry<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const created = make();
   map.set(key, created);
   return created;
-}
-
-/** The part of a range that lies in a tile. */
-function within({ t0, t1 }: TimeRange, level: number, k: number): TimeRange {
-  const length = tileLength(level);
-  return { t0: Math.max(t0, k * length), t1: Math.min(t1, (k + 1) * length) };
 }
 
 /** The first place in `from` to `to` whose value is at least `value`. */

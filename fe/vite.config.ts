@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vite";
+import { minify } from "terser";
+import { defineConfig, type Plugin } from "vite";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -23,6 +24,18 @@ const served = {
   },
 } as const;
 
+/** After the bundler's own minifier terser still finds one per cent; instead of it, it finds less. */
+const minifiedAgain: Plugin = {
+  name: "minified-again",
+  async generateBundle(_, bundle) {
+    for (const file of Object.values(bundle))
+      if (file.type === "chunk") {
+        const made = await minify(file.code, { module: true, compress: { passes: 3 } });
+        file.code = made.code ?? file.code;
+      }
+  },
+};
+
 /** The page in one piece, for the one file of `torch-tb-profiler report`: a document from a disk cannot import another module. */
 const report = {
   input: { report: here("src/report.ts") },
@@ -33,6 +46,7 @@ export default defineConfig(({ mode }) => ({
   // Everything is fetched relative to the module, because TensorBoard may serve the plugin under any prefix.
   base: "./",
   publicDir: false,
+  plugins: [minifiedAgain],
   oxc,
   build: {
     target: "es2022",

@@ -65,19 +65,10 @@ interface ContentProps {
 function Content({ view, props, payload }: ContentProps) {
   const { selection } = props;
   const entries = find(payload, selection);
-  if (view.needsTrace && !entries.span)
-    return (
-      <NoTrace payload={payload} selection={selection} diagnosisHref={props.hrefOf("diagnosis")} />
-    );
+  if (view.needsTrace && !entries.span) return <NoTrace payload={payload} selection={selection} />;
   // The catalogue knows the reason already; asking for the figures would only fail again.
   if (view.needsTrace && entries.span?.state === "failed")
-    return (
-      <FailedTrace
-        span={entries.span}
-        worker={selection.worker}
-        diagnosisHref={props.hrefOf("diagnosis")}
-      />
-    );
+    return <FailedTrace span={entries.span} worker={selection.worker} />;
   const { first, last } = props.steps;
   const { run, worker } = selection;
   const steps = first === null && last === null ? "" : `steps_${first ?? 0}-${last ?? "end"}`;

@@ -1,6 +1,7 @@
 import type { ApiError } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { recordInto } from "../base/record";
+import { diagnosisHref } from "../state/location";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
@@ -8,12 +9,11 @@ import { EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 interface NoTraceProps {
   payload: RunsPayload | null;
   selection: Selection;
-  diagnosisHref: string;
 }
 
-export function NoTrace({ payload, selection, diagnosisHref }: NoTraceProps) {
+export function NoTrace({ payload, selection }: NoTraceProps) {
   if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
-  return <EmptyState {...reasonOf(payload, selection)} diagnosisHref={diagnosisHref} />;
+  return <EmptyState {...reasonOf(payload, selection)} diagnosisHref={diagnosisHref()} />;
 }
 
 function reasonOf(payload: RunsPayload, selection: Selection) {
@@ -49,15 +49,14 @@ function reasonOf(payload: RunsPayload, selection: Selection) {
 interface FailedTraceProps {
   span: SpanItem;
   worker: string;
-  diagnosisHref: string;
 }
 
-export function FailedTrace({ span, worker, diagnosisHref }: FailedTraceProps) {
+export function FailedTrace({ span, worker }: FailedTraceProps) {
   return (
     <ErrorState
       title={`The trace of ${worker} could not be imported`}
       error={{ message: span.message, hint: "It is imported again when the file changes." }}
-      diagnosisHref={diagnosisHref}
+      diagnosisHref={diagnosisHref()}
     />
   );
 }

@@ -1,10 +1,7 @@
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
-import { DiagnosisView } from "../views/diagnosis/view";
-import { KernelView } from "../views/kernel/view";
-import { OperatorView } from "../views/operator/view";
 import { OverviewView } from "../views/overview/view";
-import { lazy } from "./lazy";
+import { later } from "./later_view";
 
 export interface View {
   id: ViewId;
@@ -17,14 +14,6 @@ export interface View {
   needsTrace: boolean;
 }
 
-const TraceView = lazy(async () => (await import("../views/trace/view")).TraceView);
-
-type Later = typeof import("./later");
-
-/** One of the views that come together. */
-const inLater = (name: keyof Later): View["component"] =>
-  lazy(async () => (await import("./later"))[name]);
-
 const view = (
   id: ViewId,
   label: string,
@@ -34,20 +23,23 @@ const view = (
 
 export const VIEWS: readonly View[] = [
   view("overview", "Overview", OverviewView),
-  view("operator", "Operator", OperatorView),
-  view("kernel", "Kernel", KernelView),
-  view("api_calls", "API Calls", inLater("ApiCallsView"), { term: "api_calls_view" }),
-  view("iterations", "Iterations", inLater("IterationsView"), { term: "iterations_view" }),
-  view("trace", "Trace", TraceView),
-  view("critical_path", "Critical Path", inLater("CriticalPathView"), {
+  view("operator", "Operator", later("OperatorView")),
+  view("kernel", "Kernel", later("KernelView")),
+  view("api_calls", "API Calls", later("ApiCallsView"), { term: "api_calls_view" }),
+  view("iterations", "Iterations", later("IterationsView"), { term: "iterations_view" }),
+  view("trace", "Trace", later("TraceView")),
+  view("critical_path", "Critical Path", later("CriticalPathView"), {
     term: "critical_path_view",
   }),
-  view("memory", "Memory", inLater("MemoryView"), { term: "memory_view" }),
-  view("module", "Module", inLater("ModuleView")),
-  view("distributed", "Distributed", inLater("DistributedView")),
-  view("efficiency", "Efficiency", inLater("EfficiencyView"), { term: "efficiency_view" }),
-  view("counters", "Counters", inLater("CountersView"), { term: "counters_view" }),
-  view("diff", "Diff", inLater("DiffView")),
-  view("sql", "SQL", inLater("SqlView"), { term: "sql_view", fixedSteps: "all steps" }),
-  view("diagnosis", "Diagnosis", DiagnosisView, { fixedSteps: "all steps", needsTrace: false }),
+  view("memory", "Memory", later("MemoryView"), { term: "memory_view" }),
+  view("module", "Module", later("ModuleView")),
+  view("distributed", "Distributed", later("DistributedView")),
+  view("efficiency", "Efficiency", later("EfficiencyView"), { term: "efficiency_view" }),
+  view("counters", "Counters", later("CountersView"), { term: "counters_view" }),
+  view("diff", "Diff", later("DiffView")),
+  view("sql", "SQL", later("SqlView"), { term: "sql_view", fixedSteps: "all steps" }),
+  view("diagnosis", "Diagnosis", later("DiagnosisView"), {
+    fixedSteps: "all steps",
+    needsTrace: false,
+  }),
 ];

@@ -3,7 +3,7 @@ import { columnsOfTable, define } from "../base/definitions";
 import { show } from "./show";
 
 const drawn = vi.hoisted(() => [] as number[]);
-vi.mock("./lazy", () => ({ fetchViews: () => undefined }));
+vi.mock("./later_view", () => ({ fetchLater: () => Promise.resolve() }));
 vi.mock("./App", () => ({
   App: () => {
     drawn.push(columnsOfTable("operators").length);

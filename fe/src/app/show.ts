@@ -3,7 +3,7 @@ import { fetchJson } from "../api/client";
 import { define } from "../base/definitions";
 import { startLocation } from "../state/location";
 import { App } from "./App";
-import { fetchViews } from "./lazy";
+import { fetchLater } from "./later_view";
 import { addStyles } from "./styles";
 
 /** A server that does not answer must not keep the page from saying so, ms. */
@@ -28,7 +28,8 @@ export async function show(): Promise<void> {
   await Promise.race([words, pause(PATIENCE)]);
   draw();
   void words.then(draw);
-  setTimeout(() => void fetchViews(), UNHURRIED);
+  // What fails here is fetched again when it is looked at.
+  setTimeout(() => void fetchLater().catch(() => null), UNHURRIED);
 }
 
 /** What the labels mean and which columns the tables have, as soon as the server says so. */

@@ -199,6 +199,10 @@ export function hrefOfPage(state: PageState): string {
   return `${withoutHash(location.href)}${writeHash(location.hash, host.prefix, state)}`;
 }
 
+/** Where all files and their states are listed. */
+export const diagnosisHref = (): string =>
+  hrefOfPage({ ...pageStore.get(), view: "diagnosis", params: {} });
+
 /** The state that an absolute URL of this page names; null for any other URL. */
 export function pageOfHref(href: string): PageState | null {
   const path = withoutHash(href);

@@ -27,7 +27,7 @@ export function Callers(props: CallersProps) {
     viewQuery(props, { of, name, shapes, library: library ? ("1" as const) : null }),
   );
   return (
-    <Loaded resource={resource} shape={[72]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[72]}>
       {({ rows, missing }) => (
         <>
           <div class="beneath-head">

@@ -20,7 +20,7 @@ function show(over: Partial<Resource<string>>): void {
     ...over,
   };
   render(
-    <Loaded resource={resource} shape={[100, 200]} diagnosisHref="#diagnosis">
+    <Loaded resource={resource} shape={[100, 200]}>
       {(data) => <p>{data}</p>}
     </Loaded>,
   );

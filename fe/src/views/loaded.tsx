@@ -3,6 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Routes } from "../api/client";
 import type { Missing } from "../api/types.gen";
+import { diagnosisHref } from "../state/location";
 import { useResource, type Resource } from "../state/resource";
 import { type Params, type ViewProps, viewQuery } from "../state/view";
 import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
@@ -25,15 +26,14 @@ interface LoadedProps<T> {
   resource: Resource<T>;
   /** Heights in px of what is coming, so that nothing jumps. */
   shape: readonly number[];
-  diagnosisHref: string;
   children: (data: T) => ComponentChildren;
 }
 
 /** The payload's drawing, or why there is none yet. An earlier payload stays, dimmed, until the next one is there. */
-export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedProps<T>) {
+export function Loaded<T>({ resource, shape, children }: LoadedProps<T>) {
   const { state, data, error, stale, progress, message, reload } = resource;
   if (data === null && error)
-    return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref} />;
+    return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref()} />;
   if (data === null) {
     return (
       <div class="view-waiting" aria-busy="true">
@@ -56,7 +56,7 @@ export function Loaded<T>({ resource, shape, diagnosisHref, children }: LoadedPr
           error={error}
           title="These figures are out of date"
           retry={reload}
-          diagnosisHref={diagnosisHref}
+          diagnosisHref={diagnosisHref()}
         />
       ) : null}
       {state === "importing" ? (
@@ -124,12 +124,11 @@ interface NothingProps {
   /** Why, where nothing in `missing` says it. */
   text: string;
   missing: readonly Missing[];
-  diagnosisHref?: string;
   actions?: ComponentChildren;
 }
 
 /** Instead of an empty chart or table: what is missing, why, and the call that records it. */
-export function Nothing({ title, text, missing, diagnosisHref, actions }: NothingProps) {
+export function Nothing({ title, text, missing, actions }: NothingProps) {
   const [first] = missing;
   return (
     <EmptyState
@@ -137,7 +136,7 @@ export function Nothing({ title, text, missing, diagnosisHref, actions }: Nothin
       text={first ? first.why : text}
       actions={actions}
       code={first?.call}
-      diagnosisHref={diagnosisHref}
+      diagnosisHref={diagnosisHref()}
     />
   );
 }

@@ -6,9 +6,7 @@ import { useId } from "../base/id";
 import type { Selection } from "../state/view";
 import { Dialog, Icon, Select } from "../widgets";
 import { workerLabel, workerOptions } from "./choices";
-import { later } from "./later";
-
-const Picker = later(async () => (await import("./ranks/lazy")).Picker);
+import { Picker } from "./ranks/picker";
 
 /** So many can be looked through in a list. */
 const FEW = 8;

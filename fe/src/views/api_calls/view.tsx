@@ -17,7 +17,7 @@ export function ApiCallsView(props: ViewProps) {
   const short_ns = props.params.short ?? "";
   const resource = useResource("api_calls", viewQuery(props, { short_ns }));
   return (
-    <Loaded resource={resource} shape={[60, 360, 360]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 360, 360]}>
       {(payload) =>
         payload.rows.name.length || payload.launches.name.length || payload.copies.kind.length ? (
           <Page {...props} payload={payload} />
@@ -26,7 +26,6 @@ export function ApiCallsView(props: ViewProps) {
             title="No call of a runtime or driver was recorded"
             text="The selected steps hold none, and no device work. Choose other steps."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         )
       }
@@ -216,7 +215,7 @@ function Sequences(props: ViewProps) {
   const operator = params.of ?? "";
   const resource = useResource("api_calls/sequences", viewQuery(props, { operator }));
   return (
-    <Loaded resource={resource} shape={[300]} diagnosisHref={hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[300]}>
       {({ rows, vocabulary }) => (
         <TablePanel
           {...{ vocabulary, hrefOf, rows }}

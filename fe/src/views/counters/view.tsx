@@ -41,7 +41,7 @@ const FIRST_CHARTS = 6;
 export function CountersView(props: ViewProps) {
   const resource = useResource("counters", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[60, 400, 300]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 400, 300]}>
       {(payload) =>
         payload.profiled.kernel.length || payload.sampled.counter.length ? (
           <CountersPage {...props} payload={payload} />
@@ -50,7 +50,6 @@ export function CountersView(props: ViewProps) {
             title="No hardware counter was recorded"
             text="The selected steps hold none. Choose other steps."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         )
       }

@@ -32,7 +32,7 @@ interface Rows {
 
 /** The table of what is on the path, or on a chosen part of it, with a choice of what a row is one of. */
 export function OnThePath<T extends Rows>(props: OnThePathProps<T>) {
-  const { term, range, by, groups, resource, shape, hrefOf, setParam } = props;
+  const { term, range, by, groups, resource, shape, setParam } = props;
   return (
     <Panel
       title="On the path"
@@ -48,7 +48,7 @@ export function OnThePath<T extends Rows>(props: OnThePathProps<T>) {
       }
       flush
     >
-      <Loaded resource={resource} shape={[shape]} diagnosisHref={hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[shape]}>
         {(data) => <PathTable {...props} data={data} />}
       </Loaded>
     </Panel>

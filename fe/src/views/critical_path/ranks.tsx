@@ -38,7 +38,7 @@ export function RanksPath(props: ViewProps) {
   const resource = useResource("critical_path/ranks", viewQuery(props));
   useUntilComplete(resource);
   return (
-    <Loaded resource={resource} shape={[60, 160, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 160, 480]}>
       {(payload) => <RanksPage {...props} payload={payload} />}
     </Loaded>
   );
@@ -47,7 +47,7 @@ export function RanksPath(props: ViewProps) {
 type PageProps = ViewProps & { payload: RanksPathPayload };
 
 function RanksPage(props: PageProps) {
-  const { payload, hrefOf } = props;
+  const { payload } = props;
   if (payload.progress < 1)
     return (
       <Progress
@@ -62,7 +62,6 @@ function RanksPage(props: PageProps) {
         title="The path through all ranks is not known"
         text={payload.notes.join(" ")}
         missing={[]}
-        diagnosisHref={hrefOf("diagnosis")}
       />
     );
   return <Ranks {...props} />;

@@ -33,7 +33,7 @@ export function Stragglers(props: ViewProps) {
       ) : !data && !error ? (
         <Progress value={null} label="Simulating all ranks" />
       ) : (
-        <Loaded resource={resource} shape={[160]} diagnosisHref={props.hrefOf("diagnosis")}>
+        <Loaded resource={resource} shape={[160]}>
           {(payload) =>
             payload.progress < 1 ? (
               <Progress value={payload.progress} label="Reading the workers" />

@@ -42,7 +42,7 @@ export function CriticalPathView(props: ViewProps) {
 function OwnPath(props: ViewProps) {
   const resource = useResource("critical_path", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[60, 160, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 160, 480]}>
       {(payload) =>
         payload.parts.kind.length ? (
           <CriticalPathPage {...props} payload={payload} />
@@ -51,7 +51,6 @@ function OwnPath(props: ViewProps) {
             title="This trace has no steps"
             text="Neither host nor device work was recorded."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         )
       }

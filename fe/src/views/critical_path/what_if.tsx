@@ -13,7 +13,7 @@ import { Outcome } from "./what_if_outcome";
 export function WhatIf(props: ViewProps) {
   const resource = useResource("what_if", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[280]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[280]}>
       {(payload) => (payload.steps ? <WhatIfPanel {...props} payload={payload} /> : null)}
     </Loaded>
   );

@@ -24,7 +24,7 @@ export function Outcome({ payload, changes, text, ...props }: OutcomeProps) {
   return (
     <div class="what-if-outcome" role="region" aria-label="Prediction">
       {some ? (
-        <Loaded resource={resource} shape={[220]} diagnosisHref={props.hrefOf("diagnosis")}>
+        <Loaded resource={resource} shape={[220]}>
           {({ prediction }) => (prediction ? <Predicted prediction={prediction} /> : null)}
         </Loaded>
       ) : (

@@ -30,7 +30,7 @@ export function DiagnosisView(props: ViewProps) {
     return () => window.clearTimeout(timer);
   }, [data, reload]);
   return (
-    <Loaded resource={resource} shape={[100, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[100, 400]}>
       {(payload) => <DiagnosisPage {...props} payload={payload} />}
     </Loaded>
   );

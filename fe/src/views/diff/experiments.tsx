@@ -22,7 +22,7 @@ type Ranks = "own" | "all";
 
 /** Asks what to compare with; nothing is compared before. */
 export function Choose(props: ViewProps & { onChoose: (b: Side) => void }) {
-  const { selection, params, hrefOf } = props;
+  const { selection, params } = props;
   const ranks: Ranks = params.ranks === "all" ? "all" : "own";
   const resource = useResource("experiments", { ...selection, ranks });
   useUntilComplete(resource);
@@ -34,7 +34,7 @@ export function Choose(props: ViewProps & { onChoose: (b: Side) => void }) {
     asked.current = version;
   }, [version, reload]);
   return (
-    <Loaded resource={resource} shape={[110, HEIGHT]} diagnosisHref={hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[110, HEIGHT]}>
       {(payload) => (
         <>
           <Sides {...props} payload={payload} />

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef } from "preact/hooks";
 import type { DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
-import { changePage } from "../../state/location";
+import { changePage, diagnosisHref } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -38,18 +38,14 @@ export function DiffView(props: ViewProps) {
     <>
       <Sides {...props} b={b} />
       {query ? (
-        <Loaded
-          resource={resource}
-          shape={[60, 200, 300, 400]}
-          diagnosisHref={props.hrefOf("diagnosis")}
-        >
+        <Loaded resource={resource} shape={[60, 200, 300, 400]}>
           {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
         </Loaded>
       ) : (
         <EmptyState
           title={`${Object.values(b.selection).filter(Boolean).join(" · ")} is not there`}
           text="The trace that the address names as B is gone, or it never was. Choose another one above."
-          diagnosisHref={props.hrefOf("diagnosis")}
+          diagnosisHref={diagnosisHref()}
         />
       )}
     </>

@@ -15,7 +15,7 @@ export function ProcessGroups(props: ViewProps) {
   const resource = useResource("distributed/groups", props.selection);
   useUntilComplete(resource);
   return (
-    <Loaded resource={resource} shape={[200, 300]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[200, 300]}>
       {(payload) => <Groups payload={payload} />}
     </Loaded>
   );

@@ -21,7 +21,7 @@ export function MeasureMap(props: MapProps) {
   useUntilComplete(resource);
   return (
     <Card>
-      <Loaded resource={resource} shape={[400]} diagnosisHref={props.hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[400]}>
         {(map) => <MapFigure {...props} wanted={measure} measure={map.measure} map={map} />}
       </Loaded>
     </Card>

@@ -21,11 +21,7 @@ export function DistributedView(props: ViewProps) {
   const resource = useResource("distributed", props.selection);
   useUntilComplete(resource);
   return (
-    <Loaded
-      resource={resource}
-      shape={[60, 340, 300, 400]}
-      diagnosisHref={props.hrefOf("diagnosis")}
-    >
+    <Loaded resource={resource} shape={[60, 340, 300, 400]}>
       {(payload) => <DistributedPage {...props} payload={payload} />}
     </Loaded>
   );

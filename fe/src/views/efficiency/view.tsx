@@ -37,11 +37,7 @@ export function EfficiencyView(props: ViewProps) {
   const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("efficiency", viewQuery(props, { group }));
   return (
-    <Loaded
-      resource={resource}
-      shape={[60, 220, 460, 400]}
-      diagnosisHref={props.hrefOf("diagnosis")}
-    >
+    <Loaded resource={resource} shape={[60, 220, 460, 400]}>
       {(payload) =>
         payload.rows.calls.length ? (
           <EfficiencyPage {...props} payload={payload} />
@@ -50,7 +46,6 @@ export function EfficiencyView(props: ViewProps) {
             title="There is nothing whose efficiency could be told"
             text="The selected steps hold no operator. Choose other steps."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         )
       }

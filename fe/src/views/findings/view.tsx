@@ -30,7 +30,7 @@ interface FindingsProps extends Place {
 
 export function Findings({ resource, ...place }: FindingsProps) {
   return (
-    <Loaded resource={resource} shape={[200]} diagnosisHref={place.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[200]}>
       {(payload) => (
         <>
           {payload.healthy ? (

@@ -27,7 +27,7 @@ const SERIES = PHASES.map((key, i) => ({ key, label: key, color: seriesColor(i) 
 export function IterationsView(props: ViewProps) {
   const resource = useResource("iterations", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[60, 300, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 300, 400]}>
       {(payload) => <IterationsPage {...props} payload={payload} />}
     </Loaded>
   );

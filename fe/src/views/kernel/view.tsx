@@ -30,7 +30,7 @@ export function KernelView(props: ViewProps) {
   const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("kernel", viewQuery(props, { group }));
   return (
-    <Loaded resource={resource} shape={[360, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[360, 480]}>
       {(payload) =>
         payload.rows.name.length ? (
           <KernelPage {...props} payload={payload} />
@@ -43,7 +43,6 @@ export function KernelView(props: ViewProps) {
             }
             text="No kernels were launched in these steps. Choose other steps."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
             actions={
               lacks(payload.missing, "device_times") ? (
                 <a href={props.hrefOf("counters")}>See the counters of each kernel</a>

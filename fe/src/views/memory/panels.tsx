@@ -59,7 +59,7 @@ export function FailedPanels({ payload, setParam, picked }: PanelProps) {
   );
 }
 
-export function MapPanel({ query, params, setParam, picked, hrefOf, device }: PanelProps) {
+export function MapPanel({ query, params, setParam, picked, device }: PanelProps) {
   const then = params.map === "t";
   const [pool, stream] = params.pool?.split("|") ?? [];
   const resource = useResource("memory/map", {
@@ -111,7 +111,7 @@ export function MapPanel({ query, params, setParam, picked, hrefOf, device }: Pa
         </>
       }
     >
-      <Loaded resource={resource} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[420]}>
         {(map) => (
           <>
             <Totals parts={mapFacts(map)} />
@@ -227,7 +227,7 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
       }
       flush
     >
-      <Loaded resource={resource} shape={[300]} diagnosisHref={props.hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[300]}>
         {(data) => <Changes {...props} data={data} by={by} />}
       </Loaded>
     </Panel>

@@ -60,7 +60,7 @@ export function MemoryView(props: ViewProps) {
   const trace = { run, worker, span };
   const resource = useResource("memory", trace);
   return (
-    <Loaded resource={resource} shape={[60, 300, 420]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[60, 300, 420]}>
       {(payload) => {
         const device = readDevice(payload.devices, props.params.device);
         return device ? (
@@ -70,7 +70,6 @@ export function MemoryView(props: ViewProps) {
             title="This trace holds no memory record"
             text="The allocators wrote nothing while it was recorded."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         );
       }}
@@ -85,7 +84,7 @@ type PageProps = ViewProps & {
 };
 
 function MemoryPage(props: PageProps) {
-  const { payload, device, params, setParam, hrefOf } = props;
+  const { payload, device, params, setParam } = props;
   const { steps, setSteps } = props;
   // A window of its own is narrower than the chosen steps, until others are chosen.
   const window = readWindow(params, payload.span_ns) ?? windowOfSteps(rowsOf(payload.steps), steps);
@@ -111,7 +110,7 @@ function MemoryPage(props: PageProps) {
       <Notes notes={payload.notes} />
       <FailedPanels {...shared} />
       <CurvePanel {...shared} />
-      <Loaded resource={alive} shape={[420]} diagnosisHref={hrefOf("diagnosis")}>
+      <Loaded resource={alive} shape={[420]}>
         {(data) => <AlivePanel {...shared} alive={data} atPeak={time === null} />}
       </Loaded>
       {device.has_map ? <MapPanel {...shared} /> : null}
@@ -134,21 +133,12 @@ type DeviceQuery = Parameters["memory/alive"];
 const windowed = (query: DeviceQuery, window: Stretch | null): Parameters["memory/blocks"] =>
   window ? { ...query, t0: String(window.t0), t1: String(window.t1) } : query;
 
-function CurvePanel({
-  payload,
-  device,
-  setParam,
-  window,
-  setWindow,
-  query,
-  picked,
-  ...props
-}: PanelProps) {
+function CurvePanel({ payload, device, setParam, window, setWindow, query, picked }: PanelProps) {
   const resource = useResource("memory/curve", { ...windowed(query, window), n: POINTS });
   const whole = { t0: 0, t1: payload.span_ns };
   return (
     <Card>
-      <Loaded resource={resource} shape={[296]} diagnosisHref={props.hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[296]}>
         {(curve) => (
           <Curve
             {...{ curve, whole, picked }}
@@ -274,11 +264,7 @@ function TablePanel(props: PanelProps) {
       note={window ? "in the window" : "in the whole recording"}
       flush
     >
-      <Loaded<TableData>
-        resource={table === "blocks" ? blocks : statistics}
-        shape={[TABLE_HEIGHT]}
-        diagnosisHref={props.hrefOf("diagnosis")}
-      >
+      <Loaded<TableData> resource={table === "blocks" ? blocks : statistics} shape={[TABLE_HEIGHT]}>
         {(data) => <Table {...props} data={data} table={table} tools={tools} />}
       </Loaded>
     </Panel>

@@ -49,7 +49,7 @@ export function FlamePanel(props: PanelProps) {
       term="flame_graph"
       note="width shows time; children below their callers"
     >
-      <Loaded resource={resource} shape={[360]} diagnosisHref={props.hrefOf("diagnosis")}>
+      <Loaded resource={resource} shape={[360]}>
         {(payload) => <FlameOf {...props} payload={payload} tree={tree} />}
       </Loaded>
     </Panel>

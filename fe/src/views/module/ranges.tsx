@@ -17,7 +17,7 @@ interface RangesProps extends ViewProps {
 export function RangesPanel({ alone, ...props }: RangesProps) {
   const resource = useResource("ranges", viewQuery(props));
   return (
-    <Loaded resource={resource} shape={[240]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[240]}>
       {(payload) =>
         payload.rows.name.length ? (
           <Ranges {...props} payload={payload} alone={alone} />

@@ -55,7 +55,7 @@ export function ModuleView(props: ViewProps) {
         />
       )}
       {none || part === "tree" || part === "class" ? (
-        <Loaded resource={resource} shape={[480]} diagnosisHref={props.hrefOf("diagnosis")}>
+        <Loaded resource={resource} shape={[480]}>
           {(payload) => <Modules {...props} payload={payload} flat={part === "class"} />}
         </Loaded>
       ) : null}
@@ -74,7 +74,6 @@ function Modules({ payload, ...props }: PageProps) {
         title={payload.source ? "No module ran in the selected steps" : "This trace has no modules"}
         text="No module calls were recorded in these steps. Choose other steps."
         missing={payload.missing.filter(({ key }) => key === "modules")}
-        diagnosisHref={props.hrefOf("diagnosis")}
       />
     );
   }

@@ -25,7 +25,7 @@ export function OperatorView(props: ViewProps) {
   const group = chosenOf(GROUPS, props.params.group);
   const resource = useResource("operator", viewQuery(props, { group }));
   return (
-    <Loaded resource={resource} shape={[560, 480]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[560, 480]}>
       {(payload) =>
         payload.rows.name.length ? (
           <OperatorPage {...props} payload={payload} />
@@ -38,7 +38,6 @@ export function OperatorView(props: ViewProps) {
             }
             text="No host operators ran in these steps. Choose other steps."
             missing={payload.missing}
-            diagnosisHref={props.hrefOf("diagnosis")}
           />
         )
       }

@@ -13,14 +13,12 @@ import { Button, Panel, Segmented, Skeleton, Term } from "../../widgets";
 import { basisText, togetherText } from "../findings/model";
 import { PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
-import { later } from "../later";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
 import { Health, HealthNote } from "./health";
+import { AllRanks } from "../ranks/view";
 import { rowsOf } from "../rows";
 import { isWholeSpan, medianRow, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
-
-const AllRanks = later(async () => (await import("../ranks/lazy")).AllRanks);
 
 /** Of the chosen worker, or of all of its run. */
 export function OverviewView(props: ViewProps) {
@@ -64,7 +62,7 @@ function OfWorker(props: OfWorkerProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
-    <Loaded resource={resource} shape={[220, 290, 240]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[220, 290, 240]}>
       {(payload) => <OverviewPage {...props} payload={payload} findings={findings} />}
     </Loaded>
   );
@@ -156,7 +154,7 @@ function Account({ payload, ...props }: PageProps) {
 }
 
 function Steps({ payload, ...props }: PageProps) {
-  const { steps, setSteps, hrefOf } = props;
+  const { steps, setSteps } = props;
   const { average } = payload;
   const rows = rowsOf(payload.steps);
   if (!rows.length) {
@@ -165,7 +163,6 @@ function Steps({ payload, ...props }: PageProps) {
         title="There is no step"
         text="The trace holds nothing that could be a step."
         missing={payload.missing}
-        diagnosisHref={hrefOf("diagnosis")}
       />
     );
   }

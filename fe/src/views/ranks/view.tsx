@@ -14,11 +14,7 @@ export function AllRanks(props: ViewProps) {
   const resource = useResource("overview/ranks", viewQuery(props));
   useUntilComplete(resource);
   return (
-    <Loaded
-      resource={resource}
-      shape={[60, 240, 320, 200]}
-      diagnosisHref={props.hrefOf("diagnosis")}
-    >
+    <Loaded resource={resource} shape={[60, 240, 320, 200]}>
       {(payload) => <AllRanksPage {...props} payload={payload} />}
     </Loaded>
   );

@@ -26,7 +26,7 @@ import { barsOf, drawable, gridColumns, MOST_BARS, unitOf } from "./model";
 export function SqlView(props: ViewProps) {
   const resource = useResource("sql/tables", {});
   return (
-    <Loaded resource={resource} shape={[120, 400]} diagnosisHref={props.hrefOf("diagnosis")}>
+    <Loaded resource={resource} shape={[120, 400]}>
       {(tables) =>
         tables.missing ? (
           <EmptyState
@@ -68,7 +68,7 @@ function Console(props: ViewProps & { tables: SqlTablesPayload }) {
         {resource.error ? (
           <ErrorState error={resource.error} title="The statement was not answered" />
         ) : asked ? (
-          <Loaded resource={resource} shape={[300]} diagnosisHref={props.hrefOf("diagnosis")}>
+          <Loaded resource={resource} shape={[300]}>
             {(answer) => <Answer {...props} answer={answer} />}
           </Loaded>
         ) : null}

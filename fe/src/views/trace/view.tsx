@@ -2,6 +2,7 @@ import type { JSX, Ref } from "preact";
 import { useCallback, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
+import { diagnosisHref } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { find, runsStore, type Runs } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -53,7 +54,6 @@ export function TraceView(props: ViewProps) {
   const { run, worker, span } = selection;
   const about = useResource("trace", { run, worker, span });
   const found = useRecordings(selection, shown);
-  const diagnosisHref = props.hrefOf("diagnosis");
   const { recordings, parts, alignment } = found;
   const modeOf = (wanted: Shown): string => [wanted, run, worker, span].join("\n");
   const mode = modeOf(shown);
@@ -90,15 +90,14 @@ export function TraceView(props: ViewProps) {
     recordings.findIndex(({ query }) => query.worker === worker && query.span === span),
   );
   const recording = recordings[main];
-  if (!recording || waiting)
-    return <Waiting {...{ found, diagnosisHref }} workers={shown ? workers : null} />;
+  if (!recording || waiting) return <Waiting found={found} workers={shown ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0))
     return (
       <EmptyState
         title="This trace has no timeline"
         text="The file was read, but none of its events has a time. The profiler records only between start and stop and, with a schedule, only in active steps. Memory snapshots and memory timelines hold no events: see the Memory view."
         code={"with torch.profiler.profile() as profiler:\n    train_one_step()\n"}
-        diagnosisHref={diagnosisHref}
+        diagnosisHref={diagnosisHref()}
       />
     );
   return (
@@ -121,11 +120,10 @@ function chooseWorkers({ setParam }: ViewProps, shown: Shown): void {
 
 interface WaitingProps {
   found: Recordings;
-  diagnosisHref: string;
   workers: JSX.Element | null;
 }
 
-function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: WaitingProps) {
+function Waiting({ found: { parts, alignment }, workers }: WaitingProps) {
   const resources = [...(alignment ? [alignment] : []), ...parts.map(({ resource }) => resource)];
   const failed = resources.find(({ error }) => error);
   const importing = resources.find(({ state }) => state === "importing");
@@ -133,7 +131,7 @@ function Waiting({ found: { parts, alignment }, diagnosisHref, workers }: Waitin
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
       {failed?.error ? (
-        <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref} />
+        <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
       ) : null}
       {importing && !failed ? (
         <Progress

@@ -57,7 +57,8 @@ export function isHidden(column: Column, saved: Saved): boolean {
 }
 
 export function widthOf(column: Column, saved: Saved): number {
-  const width = saved.widths[column.key] ?? (column.width || WIDTHS[column.kind]);
+  const own = column.width ? column.width : WIDTHS[column.kind];
+  const width = saved.widths[column.key] ?? own;
   return clamp(width, NARROWEST, WIDEST);
 }
 

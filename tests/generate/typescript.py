@@ -164,7 +164,7 @@ def _page_columns(spec: DisplaySpec) -> list[dict[str, Any]]:
             "label": column.label,
             "kind": _KINDS.get(column.kind, column.kind),
             "term": column.term,
-            "width": column.width,
+            "width": column.width or None,
             "bar": column.bar,
             "hidden": column.hidden,
         }

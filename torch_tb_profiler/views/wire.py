@@ -184,14 +184,14 @@ CellKind = Literal[
 
 class DeclaredColumn(Wire, frozen=True, kw_only=True):
     """A column of a table as the page shows it. ``label`` may hold the vendor's words: ``{device}``. ``term``: key of its definition, or empty;
-    ``width``: CSS pixels, 0 for the usual one; ``bar``: its part of the largest value is drawn.
+    ``width``: CSS pixels, null for that of its kind; ``bar``: its part of the largest value is drawn.
     """
 
     key: str
     label: str
     kind: CellKind
     term: str
-    width: int
+    width: int | None
     bar: bool
     hidden: bool
 

@@ -1287,13 +1287,13 @@ export interface Definition {
   text: string;
 }
 
-/** A column of a table as the page shows it. `label` may hold the vendor's words: `{device}`. `term`: key of its definition, or empty; `width`: CSS pixels, 0 for the usual one; `bar`: its part of the largest value is drawn. */
+/** A column of a table as the page shows it. `label` may hold the vendor's words: `{device}`. `term`: key of its definition, or empty; `width`: CSS pixels, null for that of its kind; `bar`: its part of the largest value is drawn. */
 export interface DeclaredColumn {
   key: string;
   label: string;
   kind: CellKind;
   term: string;
-  width: number;
+  width: number | null;
   bar: boolean;
   hidden: boolean;
 }

@@ -16,7 +16,7 @@ const column = {
   label: "Name",
   kind: "text",
   term: "",
-  width: 0,
+  width: null,
   bar: false,
   hidden: false,
 };

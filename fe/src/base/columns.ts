@@ -30,8 +30,8 @@ export interface DeclaredColumn {
   kind: CellKind;
   /** Key of its definition, or empty. */
   term: string;
-  /** CSS pixels; 0: the usual width of its kind. */
-  width: number;
+  /** CSS pixels; null: the usual width of its kind. */
+  width: number | null;
   bar: boolean;
   hidden: boolean;
 }

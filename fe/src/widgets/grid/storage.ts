@@ -57,8 +57,7 @@ export function isHidden(column: Column, saved: Saved): boolean {
 }
 
 export function widthOf(column: Column, saved: Saved): number {
-  const own = column.width ? column.width : WIDTHS[column.kind];
-  const width = saved.widths[column.key] ?? own;
+  const width = saved.widths[column.key] ?? column.width ?? WIDTHS[column.kind];
   return clamp(width, NARROWEST, WIDEST);
 }
 

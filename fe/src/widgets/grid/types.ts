@@ -18,7 +18,7 @@ export interface Column {
   /** What the header says on hover and focus where no definition can: of names that only the trace knows. */
   hint?: string;
   kind: CellKind;
-  width?: number;
+  width?: number | null;
   /** Shares the room that is left with the first column, until somebody drags it. */
   grow?: boolean;
   hidden?: boolean;

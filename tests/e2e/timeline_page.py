@@ -220,13 +220,13 @@ class TracePage:
         """The slice that lies where the selection is, asked from the canvas and not from the panel."""
         chosen = self.ask("selected()")
         assert chosen is not None
-        found = [
-            s
-            for s in self.slices(0.5)
-            if s["event"] == chosen["event"] and s["lane"] == chosen["lane"]
-        ]
-        assert found, "the selected event is not in sight"
-        return found[0]
+        # What stands in for the tile of its place may still be drawn.
+        for _ in range(50):
+            for s in self.slices(0.5):
+                if s["event"] == chosen["event"] and s["lane"] == chosen["lane"]:
+                    return s
+            self.tab.page.wait_for_timeout(100)
+        raise AssertionError("the selected event is not in sight")
 
     def table(self, name: str) -> list[dict[str, str]]:
         """The rows of a table below the timeline with exact figures, as its CSV has them."""

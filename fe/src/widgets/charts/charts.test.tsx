@@ -67,6 +67,8 @@ describe("stacked bars", () => {
     expect(slots.width).toBeGreaterThan(700);
     expect(slots.every * slots.slot).toBeGreaterThan(20);
     expect(slotsOf(5, 700, 20).width).toBe(700);
+    // Two bars stand in the middles of the halves.
+    expect(slotsOf(2, 700, 20)).toMatchObject({ slot: 350, bar: 120 });
   });
 
   const bars = [0, 1, 2].map((key) => ({

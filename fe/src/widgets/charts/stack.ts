@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { clamp } from "../../base/clamp";
 
 export interface Series {
   key: string;
@@ -58,12 +57,13 @@ export interface Slots {
 }
 
 const NARROWEST = 7;
-const WIDEST = 56;
+/** Few bars share all the room, but none becomes a wall. */
+const WIDEST = 120;
 const LABEL_GAP = 10;
 
 /** How `count` bars share `room` px, with labels of `labelWidth` px. */
 export function slotsOf(count: number, room: number, labelWidth: number): Slots {
-  const slot = clamp(room / Math.max(1, count), NARROWEST, WIDEST * 1.6);
+  const slot = Math.max(room / Math.max(1, count), NARROWEST);
   const bar = Math.min(WIDEST, Math.max(slot - 8, slot * 0.72));
   return {
     slot,

@@ -210,7 +210,6 @@ def drive(driver: Driver, span_ns: float) -> dict[str, Any]:
     scenes["scenes"] = measured
     scenes["memory"] = driver.memory()
     scenes["requests"] = requests(frame.evaluate(_TILES))
-    scenes["store"] = frame.evaluate(_DRAWN)["stats"]["store"]
     return scenes
 
 

@@ -14,8 +14,8 @@ export const oxc = {
 /** The page as TensorBoard serves it. */
 const served = {
   input: { index: here("src/main.ts") },
-  // TensorBoard imports index.js and calls its `render`, so that must stay. What else the later files need of the first page is exported beside it:
-  // in files of its own it would be fetched in a second round, and compress worse.
+  // TensorBoard imports index.js and calls its `render`, so that must stay. What else the later file needs of the first page is exported beside it:
+  // in a file of its own it would be fetched in a second round, and compress worse.
   preserveEntrySignatures: "allow-extension",
   output: {
     entryFileNames: "[name].js",

@@ -1,6 +1,6 @@
 /** The choice of a worker among many: by its number, name or host, and by its coordinates. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useId } from "../../base/id";
@@ -84,8 +84,6 @@ function Search({ workers, selection, onChoose, about }: SearchProps) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const id = useId("workers");
-  const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
   const found = useMemo(
     () =>
       foundWorkers(
@@ -111,8 +109,9 @@ function Search({ workers, selection, onChoose, about }: SearchProps) {
       <div class="search">
         <Icon name="search" size={14} />
         <input
-          ref={input}
           type="text"
+          // The dialog gives it the focus when it opens.
+          autofocus
           role="combobox"
           aria-label="Rank, host or name"
           aria-expanded="true"

@@ -3,5 +3,7 @@
 import definitions from "../../torch_tb_profiler/views/definitions.json";
 import tables from "../../torch_tb_profiler/views/tables.json";
 import { define } from "../src/base/definitions";
+import { declareTables } from "../src/views/columns";
 
-define(definitions, tables);
+define(definitions);
+declareTables(tables);

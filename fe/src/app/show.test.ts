@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { columnsOfTable, define } from "../base/definitions";
+import { columnsOfTable, declareTables } from "../views/columns";
 import { show } from "./show";
 
 const drawn = vi.hoisted(() => [] as number[]);
@@ -24,7 +24,7 @@ const WORDS = { definitions: [], tables: [{ name: "operators", columns: [column]
 
 beforeEach(() => {
   vi.useFakeTimers();
-  define([], []);
+  declareTables([]);
   drawn.length = 0;
 });
 afterEach(() => {

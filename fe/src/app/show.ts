@@ -2,6 +2,7 @@ import { createElement, render } from "preact";
 import { fetchJson } from "../api/client";
 import { define } from "../base/definitions";
 import { startLocation } from "../state/location";
+import { declareTables } from "../views/columns";
 import { App } from "./App";
 import { fetchLater } from "./later_view";
 import { addStyles } from "./styles";
@@ -21,13 +22,12 @@ export async function show(): Promise<void> {
   const root = document.createElement("div");
   root.id = "root";
   document.body.replaceChildren(root);
-  let learnt = false;
+  const draw = (learnt: boolean) => render(createElement(App, { key: String(learnt) }), root);
+  const words = learnWords().then(() => true);
+  const inTime = await Promise.race([words, pause(PATIENCE).then(() => false)]);
+  draw(inTime);
   // What was drawn without the words, whose tables have no columns, is drawn anew.
-  const draw = () => render(createElement(App, { key: String(learnt) }), root);
-  const words = learnWords().then(() => (learnt = true));
-  await Promise.race([words, pause(PATIENCE)]);
-  draw();
-  void words.then(draw);
+  if (!inTime) void words.then(draw);
   // What fails here is fetched again when it is looked at.
   setTimeout(() => void fetchLater().catch(() => null), UNHURRIED);
 }
@@ -37,7 +37,8 @@ async function learnWords(): Promise<void> {
   for (;;) {
     try {
       const { definitions, tables } = await fetchJson("definitions", {});
-      define(definitions, tables);
+      define(definitions);
+      declareTables(tables);
       return;
     } catch {
       // The routes of the views say what is wrong.

@@ -1,6 +1,4 @@
-/** The words of the page: the meaning of every label and the columns of every table. The server has them, so that the bundle does not grow with every figure. */
-
-import type { DeclaredColumn } from "./columns";
+/** The one-line meaning of every label, from docs/definitions.md. The server has them, so that the bundle does not grow with every figure. */
 
 export interface Definition {
   key: string;
@@ -8,23 +6,11 @@ export interface Definition {
   text: string;
 }
 
-export interface DeclaredTable {
-  name: string;
-  columns: readonly DeclaredColumn[];
-}
-
 let known: ReadonlyMap<string, Definition> = new Map();
-let declared: ReadonlyMap<string, DeclaredTable> = new Map();
 
-/** Takes the words in; called once, before the first drawing where the server answers in time. */
-export function define(definitions: readonly Definition[], tables: readonly DeclaredTable[]): void {
+/** Takes the definitions in; called once, before the first drawing where the server answers in time. */
+export function define(definitions: readonly Definition[]): void {
   known = new Map(definitions.map((definition) => [definition.key, definition]));
-  declared = new Map(tables.map((table) => [table.name, table]));
-}
-
-/** The columns that Python declares for a table; none before the words are there. */
-export function columnsOfTable(name: string): readonly DeclaredColumn[] {
-  return declared.get(name)?.columns ?? [];
 }
 
 /** The definition of a key, or null where the docs have none. */

@@ -1,9 +1,19 @@
 import { useMemo } from "preact/hooks";
-import type { TableName, Vocabulary } from "../api/types.gen";
+import type { DeclaredColumn, DeclaredTable, TableName, Vocabulary } from "../api/types.gen";
 import { NOT_KNOWN } from "../base/columns";
-import { columnsOfTable } from "../base/definitions";
 import { capitalised } from "../base/words";
 import type { CellKind, CellValue, Column } from "../widgets";
+
+let declared: ReadonlyMap<string, DeclaredTable> = new Map();
+
+/** Takes in what the server says of the tables, like `define` what it says of labels. */
+export function declareTables(tables: readonly DeclaredTable[]): void {
+  declared = new Map(tables.map((table) => [table.name, table]));
+}
+
+/** The columns that Python declares for a table; none before the server has said them. */
+export const columnsOfTable = (table: TableName): readonly DeclaredColumn[] =>
+  declared.get(table)?.columns ?? [];
 
 /**
  * The columns that Python declares for a table, with what a view adds to some of them. A column of which no row knows anything is left out.

@@ -15,7 +15,7 @@ import type {
   TracePayload,
   Vocabulary,
 } from "../api/types.gen";
-import { columnsOfTable } from "../base/definitions";
+import { columnsOfTable } from "./columns";
 import type { RowOf, Step } from "./rows";
 import { ALL_STEPS, type Params, type ViewProps } from "../state/view";
 

@@ -2,10 +2,10 @@
 
 import type { Parameters } from "../../api/client";
 import type { CriticalPathPayload, PathStrip, PathStripTable } from "../../api/types.gen";
-import { columnsOfTable } from "../../base/definitions";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import type { Params, ViewProps } from "../../state/view";
+import { columnsOfTable } from "../columns";
 import { type RowOf, rowsOf } from "../rows";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 

@@ -228,7 +228,10 @@ def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
     part("timeline_server.py", "import", *words)
     row: dict[str, Any] = {
         "name": name,
-        "imported": part("ours.py", "cold", str(trace.resolve())),
+        "imported": {
+            **part("ours.py", "cold", str(trace.resolve())),
+            "peak_mb": run.peak_mb(trace),
+        },
         "made": part("insight.py", "--part", "made", *words),
     }
     part("insight.py", "--part", "asked", *words)
@@ -341,6 +344,7 @@ def main() -> None:
         result = {"made": made, "asked": asked}[options.part](*map(str, options.traces))
         print(json.dumps(timeline_server.with_peak(result)))
         return
+    run.as_installed()
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         text = tables([measure(trace, Path(scratch), options.peers) for trace in options.traces])
     print(text)

@@ -38,6 +38,8 @@ PATIENCE_MS = 60_000
 
 TOUR_DONE = "try { localStorage.setItem('pytorch_profiler.tour', 'done'); } catch { }"
 STILL_MS = 150
+POLL_MS = 30
+"""Polling at each frame, the default, has the browser draw frames all the time."""
 IDLE = f"""
 () => {{
   const waiting = document.querySelector('[role="progressbar"], .skeleton, [aria-busy="true"]');
@@ -122,7 +124,7 @@ class Tab:
         """Wait until the page shows something and waits for nothing; an endless spinner ends here."""
         self.frame.wait_for_selector("main", timeout=patience_ms)
         self.frame.evaluate("delete window.__idle_since")
-        self.frame.wait_for_function(IDLE, timeout=patience_ms)
+        self.frame.wait_for_function(IDLE, timeout=patience_ms, polling=POLL_MS)
 
     def becomes(self, ask: Callable[[], T], wanted: T) -> None:
         """Wait until a question about the page has the answer that is wanted; fail with the last

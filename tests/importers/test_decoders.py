@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import signal
+import subprocess
+import sys
 from collections import deque
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
 from torch_tb_profiler.importers.parts import Part
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.settings import ONE_THREAD, Settings
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
@@ -138,7 +139,17 @@ def test_any_events(
     equal(text.encode(), chunk, piece, tmp_path_factory.mktemp("kept"))
 
 
+@pytest.fixture(params=[True, False], ids=["forks", "interpreters"])
+def forks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both kinds of processes, whatever threads this one has."""
+    chosen: bool = request.param
+    if chosen and sys.platform != "linux":
+        pytest.skip("only Linux forks")
+    monkeypatch.setattr(decoders, "can_fork", lambda: chosen)
+
+
 @pytest.mark.processes
+@pytest.mark.usefixtures("forks")
 def test_real_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = lines(MANY * 20).encode()
     alone = kept(text, 20_000, 1 << 30, tmp_path)
@@ -149,6 +160,7 @@ def test_real_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forks")
 def test_chunks_that_are_decoded_here_instead_of_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,6 +182,7 @@ def test_chunks_that_are_decoded_here_instead_of_waiting(
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forks")
 def test_a_process_that_is_killed_costs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +194,7 @@ def test_a_process_that_is_killed_costs_nothing(
 
 
 @pytest.mark.processes
+@pytest.mark.usefixtures("forks")
 def test_processes_that_are_of_no_use_are_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,8 +208,49 @@ def test_processes_that_are_of_no_use_are_ended(
 
 
 def test_none_is_started_for_a_small_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoders.Decoders, "_start", lambda self, processes: pytest.fail("started"))
+    monkeypatch.setattr(decoders.Decoders, "_start", lambda self, *_: pytest.fail("started"))
     read_trace(Stream(lines(MANY).encode()), Settings(chunk_bytes=3000, import_processes=8))
+
+
+_THREADS = """
+import threading
+from torch_tb_profiler.importers.decoders import can_fork
+alone = can_fork()
+wait = threading.Event()
+threading.Thread(target=wait.wait, name="profiler-inflate", daemon=True).start()
+with_ours = can_fork()
+threading.Thread(target=wait.wait, name="jupyter", daemon=True).start()
+print(alone, with_ours, can_fork())
+"""
+_LEFT = """
+import os
+from torch_tb_profiler.importers.decoders import Decoders
+from torch_tb_profiler.settings import Settings
+decoders = Decoders(Settings(import_processes=4))
+while not decoders.ready(1 << 30):
+    pass
+os._exit(7)
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_a_process_with_threads_of_others_is_not_forked() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _THREADS],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **ONE_THREAD},
+    )
+    assert (done.stdout, done.stderr) == ("True True False\n", "")
+
+
+@pytest.mark.processes
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux forks")
+def test_forks_end_with_their_reader() -> None:
+    # They write to the same pipe of errors, which ends when the last of them does.
+    done = subprocess.run([sys.executable, "-c", _LEFT], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (7, b"")
 
 
 def _always_up(monkeypatch: pytest.MonkeyPatch, kill_at: int = -1) -> list[Part | None]:
@@ -205,11 +260,12 @@ def _always_up(monkeypatch: pytest.MonkeyPatch, kill_at: int = -1) -> list[Part 
 
     def noted(self: decoders.Decoders) -> Part | None:
         if len(parts) == kill_at:
-            os.kill(self._processes[0].pid, signal.SIGKILL)
+            self._processes[0].kill()
         parts.append(receive(self))
         return parts[-1]
 
     monkeypatch.setattr(decoders, "PAYS_BYTES", 1)
+    monkeypatch.setattr(decoders, "FORK_PAYS_BYTES", 1)
     monkeypatch.setattr(decoders, "_has_answer", lambda process: True)
     monkeypatch.setattr(decoders.Decoders, "receive", noted)
     return parts

@@ -6,8 +6,11 @@ that they are there::
     reader     chunk ─▶ ┌ slot: text │ columns ┐ ─▶ merged, in the order of the text
     process               decode ─▶ gather
 
-Each of n processes has one chunk to decode and the next one: the k-th that is sent goes to process k mod n
-in slot k mod 2 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
+Each of n processes has one chunk to decode and the next two: the k-th that is sent goes to process k mod n
+in slot k mod 3 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
+
+On Linux these are forks of the reader: they are there in 3 ms and share its memory. In a process with
+threads that are not ours, which may hold locks, they are new interpreters.
 """
 
 from __future__ import annotations
@@ -22,9 +25,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
+import warnings
 from collections import deque
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, Protocol
 
 from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
@@ -35,9 +40,13 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
 PAYS_BYTES = 64 << 20
-"""Text still to come for each process that is started: one takes as long to start as to decode 20 MB
+"""Text still to come for each interpreter that is started: one takes as long to start as to decode 20 MB
 (measured), and needs 40 MB of memory.
 """
+FORK_PAYS_BYTES = 8 << 20
+"""The same of a fork."""
+OUR_THREADS = "profiler-"
+"""What the names of our threads begin with. None holds a lock that decoding needs."""
 MOST_REFUSED = 16
 """Chunks that no process could decode, before all are decoded here: each costs what was sent after it."""
 _START = (
@@ -56,6 +65,71 @@ COLUMNS_PER_TEXT = 2
 CHUNKS_EACH = 3
 
 
+class Process(Protocol):
+    """A process that decodes: what ``subprocess.Popen`` and ``Fork`` have in common."""
+
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+
+    @property
+    def stdout(self) -> IO[bytes] | None: ...
+
+    def kill(self) -> None:
+        """End it at once."""
+
+    def wait(self) -> int:
+        """Wait for its end; its exit status."""
+
+
+class Fork:
+    """A copy of this process that decodes until its standard input ends; see ``Process``."""
+
+    def __init__(self, memory: mmap.mmap, text_bytes: int, roles: Mapping[str, Role]) -> None:
+        """``memory``: the slots.
+
+        Raises:
+            OSError: there is no room for another process.
+        """
+        with contextlib.ExitStack() as ours, contextlib.ExitStack() as its:
+            asked, self.stdin = _pipe(its, ours)
+            self.stdout, answers = _pipe(ours, its)
+            with warnings.catch_warnings():
+                # Python warns of threads whatever they do; see OUR_THREADS.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._pid = os.fork()
+            if self._pid == 0:
+                try:
+                    signal.signal(signal.SIGINT, signal.SIG_IGN)
+                    _close_all_but(2, asked.fileno(), answers.fileno())
+                    _serve(asked, answers, memory, text_bytes, roles)
+                finally:
+                    os._exit(0)
+            ours.pop_all()
+
+    def kill(self) -> None:
+        """End it at once."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """Wait for its end; its exit status."""
+        return os.waitpid(self._pid, 0)[1]
+
+
+def can_fork() -> bool:
+    """Whether a copy of this process can decode: no thread is there but this one and ours."""
+    if sys.platform != "linux":
+        return False
+    with contextlib.suppress(OSError):
+        threads = threading.enumerate()
+        others = set(threads) - {threading.current_thread()}
+        # Libraries have threads that Python does not know.
+        return len(os.listdir("/proc/self/task")) == len(threads) and all(
+            other.name.startswith(OUR_THREADS) for other in others
+        )
+    return False
+
+
 class Decoders:
     """Processes that are started when they pay. A context manager that ends them; one thread uses it."""
 
@@ -67,8 +141,8 @@ class Decoders:
         self._categories = settings.categories
         self._roles = own_roles(settings.categories)
         self._text_bytes = 2 * settings.chunk_bytes
-        self._processes: list[subprocess.Popen[bytes]] = []
-        self._waiting: list[subprocess.Popen[bytes]] = []
+        self._processes: list[Process] = []
+        self._waiting: list[Process] = []
         """Those that have not said yet that they are there."""
         self._memory: mmap.mmap | None = None
         self._out: deque[int | Part | None] = deque()
@@ -99,9 +173,11 @@ class Decoders:
         if self._most < 2:
             return False
         if not self._processes:
-            processes = min(self._most - 1, text_to_come // PAYS_BYTES)
+            forks = can_fork()
+            pays = FORK_PAYS_BYTES if forks else PAYS_BYTES
+            processes = min(self._most - 1, text_to_come // pays)
             if processes > 0:
-                self._start(processes)
+                self._start(processes, forks)
             return False
         while self._waiting and _has_answer(self._waiting[-1]):
             if not _read(self._waiting.pop(), 1):
@@ -166,13 +242,17 @@ class Decoders:
         if self._refused > MOST_REFUSED:
             self._end()
 
-    def _start(self, processes: int) -> None:
+    def _start(self, processes: int, forks: bool) -> None:
         size = CHUNKS_EACH * processes * _slot_bytes(self._text_bytes)
         with contextlib.suppress(OSError), _memory_file() as file:
             file.truncate(size)
             self._memory = mmap.mmap(file.fileno(), size)
             for _ in range(processes):
-                self._processes.append(self._process(file.fileno(), size))
+                self._processes.append(
+                    Fork(self._memory, self._text_bytes, self._roles)
+                    if forks
+                    else self._interpreter(file.fileno(), size)
+                )
         if len(self._processes) < processes:
             self._end()
         self._waiting = list(self._processes)
@@ -181,10 +261,10 @@ class Decoders:
     def _slots(self) -> int:
         return CHUNKS_EACH * len(self._processes)
 
-    def _process_of(self, number: int) -> subprocess.Popen[bytes]:
+    def _process_of(self, number: int) -> Process:
         return self._processes[number % len(self._processes)]
 
-    def _process(self, descriptor: int, size: int) -> subprocess.Popen[bytes]:
+    def _interpreter(self, descriptor: int, size: int) -> Process:
         path = [p for p in sys.path if isinstance(p, str)]
         arguments = (descriptor, size, self._text_bytes, self._categories)
         return subprocess.Popen(
@@ -217,10 +297,19 @@ def main(descriptor: int, size: int, text_bytes: int, categories: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the answers.
     os.dup2(2, 1)
-    roles = own_roles(categories)
+    _serve(sys.stdin.buffer, answers, memory, text_bytes, own_roles(categories))
+
+
+def _serve(
+    tasks: IO[bytes],
+    answers: IO[bytes],
+    memory: mmap.mmap,
+    text_bytes: int,
+    roles: Mapping[str, Role],
+) -> None:
     answers.write(b"+")
     answers.flush()
-    while task := sys.stdin.buffer.read(_TASK.size):
+    while task := tasks.read(_TASK.size):
         slot, length, offset = _TASK.unpack(task)
         start = slot * _slot_bytes(text_bytes)
         part = decoded(memory[start : start + length], offset, roles)
@@ -258,12 +347,12 @@ def _laid(part: Part, memory: mmap.mmap, start: int, end: int) -> list[int]:
     return [len(piece) for piece in pieces]
 
 
-def _has_answer(process: subprocess.Popen[bytes]) -> bool:
+def _has_answer(process: Process) -> bool:
     """Whether a process has said something, or ended."""
     return bool(select.select([process.stdout.fileno() if process.stdout else -1], [], [], 0)[0])
 
 
-def _read(process: subprocess.Popen[bytes], n: int) -> bytes:
+def _read(process: Process, n: int) -> bytes:
     """The next bytes of a process; ``b""`` if it ended."""
     assert process.stdout is not None
     data = process.stdout.read(n)
@@ -276,6 +365,19 @@ def _slot_bytes(text_bytes: int) -> int:
 
 def _aligned(n: int) -> int:
     return -(-n // _ALIGN) * _ALIGN
+
+
+def _pipe(reads: contextlib.ExitStack, writes: contextlib.ExitStack) -> tuple[IO[bytes], IO[bytes]]:
+    """Both ends of a pipe, closed with these."""
+    reader, writer = os.pipe()
+    return reads.enter_context(open(reader, "rb")), writes.enter_context(open(writer, "wb"))
+
+
+def _close_all_but(*descriptors: int) -> None:
+    """What is open in a fork is the reader's; the pipes of other forks, too, end with it alone."""
+    kept = sorted(descriptors)
+    for below, above in zip([-1, *kept], [*kept, os.sysconf("SC_OPEN_MAX")], strict=True):
+        os.closerange(below + 1, above)
 
 
 def _memory_file() -> IO[bytes]:

@@ -105,9 +105,10 @@ class Window:
 
     @property
     def text_to_come(self) -> int:
-        """Bytes of text behind ``offset``, about, from how the stream shrank so far; −1 unknown."""
+        """Bytes of text behind the buffer, about, from how the stream shrank so far; −1 unknown."""
         done, size = self._stream.done, self._stream.size
-        return int(self.offset * (size - done) / done) if size is not None and done > 0 else -1
+        read = self.offset + len(self.buffer)
+        return int(read * (size - done) / done) if size is not None and done > 0 else -1
 
     def advance(self, n: int) -> None:
         """Drop the first ``n`` bytes."""

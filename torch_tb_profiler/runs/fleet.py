@@ -69,9 +69,23 @@ class FleetMember:
 
 
 @dataclass(frozen=True, eq=False)
+class Walk:
+    """What goes through the traces of a run once somebody asks for the path; see ``RanksWalk``."""
+
+    figures: RunFigures
+    open_rank: Callable[[int], RankTrace | None]
+    most_spans: int | None
+
+    @cached_property
+    def path(self) -> RanksPath:
+        """Through all ranks."""
+        return RanksWalk(self.figures, self.open_rank, self.most_spans).paths()
+
+
+@dataclass(frozen=True, eq=False)
 class Fleet:
-    """The workers of a run. ``place``: which member each rank of ``figures`` is. ``path``: through all ranks; None
-    until the fleet is complete, and nobody is blamed. ``open_rank``: the trace of a rank of ``figures``, None if it cannot be had.
+    """The workers of a run. ``place``: which member each rank of ``figures`` is. ``walk``: None until the fleet is complete,
+    and nobody is blamed. ``open_rank``: the trace of a rank of ``figures``, None if it cannot be had.
     """
 
     members: tuple[FleetMember, ...]
@@ -79,8 +93,13 @@ class Fleet:
     figures: RunFigures
     blames: tuple[Blame, ...]
     workers_total: int
-    path: RanksPath | None
+    walk: Walk | None
     open_rank: Callable[[int], RankTrace | None]
+
+    @property
+    def path(self) -> RanksPath | None:
+        """Through all ranks; None until the fleet is complete."""
+        return self.walk.path if self.walk else None
 
     @cached_property
     def id(self) -> str:
@@ -237,9 +256,10 @@ class Fleets:
         figures = run_figures(ranks)
         open_rank = partial(self._open_rank, asked, members, place)
         complete = all(member.state != "waiting" for member in members)
-        path = RanksWalk(figures, open_rank, self._most_spans).paths() if complete else None
-        held = blames(figures, path, open_rank) if path else ()
-        return Fleet(tuple(members), place, figures, held, len(members), path, open_rank)
+        walk = Walk(figures, open_rank, self._most_spans) if complete else None
+        # Nobody holds a single rank back: its path is walked when somebody asks for it.
+        held = blames(figures, walk.path, open_rank) if walk and len(ranks) > 1 else ()
+        return Fleet(tuple(members), place, figures, held, len(members), walk, open_rank)
 
     def _open_rank(
         self, asked: Opened, members: Sequence[FleetMember], place: Sequence[int], rank: int

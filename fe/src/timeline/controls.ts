@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import type { GestureTarget, Point } from "./gestures";
 import { actionOf, takesKeys, type Action } from "./keyboard";
 import type { TimelineProps } from "./props";
@@ -38,8 +39,7 @@ export function gestureTarget({
       scene.pointer = at;
       if (at) scene.measure.follow(() => scene.edgeNear(at));
       // A held key goes on zooming where the pointer goes.
-      if (at && camera.keys.moving)
-        camera.keyCentre = Math.max(0, Math.min(1, scene.shareAt(at.x)));
+      if (at && camera.keys.moving) camera.keyCentre = clamp(scene.shareAt(at.x), 0, 1);
       scene.invalidate();
     },
     select: (at) => {

@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import { prepare, type Scaled } from "./draw_ruler";
 import { highest, LEAST_GRIP, MINIMAP_HEIGHT, windowOf } from "./minimap";
 import type { Activity, Heat } from "./props";
@@ -117,7 +118,7 @@ function drawWindow(ctx: Context, { width, span, view, palette, ratio }: Minimap
   if (to - from < LEAST_GRIP) return;
   for (const x of [from, to]) {
     ctx.beginPath();
-    ctx.roundRect(Math.max(0, Math.min(width - 5, x - 2.5)), MINIMAP_HEIGHT / 2 - 7, 5, 14, 2.5);
+    ctx.roundRect(clamp(x - 2.5, 0, width - 5), MINIMAP_HEIGHT / 2 - 7, 5, 14, 2.5);
     ctx.fill();
   }
 }

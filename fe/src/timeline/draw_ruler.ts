@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import { ticksOf, timeOnScreen, type Ticks } from "./ruler";
 import type { Context, Frame, TimeRange } from "./types";
 import { columnsOf, nsPerPx, xAt } from "./viewport";
@@ -172,7 +173,7 @@ function drawPointer(ctx: Context, frame: RulerFrame): void {
   const x = xAt(frame, pointer);
   const text = timeOnScreen(pointer - origin, nsPerPx(frame));
   const room = ctx.measureText(text).width + 10;
-  const left = Math.max(0, Math.min(width - room, x - room / 2));
+  const left = clamp(x - room / 2, 0, width - room);
   ctx.fillStyle = palette.text;
   ctx.beginPath();
   ctx.roundRect(left, height - TICK_BAND + 1, room, TICK_BAND - 5, 4);

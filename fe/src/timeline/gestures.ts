@@ -4,6 +4,7 @@
  * pinch, a long press is a hover.
  */
 
+import { clamp } from "../base/clamp";
 import type { TargetedMouseEvent } from "preact";
 
 export interface Point {
@@ -39,7 +40,7 @@ const LINE = 16;
 /** How much a wheel zooms: a notch of a mouse (100 or 120) about a third; the small steps of a trackpad's pinch more per px. */
 export function wheelFactor(deltaY: number): number {
   const rate = Math.abs(deltaY) < 40 ? 0.01 : 0.0028;
-  return Math.exp(Math.max(-1, Math.min(1, deltaY * rate)));
+  return Math.exp(clamp(deltaY * rate, -1, 1));
 }
 
 /** Wheel movement in px, whatever unit the browser counts in. */

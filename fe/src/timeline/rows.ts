@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import { firstWhere } from "../base/bisect";
 import { compileSearch } from "../base/search";
 import { NO_ROW_STATE, type RowState, type TrackLane, type TrackNode } from "./props";
@@ -212,10 +213,10 @@ const MOST_GROWTH: Growth = { lane: 1.5, counter: 3 };
 /** Higher rows where those that stand open at first leave much of a tall window empty; they stay so whatever is opened. */
 export function growthFor(tree: readonly TrackNode[], room: number): Growth {
   const { rows, height } = layOut(tree, NO_ROW_STATE, 0);
-  const lane = Math.max(1, Math.min(MOST_GROWTH.lane, room / Math.max(1, height)));
+  const lane = clamp(room / Math.max(1, height), 1, MOST_GROWTH.lane);
   const curves = bottom(rows.filter((row) => row.kind === "counter"));
   const rest = room - (height - curves) * lane;
-  return { lane, counter: Math.max(1, Math.min(MOST_GROWTH.counter, rest / Math.max(1, curves))) };
+  return { lane, counter: clamp(rest / Math.max(1, curves), 1, MOST_GROWTH.counter) };
 }
 
 /** The rows of a tree. Pinned ones get at most `pinnedRoom` px; those that do not fit scroll with the rest, but first. */

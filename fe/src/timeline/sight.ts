@@ -1,3 +1,4 @@
+import { clamp } from "../base/clamp";
 import type { Point } from "./gestures";
 import type { Sight } from "./props";
 import { lanesBelow, type RowLayout } from "./rows";
@@ -66,8 +67,7 @@ function rowsBetween(shown: Shown, a: number, b: number): readonly Row[] {
 
 /** The area of a stroke over the canvas; all rows in sight where the touched ones have no lanes. `null`: it has no width. */
 export function areaOf(from: Point, to: Point, shown: Shown): Area | null {
-  const timeOf = (x: number): number =>
-    Math.round(timeAt(shown, Math.max(0, Math.min(shown.width, x))));
+  const timeOf = (x: number): number => Math.round(timeAt(shown, clamp(x, 0, shown.width)));
   const t0 = timeOf(Math.min(from.x, to.x));
   const t1 = timeOf(Math.max(from.x, to.x));
   if (t1 <= t0) return null;

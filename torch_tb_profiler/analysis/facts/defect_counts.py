@@ -8,7 +8,6 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attribution import Causes
-from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
 from torch_tb_profiler.analysis.facts.names import distinct
@@ -20,9 +19,12 @@ from torch_tb_profiler.store.roles import Role
 
 
 def find_defects(
-    trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, flags: Array
+    trace: Trace, overlapping: Array, caused: Causes, windows: StepWindows, flags: Array
 ) -> tuple[DefectCounts, dict[str, int]]:
-    """``(counts, touched)``: the analysis' own defects, and ns of step time per defect."""
+    """``(counts, touched)``: the analysis' own defects, and ns of step time per defect.
+
+    ``overlapping``: rows of spans, calls that overlap others of their thread.
+    """
     counts = DefectCounts()
     marks: dict[str, Ints] = {}
 
@@ -31,11 +33,11 @@ def find_defects(
         if len(row):
             marks[name] = row
 
-    mark(d.OVERLAP_ON_THREAD, tree.row[tree.overlapping])
+    mark(d.OVERLAP_ON_THREAD, overlapping)
     mark(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
     if not (caused.reason == NoOperator.NO_HOST).any():
         mark(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
-    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, tree, caused))
+    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, caused))
     if windows.source != WHOLE_SPAN:
         mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
@@ -71,10 +73,10 @@ def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
     return np.asarray(caused.row[overlaps & ~same_launch])
 
 
-def _idle_launches(trace: Trace, tree: CallTree, caused: Causes) -> Ints:
+def _idle_launches(trace: Trace, caused: Causes) -> Ints:
     """Kernel launches without device work; none for a trace that recorded no device work at all."""
     spans = trace["spans"]
-    calls = tree.row[spans["role"][tree.row] == Role.RUNTIME]
+    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls):
         return np.asarray(calls[:0])
     used = np.zeros(spans.n + 1, np.bool_)

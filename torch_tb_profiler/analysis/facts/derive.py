@@ -83,6 +83,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -99,7 +100,9 @@ def derive(trace: Trace) -> Facts:
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     spans = trace["spans"]
     tree = call_tree(trace)
+    give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
+    give_back_memory()
     windows, iterations = find_steps(trace, tree, names, caused)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
@@ -114,7 +117,6 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     active = active_sets(trace, tree, names, caused, communication)
     breakdown = beside.submit(break_down, active, windows.start, windows.end)
-    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -123,10 +125,13 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
     within = stacks.of_node, named.of_node
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
+    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
+    # On large traces columns of calls and spans dominate memory.
+    overlapping = tree.row[tree.overlapping]
+    del tree, within, enclosing, nested
     give_back_memory()
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
-    give_back_memory()
     windows, iterated = _iterated(trace, iterations, windows, caused, strings)
     flags = _flags(windows, operators.operator_steps, iterated)
     tables: dict[str, Table] = (
@@ -146,16 +151,26 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         | of_replays
     )
     give_back_memory()
-    defects, touched = find_defects(trace, tree, caused, windows, flags)
+    defects, touched = find_defects(trace, overlapping, caused, windows, flags)
+    give_back_memory()
     summary = _summary(trace, names, caused, windows, tables, maker, named)
-    ranges = match_ranges(trace, *(tables["span_links"][key] for key in ("parent", "launch")))
-    defects.add(d.RANGE_MISMATCH, ranges.mismatched)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
-    summary["profiled_ranges"] = len(ranges.row)
-    workload = find_workload(trace, caused, communication)
-    summary["workload"] = {"kind": workload.kind.value, "evidence": workload.evidence}
-    summary["writer"] = find_writer(trace, workload).value
+    summary |= _recognised(trace, caused, communication, tables["span_links"], defects)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _recognised(
+    trace: Trace, caused: Causes, communication: Array, links: Table, defects: DefectCounts
+) -> dict[str, Any]:
+    """Of the summary: how many ranges were profiled, the kind of work, the writer. Ranges that do not match are counted."""
+    ranges = match_ranges(trace, links["parent"], links["launch"])
+    defects.add(d.RANGE_MISMATCH, ranges.mismatched)
+    workload = find_workload(trace, caused, communication)
+    return {
+        "profiled_ranges": len(ranges.row),
+        "workload": {"kind": workload.kind.value, "evidence": workload.evidence},
+        "writer": find_writer(trace, workload).value,
+    }
 
 
 def _iterated(

@@ -22,6 +22,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -86,7 +87,6 @@ def operator_facts(
     )
     name = names[node]
     keys = (name, dims, types, stack[node], eligible[node], attribution[node])
-    del names
     first, operator = group_rows(keys)
     alike = _alike(node, above, name, dims, operator, step[node])
     if alike.any():
@@ -100,7 +100,8 @@ def operator_facts(
         within=alike[first],
         attribution=attribution[node][first],
     )
-    del dims, types, keys, name
+    del dims, types, keys, name, names, own, row, alike, operator_at
+    give_back_memory()
     steps, calls = _operator_steps(trace, tree, device, node, operator, step)
     share = _eligible_share(is_operator, device, eligible)
     of_stack = np.append(stack, np.int32(-1))[launcher]
@@ -118,6 +119,7 @@ def _operator_steps(
     begin, cell = group_rows((step[node], operator))
     n = len(begin)
     where = {"operator": operator[begin], "step": step[node[begin]]}
+    del begin, operator
     own = node[: np.searchsorted(node, len(tree.row))]
     host, dur = cell[: len(own)], trace["spans"]["dur"][tree.row[own]]
     summed = {
@@ -126,12 +128,15 @@ def _operator_steps(
         "host_self": sum_by(host, n, np.maximum(dur - tree.children[own], 0)),
         "runtime": sum_by(host, n, _runtime(trace, tree)[own]),
     }
+    row, duration = sorted_within(host, dur)
+    calls = fact_schema.OPERATOR_CALLS.build(cell=row, duration=duration)
+    # On large traces these dominate memory, as each sum below does.
+    del host, dur, row, duration
     for key in _DEVICE_SUMS:
         launched = device.own(key)
         summed[f"{key}_self"] = sum_by(cell, n, launched[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
-    row, duration = sorted_within(host, dur)
-    calls = fact_schema.OPERATOR_CALLS.build(cell=row, duration=duration)
+        del launched
     return fact_schema.OPERATOR_STEPS.build(**where, **summed), calls
 
 
@@ -206,28 +211,28 @@ class _DeviceTime:
 
 
 def _carried_up(own: Ints, above: Array) -> Ints:
-    """Each node's own value plus those of all its descendants. Parents come before children.
+    """Each node's own value plus those of all its descendants, in the memory of ``own``. Parents come
+    before children.
 
     Unlike ``subtree_totals`` this does not sort all nodes: few of millions have a value. One round
     per level; beyond ``DEEP`` levels the rest is summed node by node, so the cost stays linear.
     """
-    total = own.copy()
     source = np.flatnonzero(own)
-    target = above[source]
+    value, target = own[source], above[source]
     for _ in range(DEEP):
         inside = target >= 0
-        source, target = source[inside], target[inside]
-        if not len(source):
-            return np.asarray(total)
-        np.add.at(total, target, own[source])
+        value, target = value[inside], target[inside]
+        if not len(target):
+            return own
+        np.add.at(own, target, value)
         target = above[target]
     carried = np.zeros(len(own), np.int64)
-    np.add.at(carried, target[target >= 0], own[source[target >= 0]])
+    np.add.at(carried, target[target >= 0], value[target >= 0])
     passing: list[int] = carried.tolist()
     for node, outer in zip(range(len(passing) - 1, -1, -1), reversed(above.tolist()), strict=True):
         if outer >= 0:
             passing[outer] += passing[node]
-    return np.asarray(total + np.array(passing, np.int64))
+    return np.asarray(own + np.array(passing, np.int64))
 
 
 def _eligible(trace: Trace, name: Array, is_operator: Mask, device: _DeviceTime) -> Array:

@@ -1,5 +1,6 @@
 /** The fragmentation map on a canvas: point at a cell for its block, click or press Enter to look closer. */
 
+import { clamp } from "../../base/clamp";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { MemoryMapPayload } from "../../api/types.gen";
 import { tokensOfTheme, watchTheme } from "../../base/theme";
@@ -49,7 +50,7 @@ export function SegmentMap({ map, onCell, onAll }: SegmentMapProps) {
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = KEYS[event.key];
-    if (step !== undefined) setAt(Math.max(0, Math.min(count - 1, (at ?? -step) + step)));
+    if (step !== undefined) setAt(clamp((at ?? -step) + step, 0, count - 1));
     else if (event.key === "Enter" && at !== null) onCell(at);
     else if (event.key === "Escape") onAll();
     else return;

@@ -1,5 +1,6 @@
 /** The fragmentation map's cells: their colours on a canvas, and the blocks behind them. */
 
+import { clamp } from "../../base/clamp";
 import type { MemoryMapPayload } from "../../api/types.gen";
 
 export const COLUMNS = 192;
@@ -73,6 +74,6 @@ export function closer(map: MemoryMapPayload, cell: number): { b0: number; b1: n
   const length = Math.max(COLUMNS, Math.ceil((map.end_bytes - map.begin_bytes) / CLOSER));
   const middle = map.begin_bytes + (cell + 0.5) * map.cell_bytes;
   const last = Math.max(map.begin_bytes, map.end_bytes - length);
-  const b0 = Math.round(Math.max(map.begin_bytes, Math.min(last, middle - length / 2)));
+  const b0 = Math.round(clamp(middle - length / 2, map.begin_bytes, last));
   return { b0, b1: Math.min(map.end_bytes, b0 + length) };
 }

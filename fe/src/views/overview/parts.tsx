@@ -1,3 +1,4 @@
+import { clamp } from "../../base/clamp";
 import type { ComponentChildren } from "preact";
 import type {
   Average,
@@ -88,9 +89,7 @@ export function metrics(words: Vocabulary): Metric[] {
 function Meter({ share }: { share: number | null }) {
   return (
     <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
-      {share === null ? null : (
-        <span style={{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }} />
-      )}
+      {share === null ? null : <span style={{ width: `${clamp(share, 0, 1) * 100}%` }} />}
     </span>
   );
 }

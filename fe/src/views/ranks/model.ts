@@ -1,5 +1,6 @@
 /** What the overview of a run and the choice of a worker compute: names, search, where each rank stands in the grid, its colour. */
 
+import { clamp } from "../../base/clamp";
 import type {
   OverviewRanksPayload,
   RankDimension,
@@ -147,7 +148,7 @@ export function layOut(
   const wide = cellWidth(most, across, width);
   const high = Math.ceil(most / wide);
   const room = Math.floor((width - GAP * across) / (across * wide));
-  const size = Math.max(SMALLEST, Math.min(LARGEST, room));
+  const size = clamp(room, SMALLEST, LARGEST);
   const [stepX, stepY] = [wide * size + GAP, high * size + GAP];
   const squares = [...cells]
     .flatMap(([key, places]) =>
@@ -232,7 +233,7 @@ export function colourRange(spread: Pick<RankSpread, "quartiles" | "limit"> | nu
 /** In which of so many equal parts of a range a value is; the first where all are equal. */
 function partOf(value: number, { low, high }: ColourRange, parts: number): number {
   const part = high > low ? Math.floor(((value - low) / (high - low)) * parts) : 0;
-  return Math.max(0, Math.min(parts - 1, part));
+  return clamp(part, 0, parts - 1);
 }
 
 /** Colour of a value: 1 to 6 from low to high, 0 where all are equal, −1 unknown. */

@@ -1,5 +1,6 @@
 /** The choice of a worker among many: by its number, name or host, and by its coordinates. */
 
+import { clamp } from "../../base/clamp";
 import { useMemo, useState } from "preact/hooks";
 import type { WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
@@ -97,7 +98,7 @@ function Search({ workers, selection, onChoose, about }: SearchProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = STEPS[event.key];
     if (step) {
-      const next = Math.max(0, Math.min(shown.length - 1, current + step));
+      const next = clamp(current + step, 0, shown.length - 1);
       setAt(next);
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: "nearest" });
     } else if (event.key === "Enter" && shown[current]) onChoose(shown[current].name);

@@ -1,3 +1,4 @@
+import { clamp } from "../../base/clamp";
 import type { Ref } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
@@ -100,7 +101,7 @@ function useHitList({ wish, found, finder }: Stage) {
       if (shown)
         setPlace({
           list: found.list,
-          at: Math.max(-1, Math.min(found.list.length - 1, chosen + step)),
+          at: clamp(chosen + step, -1, found.list.length - 1),
         });
       setOpen(true);
     } else if (event.key === "Escape" && shown) {

@@ -1,5 +1,6 @@
 /** For which stretch curves and arrows are fetched: more than is seen, so that a small move needs no question. */
 
+import { clamp } from "../../base/clamp";
 import * as LIMITS from "../../base/limits.gen";
 import type { Sight } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
@@ -25,7 +26,7 @@ export function windowFor(
   }
   const t0 = Math.floor(view.t0 - length * MARGIN);
   const t1 = Math.max(t0 + 1, Math.ceil(view.t1 + length * MARGIN));
-  return { t0, t1, parts: Math.max(1, Math.min(MOST_PARTS, Math.ceil(width * (1 + 2 * MARGIN)))) };
+  return { t0, t1, parts: clamp(Math.ceil(width * (1 + 2 * MARGIN)), 1, MOST_PARTS) };
 }
 
 /** The window in a recording's own time, cut to it; `null` where they do not touch. */

@@ -29,6 +29,11 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
     clearTimeout(timer.current);
     setOpen(false);
   };
+  // A control that is used has said enough. It hides before the click: drawn again in the midst of one, a radio button
+  // gets its old state back, and the click is lost. For the same reason a press, which focuses it, too, shows nothing.
+  const onFocusIn = ({ target }: FocusEvent): void => {
+    if (focusable || (target as Element).matches(":focus-visible")) show(0);
+  };
   useEffect(() => () => clearTimeout(timer.current), []);
   useLayoutEffect(() => {
     if (!open) return undefined;
@@ -47,10 +52,9 @@ export function Tooltip({ content, children, class: name = "", focusable = true 
       aria-describedby={open ? id : undefined}
       onPointerEnter={() => show(DELAY)}
       onPointerLeave={hide}
-      onFocusIn={() => show(0)}
+      onFocusIn={onFocusIn}
       onFocusOut={hide}
-      // A control that was used has said enough: what it leads to is read now.
-      onClick={focusable ? undefined : hide}
+      {...(focusable ? {} : { onPointerDown: hide, onKeyDown: hide })}
     >
       {children}
       {open ? (

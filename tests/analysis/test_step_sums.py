@@ -94,7 +94,7 @@ def test_operators(recorded: tuple[Facts, Insight], column: str) -> None:
     assert kept(insight["name_steps"], ("name", "step"), column) == added(
         (operators["name"][steps["operator"]], steps["step"]), steps[column]
     )
-    assert dict(enumerate(insight["operator_sums"][column].tolist())) == {
+    assert dict(enumerate(facts["operator_sums"][column].tolist())) == {
         key[0]: n for key, n in added((steps["operator"],), steps[column]).items()
     }
 

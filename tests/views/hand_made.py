@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_rows
 from torch_tb_profiler.analysis.facts.flags import Attribution
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
 from torch_tb_profiler.store import fact_schema, schema
@@ -123,27 +124,28 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         within=[0] * 3,
     )
     on = int(device)
-    us = np.array([20, 10, 30, 4, 8]) * US
+    us = np.array([8, 20, 10, 4, 30]) * US
     steps = fact_schema.OPERATOR_STEPS.build(
-        operator=[0, 1, 0, 2, 2],
-        step=[0, 0, 1, 0, -1],
-        calls=[2, 1, 3, 1, 5],
+        operator=[2, 0, 1, 2, 0],
+        step=[-1, 0, 0, 0, 1],
+        calls=[5, 2, 1, 1, 3],
         device_self=us * on,
         device_total=us * on,
         host_self=us,
         runtime=[0] * 5,
         host_total=us * 2,
-        matrix_self=[20 * US * on, 0, 0, 0, 0],
-        matrix_total=[20 * US * on, 0, 0, 0, 0],
+        matrix_self=[0, 20 * US * on, 0, 0, 0],
+        matrix_total=[0, 20 * US * on, 0, 0, 0],
         matrix_unknown_self=[0] * 5,
         matrix_unknown_total=[0] * 5,
         kernel_self=us * on,
         kernel_total=us * on,
     )
-    calls = _calls([[18, 22], [20], [10, 20, 30], [8], [1, 2, 3, 4, 6]])
+    calls = _calls([[1, 2, 3, 4, 6], [18, 22], [20], [8], [10, 20, 30]])
     return {
         "operators": operators,
         "operator_steps": steps,
+        "operator_sums": sum_rows(fact_schema.OPERATOR_SUMS, steps, "operator", operators.n),
         "operator_calls": fact_schema.OPERATOR_CALLS.build(**calls),
     }
 

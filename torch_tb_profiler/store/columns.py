@@ -120,5 +120,10 @@ def declared(text: str) -> TableSpec:
     return TableSpec(name, _joined(doc), tuple(columns))
 
 
+def summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
+    """The columns of a table per step that can be summed over steps; ``group``: its key column."""
+    return tuple(column for column in steps.columns if column.name not in (group, "step"))
+
+
 def _joined(text: str) -> str:
     return " ".join(text.split())

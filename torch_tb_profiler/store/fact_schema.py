@@ -6,7 +6,7 @@ of events. ``step`` columns are row numbers of ``steps``; −1: outside all step
 
 from __future__ import annotations
 
-from torch_tb_profiler.store.columns import TableSpec, declared
+from torch_tb_profiler.store.columns import TableSpec, declared, summed
 
 STEPS = declared("""
 steps: Steps in time order. The eight categories add up to end - start, exactly.
@@ -86,6 +86,12 @@ begin).
     kernel_self           i8  ns                Of device_self, kernels: the base of the shares.
     kernel_total          i8  ns                Of device_total, likewise.
 """)
+
+OPERATOR_SUMS = TableSpec(
+    "operator_sums",
+    "For every row of operators, in the same order: operator_steps summed inside and outside steps.",
+    summed(OPERATOR_STEPS, "operator"),
+)
 
 OPERATOR_CALLS = declared("""
 operator_calls: Every call on the host, those of a row of operator_steps together, in the order of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from torch_tb_profiler.store.columns import Column, TableSpec, declared
+from torch_tb_profiler.store.columns import TableSpec, declared, summed
 
 
 class PathKind(IntEnum):
@@ -51,11 +51,6 @@ class RangeKind(IntEnum):
     """On a device stream alone (``gpu_user_annotation``)."""
 
 
-def _summed(steps: TableSpec, group: str) -> tuple[Column, ...]:
-    """The columns of a table per step that can be summed over steps; ``group``: its key column."""
-    return tuple(column for column in steps.columns if column.name not in (group, "step"))
-
-
 PATHS = declared("""
 paths: The call trees of all threads and steps merged: one row per distinct sequence of names from
 an outermost call, parents before children.
@@ -86,7 +81,7 @@ path_steps: Calls and times per path and step. Path -1 holds the device time tha
 PATH_SUMS = TableSpec(
     "path_sums",
     "For every row of paths, in the same order: the sums of path_steps inside and outside steps.",
-    _summed(PATH_STEPS, "path"),
+    summed(PATH_STEPS, "path"),
 )
 
 MODULE_STEPS = declared("""
@@ -107,12 +102,6 @@ name_steps: Operators per name and step: operator_steps summed over shapes, type
     host_self    i8  ns                  Host time less that of called operators, regions and runtime calls.
     runtime      i8  ns                  Host time of the runtime calls that the calls make themselves.
 """)
-
-OPERATOR_SUMS = TableSpec(
-    "operator_sums",
-    "For every row of operators, in the same order: operator_steps summed inside and outside steps.",
-    _summed(NAME_STEPS, "name"),
-)
 
 SPAN_PATHS = declared("""
 span_paths: For every row of spans, in the same order: its path.

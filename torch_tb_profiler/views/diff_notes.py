@@ -120,7 +120,7 @@ def _shapes(a: Side, b: Side) -> Iterator[str]:
 
 def _shaped(side: Side) -> dict[tuple[str, str], int]:
     """Calls of operators with known shapes in the compared steps, by name and shapes."""
-    table, whole = side.facts["operators"], {"calls": side.insight["operator_sums"]["calls"]}
+    table, whole = side.facts["operators"], {"calls": side.facts["operator_sums"]["calls"]}
     calls = sums_in(side.steps, side.facts["operator_steps"], "operator", whole)["calls"]
     row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
     texts = zip(

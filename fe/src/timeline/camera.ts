@@ -1,8 +1,9 @@
 /** Where the timeline looks: the view in time and the scroll position over rows, and how both move on their own (animations, held keys). */
 
+import { clamp } from "../base/clamp";
 import { HeldKeys } from "./keyboard";
 import type { TimeRange } from "./types";
-import { between, bring, clamp, ease, lengthOf, panBy, whole, zoomAt } from "./viewport";
+import { between, bring, confine, ease, lengthOf, panBy, whole, zoomAt } from "./viewport";
 
 interface Flight<T> {
   from: T;
@@ -47,7 +48,7 @@ export class Camera {
   constructor(span: TimeRange, view: TimeRange | null, onMove: () => void = () => undefined) {
     this.#span = span;
     this.#onMove = onMove;
-    this.view = view ? clamp(view, span) : whole(span);
+    this.view = view ? confine(view, span) : whole(span);
   }
 
   /** New bounds; a view of the whole stays one. */
@@ -56,7 +57,7 @@ export class Camera {
     const all = lengthOf(this.view) >= lengthOf(whole(this.#span)) * (1 - 1e-9);
     this.#span = span;
     this.#flight = null;
-    this.view = all ? whole(span) : clamp(this.view, span);
+    this.view = all ? whole(span) : confine(this.view, span);
   }
 
   /** Heights of the content and of the canvas, px. A canvas that grows (a panel was closed) leaves the rows where they are. */
@@ -72,7 +73,7 @@ export class Camera {
   widen(ratio: number): void {
     if (this.#flight || performance.now() - this.#sentAt < JUST_SENT) return;
     const { t0, t1 } = this.view;
-    this.view = clamp({ t0, t1: t0 + (t1 - t0) * ratio }, this.#span);
+    this.view = confine({ t0, t1: t0 + (t1 - t0) * ratio }, this.#span);
   }
 
   get scrollRange(): number {
@@ -95,7 +96,7 @@ export class Camera {
     const limit = { t0: 0, t1: lengthOf(whole(this.#span)) };
     const goal = zoomAt({ t0: 0, t1: lengthOf(this.goal) }, 0, factor, limit);
     const length = lengthOf(goal);
-    const to = clamp({ t0: time - at * length, t1: time + (1 - at) * length }, this.#span);
+    const to = confine({ t0: time - at * length, t1: time + (1 - at) * length }, this.#span);
     this.#fly(to, ZOOM_MS, easeOut);
   }
 
@@ -107,7 +108,7 @@ export class Camera {
   go(view: TimeRange, animate: boolean): void {
     this.#onMove();
     this.#sentAt = performance.now();
-    const to = clamp(view, this.#span);
+    const to = confine(view, this.#span);
     if (!animate || this.still) this.#jump(to);
     else this.#fly(to, FLIGHT_MS, ease);
   }
@@ -170,7 +171,7 @@ export class Camera {
     if (this.#flight) {
       this.#flight.begun ??= now;
       const p = (now - this.#flight.begun) / this.#flight.length;
-      this.view = clamp(
+      this.view = confine(
         between(this.#flight.from, this.#flight.to, this.#flight.curve(p)),
         this.#span,
       );
@@ -199,6 +200,6 @@ export class Camera {
   }
 
   #limited(y: number): number {
-    return Math.max(0, Math.min(this.scrollRange, Math.round(y)));
+    return clamp(Math.round(y), 0, this.scrollRange);
   }
 }

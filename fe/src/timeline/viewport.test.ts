@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   between,
   bring,
-  clamp,
+  confine,
   ease,
   fit,
   lengthOf,
@@ -29,34 +29,34 @@ it("turns px into times and back", () => {
   expect(xAt({ view, width: 200 }, 750)).toBe(50);
 });
 
-describe("clamp", () => {
+describe("confine", () => {
   it("shows the whole span where the view is longer or no number", () => {
-    expect(clamp({ t0: -1e9, t1: 1e9 }, SPAN)).toEqual(whole(SPAN));
-    expect(clamp({ t0: NaN, t1: 5 }, SPAN)).toEqual(whole(SPAN));
-    expect(clamp({ t0: 5, t1: Infinity }, SPAN)).toEqual(whole(SPAN));
+    expect(confine({ t0: -1e9, t1: 1e9 }, SPAN)).toEqual(whole(SPAN));
+    expect(confine({ t0: NaN, t1: 5 }, SPAN)).toEqual(whole(SPAN));
+    expect(confine({ t0: 5, t1: Infinity }, SPAN)).toEqual(whole(SPAN));
   });
   it("keeps the length when it moves the view back", () => {
-    const view = clamp({ t0: 100_500, t1: 110_500 }, SPAN);
+    const view = confine({ t0: 100_500, t1: 110_500 }, SPAN);
     expect(lengthOf(view)).toBeCloseTo(10_000, 6);
     expect(view.t1).toBeCloseTo(101_100, 6);
   });
   it("widens what is too narrow about its middle", () => {
-    expect(clamp({ t0: 5000, t1: 5000 }, SPAN)).toEqual({
+    expect(confine({ t0: 5000, t1: 5000 }, SPAN)).toEqual({
       t0: 5000 - NARROWEST / 2,
       t1: 5000 + NARROWEST / 2,
     });
-    expect(lengthOf(clamp({ t0: 6000, t1: 5000 }, SPAN))).toBe(NARROWEST);
+    expect(lengthOf(confine({ t0: 6000, t1: 5000 }, SPAN))).toBe(NARROWEST);
   });
-  it("takes spans of nothing", () => inside(clamp({ t0: 0, t1: 1 }, { t0: 1000, t1: 1000 })));
-  it("is at rest: a second clamp changes nothing", () => {
+  it("takes spans of nothing", () => inside(confine({ t0: 0, t1: 1 }, { t0: 1000, t1: 1000 })));
+  it("is at rest: confining it again changes nothing", () => {
     for (const view of [
       { t0: 0, t1: 20 },
       { t0: 90_000, t1: 120_000 },
       { t0: 5, t1: 4 },
       whole(SPAN),
     ]) {
-      const once = clamp(view, SPAN);
-      const twice = clamp(once, SPAN);
+      const once = confine(view, SPAN);
+      const twice = confine(once, SPAN);
       expect(twice.t0).toBeCloseTo(once.t0, 6);
       expect(twice.t1).toBeCloseTo(once.t1, 6);
       inside(once);

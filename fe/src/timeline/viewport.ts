@@ -1,5 +1,6 @@
 /** The visible stretch of time and its moves. Pure: every function takes a view and gives a new one inside the bounds. */
 
+import { clamp } from "../base/clamp";
 import type { Frame, Row, TimeRange } from "./types";
 
 /** The narrowest view, ns: wide enough that 1 ns is some 100 px and narrow enough that two events 1 ns apart stand apart. */
@@ -64,10 +65,10 @@ export function whole(span: TimeRange): TimeRange {
 }
 
 /** A range with the pad on both sides, as far as the whole goes. */
-export const around = (range: TimeRange, span: TimeRange): TimeRange => clamp(whole(range), span);
+export const around = (range: TimeRange, span: TimeRange): TimeRange => confine(whole(range), span);
 
 /** The nearest view that is inside the bounds: not longer than the whole, not shorter than `NARROWEST`, and over the span. */
-export function clamp(view: TimeRange, span: TimeRange): TimeRange {
+export function confine(view: TimeRange, span: TimeRange): TimeRange {
   const widest = whole(span);
   const { t0, t1 } = view;
   if (!Number.isFinite(t0) || !Number.isFinite(t1) || t1 - t0 >= lengthOf(widest)) return widest;
@@ -76,7 +77,7 @@ export function clamp(view: TimeRange, span: TimeRange): TimeRange {
   const pad = length * PAD;
   const first = Math.max(widest.t0, span.t0 - pad);
   const last = Math.min(widest.t1, Math.max(span.t1, span.t0 + NARROWEST) + pad) - length;
-  const from = Math.max(first, Math.min(start, last));
+  const from = clamp(start, first, last);
   return { t0: from, t1: from + length };
 }
 
@@ -86,18 +87,18 @@ export function zoomAt(view: TimeRange, at: number, factor: number, span: TimeRa
   const length = Math.min(limit, Math.max(NARROWEST, lengthOf(view) * factor));
   const time = view.t0 + at * lengthOf(view);
   const t0 = time - at * length;
-  return clamp({ t0, t1: t0 + length }, span);
+  return confine({ t0, t1: t0 + length }, span);
 }
 
 export function panBy(view: TimeRange, share: number, span: TimeRange): TimeRange {
   const by = share * lengthOf(view);
-  return clamp({ t0: view.t0 + by, t1: view.t1 + by }, span);
+  return confine({ t0: view.t0 + by, t1: view.t1 + by }, span);
 }
 
 /** The range with `margin` (share of its length) on both sides. */
 export function fit(range: TimeRange, margin: number, span: TimeRange): TimeRange {
   const pad = Math.max(0, lengthOf(range)) * margin;
-  return clamp({ t0: range.t0 - pad, t1: range.t1 + pad }, span);
+  return confine({ t0: range.t0 - pad, t1: range.t1 + pad }, span);
 }
 
 /** The view of the same length that shows the range: unchanged when it does already, centred otherwise; a longer range is shown from its begin. */
@@ -108,7 +109,7 @@ export function bring(view: TimeRange, range: TimeRange, span: TimeRange): TimeR
   if (inside || covered) return view;
   const t0 =
     lengthOf(range) >= length ? range.t0 - length * PAD : (range.t0 + range.t1 - length) / 2;
-  return clamp({ t0, t1: t0 + length }, span);
+  return confine({ t0, t1: t0 + length }, span);
 }
 
 export function ease(p: number): number {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
 
 _LIMIT = 1 << 62
 _TABLE_ENTRIES_PER_ROW = 4
@@ -83,6 +83,19 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
     total = np.zeros(groups, np.int64)
     np.add.at(total, group, values.astype(np.int64, copy=False))
     return total
+
+
+def sum_rows(spec: TableSpec, table: Table, group: str, groups: int) -> Table:
+    """Each column of ``spec`` summed over the rows of ``table``, one row per value of its column ``group``
+    in [0, ``groups``); −1 is none.
+    """
+    # The place −1 is that behind all groups.
+    return spec.build(
+        **{
+            column.name: sum_by(table[group], groups + 1, table[column.name])[:-1]
+            for column in spec.columns
+        }
+    )
 
 
 def largest_by(group: Array, groups: int, *values: Array) -> Ints:

@@ -133,7 +133,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, strings)
-    flags = _flags(windows, operators.operator_steps, iterated)
+    flags = _flags(windows, operators.tables["operator_steps"], iterated)
     tables: dict[str, Table] = (
         {
             "steps": _steps(windows, flags, breakdown.result()),
@@ -141,12 +141,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
             "devices": devices,
             "device_steps": device_steps,
             "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
-            "operators": operators.operators,
-            "operator_steps": operators.operator_steps,
-            "operator_calls": operators.operator_calls,
             "unnamed_steps": named.unnamed_steps,
             "span_links": links.result(),
         }
+        | operators.tables
         | kernels
         | of_replays
     )

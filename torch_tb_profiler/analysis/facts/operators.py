@@ -1,4 +1,4 @@
-"""The tables ``operators``, ``operator_steps`` and ``operator_calls``.
+"""The tables ``operators``, ``operator_steps``, ``operator_sums`` and ``operator_calls``.
 
 Device time is attributed to the innermost operator of each launch and summed up the call tree::
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by, sum_rows
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Within
@@ -34,14 +34,12 @@ _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 @dataclass(frozen=True)
 class OperatorFacts:
-    """The tables; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
+    """``tables``: by name; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
     ``stack``: int32, row of ``stacks`` of that operator, −1 none;
     ``eligible_share``: see ``_eligible_share``.
     """
 
-    operators: Table
-    operator_steps: Table
-    operator_calls: Table
+    tables: dict[str, Table]
     eligible: Array
     stack: Array
     eligible_share: float | None
@@ -57,7 +55,7 @@ def operator_facts(
     stack: Array,
     attribution: Array,
 ) -> OperatorFacts:
-    """All three tables.
+    """All four tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
     step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
@@ -102,18 +100,24 @@ def operator_facts(
     )
     del dims, types, keys, name, names, own, row, alike, operator_at
     give_back_memory()
-    steps, calls = _operator_steps(trace, tree, device, node, operator, step)
+    sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)
     of_stack = np.append(stack, np.int32(-1))[launcher]
-    of_work = np.where(launcher >= 0, np.append(eligible, np.uint8(0))[launcher], Knowledge.UNKNOWN)
-    return OperatorFacts(operators, steps, calls, of_work.astype(np.uint8), of_stack, share)
+    of_work = np.append(eligible, np.uint8(Knowledge.UNKNOWN))[launcher]
+    return OperatorFacts({"operators": operators, **sums}, of_work, of_stack, share)
 
 
-def _operator_steps(
-    trace: Trace, tree: CallTree, device: _DeviceTime, node: Array, operator: Ints, step: Array
-) -> tuple[Table, Table]:
+def _sums(
+    trace: Trace,
+    tree: CallTree,
+    device: _DeviceTime,
+    node: Array,
+    operator: Ints,
+    step: Array,
+    operators: int,
+) -> dict[str, Table]:
     """Sums over ``node``, the operators, and their durations; those behind the call tree have no
-    host time.
+    host time. ``operators``: number of rows.
     """
     # Sorted by step, so that the rows of a step are adjacent.
     begin, cell = group_rows((step[node], operator))
@@ -137,7 +141,12 @@ def _operator_steps(
         summed[f"{key}_self"] = sum_by(cell, n, launched[node])
         summed[f"{key}_total"] = sum_by(cell, n, _carried_up(launched, device.above)[node])
         del launched
-    return fact_schema.OPERATOR_STEPS.build(**where, **summed), calls
+    steps = fact_schema.OPERATOR_STEPS.build(**where, **summed)
+    return {
+        "operator_steps": steps,
+        "operator_sums": sum_rows(fact_schema.OPERATOR_SUMS, steps, "operator", operators),
+        "operator_calls": calls,
+    }
 
 
 def _runtime(trace: Trace, tree: CallTree) -> Ints:

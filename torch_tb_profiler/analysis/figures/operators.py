@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
 from torch_tb_profiler.analysis.facts.flags import Attribution, Within
-from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.figures.spread import shares, spread
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -85,15 +85,13 @@ OPERATORS = DisplaySpec(
 """``input_shapes``, ``input_dtypes`` and ``stack`` are absent where the grouping pools them. Rows are sorted descending by
 ``device_self_ns`` when the trace has device work, else by ``host_self_ns``.
 """
-_TIMES = ("device", "host", "matrix", "matrix_unknown", "kernel")
-_SUMS = ("calls", "runtime", *(f"{time}_{part}" for time in _TIMES for part in ("self", "total")))
 
 
 def operators_have_device_time(facts: Facts) -> bool:
     """Whether device work was followed back to any operator; where it was not, device times of
     operators are unknown, not 0.
     """
-    return bool(facts["operator_steps"]["device_self"].any())
+    return bool(facts["operator_sums"]["device_self"].any())
 
 
 def operator_rows(
@@ -146,7 +144,7 @@ def _rows(
     of_calls: bool = False,
 ) -> DisplayTable:
     table = facts["operators"]
-    per_operator = _sums_per_operator(facts, selection)
+    per_operator = sums_over(selection, facts["operator_steps"], "operator", facts["operator_sums"])
     row = np.flatnonzero((per_operator["calls"] > 0) & wanted)
     keys = {"name": table["name"][row]}
     if group not in ("name", "name and stack"):
@@ -165,7 +163,7 @@ def _rows(
         key: sum_by(
             group_of, n, per_operator[key][row] * (outermost | (not key.endswith("_total")))
         )
-        for key in _SUMS
+        for key in per_operator
     }
     total["host_self"] += total.pop("runtime")
     has_device = operators_have_device_time(facts)
@@ -244,18 +242,6 @@ def _unnamed(facts: Facts, selection: Selection, like: dict[str, Array]) -> dict
         else np.full(n, absent.get(key, np.nan if column.dtype.kind == "f" else -1), column.dtype)
         for key, column in like.items()
     }
-
-
-def _sums_per_operator(facts: Facts, selection: Selection) -> dict[str, Array]:
-    """Sums over the selected steps for every row of ``operators``. Without sorting: a long
-    recording has a million rows of (operator, step).
-    """
-    sums, n = facts["operator_steps"], facts["operators"].n
-    if selection.whole:
-        return {key: sum_by(sums["operator"], n, sums[key]) for key in _SUMS}
-    taken = np.flatnonzero(mask(selection, sums["step"]))
-    operator = sums["operator"][taken]
-    return {key: sum_by(operator, n, sums[key][taken]) for key in _SUMS}
 
 
 def _share(total: dict[str, Array], part: str) -> Array:

@@ -76,7 +76,7 @@ def line_frames(facts: Facts, insight: Insight, selection: Selection) -> tuple[F
     Python's own time is not included.
     """
     stacks, lines, launches = facts["stacks"], insight["lines"], insight["line_steps"]
-    own = sums_over(selection, facts["operator_steps"], "operator", dict(insight["operator_sums"]))
+    own = sums_over(selection, facts["operator_steps"], "operator", facts["operator_sums"])
     operator = np.flatnonzero((facts["operators"]["stack"] >= 0) & (own["calls"] > 0))
     launch = np.flatnonzero(mask(selection, launches["step"]))
     # Merge the two trees of frames.

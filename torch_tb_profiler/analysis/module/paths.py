@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.replayed import joined
@@ -36,12 +36,7 @@ from torch_tb_profiler.analysis.module.numbering import (
     number_paths,
 )
 from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes, replayed_nodes
-from torch_tb_profiler.analysis.module.sums import (
-    launched_work,
-    operator_sums,
-    path_steps,
-    whole_sums,
-)
+from torch_tb_profiler.analysis.module.sums import launched_work, name_steps, path_steps
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -95,12 +90,13 @@ def build_paths(
     tables = {
         "paths": paths,
         "path_steps": steps,
-        "path_sums": whole_sums(steps, paths.n),
+        "path_sums": sum_rows(schema.PATH_SUMS, steps, "path", paths.n),
         "span_paths": of_spans,
         "lines": lines,
         "line_steps": line_steps,
+        "name_steps": name_steps(facts),
     }
-    return tables | operator_sums(facts), about
+    return tables, about
 
 
 def _source(trace: Trace, nodes: Nodes, replayed: ReplayedNodes, written: _Written) -> str:

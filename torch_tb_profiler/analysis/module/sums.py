@@ -1,4 +1,4 @@
-"""The tables ``path_steps``, ``path_sums``, ``span_paths``, ``name_steps`` and ``operator_sums``."""
+"""The tables ``path_steps``, ``path_sums``, ``span_paths`` and ``name_steps``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.analysis.module.numbering import NumberedPaths
 from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, summed
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 
 _SUMS = tuple(column.name for column in schema.PATH_SUMS.columns)
-_OF_OPERATORS = tuple(column.name for column in schema.OPERATOR_SUMS.columns)
+_OF_NAMES = tuple(column.name for column in summed(schema.NAME_STEPS, "name"))
 _CPU = 0
 """Device type of the CPU in memory records (c10::DeviceType)."""
 
@@ -177,24 +177,13 @@ def _memory(trace: Trace, nodes: Nodes) -> tuple[Ints, Ints]:
     return node[inside], memory["bytes"][rows[inside]]
 
 
-def whole_sums(steps: Table, paths: int) -> Table:
-    """The table ``path_sums``; ``paths``: their number."""
-    own = np.flatnonzero(steps["path"] >= 0)
-    path = steps["path"][own]
-    return schema.PATH_SUMS.build(**{key: sum_by(path, paths, steps[key][own]) for key in _SUMS})
-
-
-def operator_sums(facts: Facts) -> dict[str, Table]:
-    """The tables ``name_steps`` and ``operator_sums``."""
-    steps, n = facts["operator_steps"], facts["operators"].n
+def name_steps(facts: Facts) -> Table:
+    """The table ``name_steps``."""
+    steps = facts["operator_steps"]
     name = facts["operators"]["name"][steps["operator"]]
     first, group = group_rows((steps["step"], name))
-    by_name = {key: sum_by(group, len(first), steps[key]) for key in _OF_OPERATORS}
-    return {
-        "name_steps": schema.NAME_STEPS.build(
-            name=name[first], step=steps["step"][first], **by_name
-        ),
-        "operator_sums": schema.OPERATOR_SUMS.build(
-            **{key: sum_by(steps["operator"], n, steps[key]) for key in _OF_OPERATORS}
-        ),
-    }
+    return schema.NAME_STEPS.build(
+        name=name[first],
+        step=steps["step"][first],
+        **{key: sum_by(group, len(first), steps[key]) for key in _OF_NAMES},
+    )

@@ -14,6 +14,7 @@ import msgspec
 from timeline_server import as_ranges
 
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.web.parameters import (
@@ -37,6 +38,11 @@ Ask = Callable[[str, dict[str, str]], "tuple[int, bytes]"]
 TILE_HEADER = struct.Struct("<4sHHIIQqIII20x")
 MOST_CELLS = 1 << 10
 """Tiles times lanes of a request."""
+STATEMENTS = (
+    "SELECT name, sum(calls) FROM operators GROUP BY name ORDER BY 2 DESC, 1 LIMIT 20",
+    "SELECT count(*) FROM spans",
+)
+"""Questions for ``/sql``."""
 
 
 @dataclass
@@ -136,7 +142,7 @@ def value(
         "device": lambda: str(chance.choice(known.memory_devices)),
         "name": lambda: chance.choice(known.operators),
         "kinds": lambda: ",".join(kind["kind"] for kind in known.about["arrow_kinds"][:2]),
-        "q": lambda: word(chance, known),
+        "q": lambda: chance.choice(STATEMENTS) if route.path == "/sql" else word(chance, known),
         "change": lambda: "",
     }
     if name in texts and isinstance(kind, (Text, Names, Ranges, Whole, Wholes)):
@@ -168,7 +174,7 @@ def comparable(path: str, alone: bool, body: bytes) -> bool:
     to itself; what is said of other workers depends on whether they are read.
     """
     route = ROUTES[path]
-    if route.opens is None:
+    if route.opens is None or Experiments in route.handed.values():
         return False
     if not {Fleets, Catalogue} & set(route.handed.values()):
         return True

@@ -39,7 +39,7 @@ TILE_HEADER = struct.Struct("<4sHHIIQqIII20x")
 MOST_CELLS = 1 << 10
 """Tiles times lanes of a request."""
 STATEMENTS = (
-    "SELECT name, sum(calls) FROM operators GROUP BY name ORDER BY 2 DESC, 1 LIMIT 20",
+    "SELECT name, count(*) FROM operators GROUP BY name ORDER BY 2 DESC, 1 LIMIT 20",
     "SELECT count(*) FROM spans",
 )
 """Questions for ``/sql``."""

@@ -82,15 +82,15 @@ class Launches:
 
     def first_work(self, call: Ints) -> Ints:
         """The row of the first work of each of some calls; −1 where it launched none."""
-        first = np.flatnonzero(self.first)
-        first = first[np.argsort(self.launch[first], kind="stable")]
-        place = positions_of(self.launch[first], call)
-        return picked(self.work[first], place)
+        first = np.flatnonzero(self.first & np.isin(self.launch, call))
+        first = first[np.argsort(self.launch[first])]
+        return picked(self.work[first], positions_of(self.launch[first], call))
 
     def loads(self, work: Ints) -> Mask:
         """Whether each of some device rows (−1 none) is the kernel that was launched first of its name."""
         place = positions_of(self.work, work)
-        known = np.flatnonzero(self.kernel & (self.launch >= 0))
+        alike = np.isin(self.name, self.name[place[place >= 0]])
+        known = np.flatnonzero(alike & self.kernel & (self.launch >= 0))
         _, group = group_rows([self.name[known]])
         earliest = largest_by(group, int(group.max(initial=-1)) + 1, -self.called[known])
         begins = np.zeros(len(self.work) + 1, np.bool_)
@@ -111,13 +111,12 @@ def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
     launch = links["launch"][work].astype(np.int64)
     start = spans["start"][work]
     known = np.flatnonzero(launch >= 0)
-    # Work is in the order of its begin: of what is assigned to one launch, the last stays.
-    earliest, latest = np.empty(spans.n, np.int32), np.empty(spans.n, np.int32)
-    earliest[launch[known[::-1]]] = known[::-1]
-    latest[launch[known]] = known
-    first, alone = np.zeros(len(work), np.bool_), np.zeros(len(work), np.bool_)
-    first[known] = earliest[launch[known]] == known
-    alone[known] = first[known] & (latest[launch[known]] == known)
+    # Work is in the order of its begin, here that of each launch together.
+    together = known[np.argsort(launch[known], kind="stable")]
+    another = launch[together[1:]] != launch[together[:-1]]
+    first, last = (np.zeros(len(work), np.bool_) for _ in range(2))
+    first[together[:1]], last[together[-1:]] = True, True
+    first[together[1:]], last[together[:-1]] = another, another
     called = start.copy()
     called[known] = np.minimum(spans["start"][launch[known]], start[known])
     tracks = np.bincount(spans["track"][launch[known]])
@@ -130,7 +129,7 @@ def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
         spans["name"][work].astype(np.int64),
         spans["role"][work] == Role.KERNEL,
         first,
-        alone,
+        first & last,
         mask(selection, links["step"][work]),
         int(tracks.argmax()) if len(known) else -1,
     )
@@ -146,11 +145,12 @@ def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> 
     alone, first = it.alone[rows], it.first[rows]
     length = trace["spans"]["dur"][it.launch[rows[alone]]]
     lone = np.bincount(group[alone], minlength=n)
-    delay = it.delay[rows[first]]
+    delay = it.delay[rows]
     waits = np.bincount(group[first], minlength=n) > 0
     below = sum_by(group[alone], n, dur[alone] < length)
     short_time = sum_by(group[short], n, dur[short])
-    score = np.where(first, it.delay[rows], -1)
+    score = np.where(first, delay, -1)
+    delay = delay[first]
     total = sum_by(group, n, dur)
     table = LAUNCHES.build(
         trace.strings,

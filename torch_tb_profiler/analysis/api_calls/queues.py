@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -152,10 +151,10 @@ def _row(
         begin, end = queue.time[:1], queue.time[-1:] + 1
     chosen = mask(selection, facts["span_links"]["step"][queue.launch])
     blocked = chosen & queue.blocked
-    full, waiting = _at_least(queue, limit), _at_least(queue, 1)
-    full_ns = int(measure(full, begin, end).sum())
+    full_ns = int(_integral(queue, queue.length >= limit, begin, end))
     dur = trace["spans"]["dur"][queue.launch]
-    inside = np.flatnonzero(_within(queue.time, begin, end))
+    first, last = (np.searchsorted(queue.time, at) for at in (begin, end))
+    inside = expand_ranges(first, last - first)
     top = inside[queue.length[inside].argmax()] if len(inside) else -1
     before = np.searchsorted(queue.time, begin, side="right") - 1
     entering = np.where(before >= 0, queue.length[before], 0).max(initial=0)
@@ -165,9 +164,9 @@ def _row(
         event = queue.launch[max(0, np.searchsorted(queue.begin, queue.time[top], "right") - 1)]
     return {
         "launches": int(chosen.sum()),
-        "mean_length": _integral(queue, begin, end) / time if time else np.nan,
+        "mean_length": _integral(queue, queue.length, begin, end) / time if time else np.nan,
         "max_length": max(int(queue.length[top]) if top >= 0 else 0, int(entering)),
-        "waiting_ns": int(measure(waiting, begin, end).sum()),
+        "waiting_ns": int(_integral(queue, queue.length > 0, begin, end)),
         "full_ns": full_ns,
         "full_share": full_ns / time if time else np.nan,
         "blocked": int(blocked.sum()),
@@ -176,21 +175,7 @@ def _row(
     }
 
 
-def _within(time: Ints, begin: Ints, end: Ints) -> Array:
-    """Which times lie in any of the windows [begin, end), ascending and apart."""
-    if not len(begin):
-        return np.zeros(len(time), np.bool_)
-    place = np.searchsorted(begin, time, side="right") - 1
-    return np.asarray((place >= 0) & (time < end[place]))
-
-
-def _at_least(queue: Queue, length: int) -> Intervals:
-    """When so many launches waited."""
-    held = queue.length[:-1] >= length
-    return union(queue.time[:-1][held], queue.time[1:][held])
-
-
-def _integral(queue: Queue, begin: Ints, end: Ints) -> float:
-    """Waiting launches × ns within the windows."""
-    area = np.concatenate(([0.0], np.cumsum(queue.length[:-1] * np.diff(queue.time))))
+def _integral(queue: Queue, height: Array, begin: Ints, end: Ints) -> float:
+    """``height`` from each time on × ns, within the windows."""
+    area = np.append(0, np.cumsum(height[:-1] * np.diff(queue.time)))
     return float((np.interp(end, queue.time, area) - np.interp(begin, queue.time, area)).sum())

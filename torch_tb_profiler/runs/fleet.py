@@ -70,7 +70,9 @@ class FleetMember:
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What goes through the traces of a run once somebody asks for the path; see ``RanksWalk``."""
+    """What goes through the traces of a run once somebody asks for the path; see ``RanksWalk``. An object of its own, as
+    copies of a fleet share what was walked.
+    """
 
     figures: RunFigures
     open_rank: Callable[[int], RankTrace | None]

@@ -149,8 +149,6 @@ def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> 
     waits = np.bincount(group[first], minlength=n) > 0
     below = sum_by(group[alone], n, dur[alone] < length)
     short_time = sum_by(group[short], n, dur[short])
-    score = np.where(first, delay, -1)
-    delay = delay[first]
     total = sum_by(group, n, dur)
     table = LAUNCHES.build(
         trace.strings,
@@ -161,9 +159,9 @@ def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> 
         short_ns=short_time,
         below_launch=np.where(lone > 0, below, -1),
         launch_ns=_means(sum_by(group[alone], n, length), lone),
-        median_delay_ns=medians(group[first], n, delay),
-        max_delay_ns=np.where(waits, extreme_by(np.maximum, group[first], n, delay), -1),
-        event=picked(it.work[rows], largest_by(group, n, score, dur)),
+        median_delay_ns=medians(group[first], n, delay[first]),
+        max_delay_ns=np.where(waits, extreme_by(np.maximum, group[first], n, delay[first]), -1),
+        event=picked(it.work[rows], largest_by(group, n, np.where(first, delay, -1), dur)),
     )
     return table.take(np.lexsort((-total, -short_time)))
 

@@ -110,6 +110,47 @@ export function Checkbox({ label, checked, onChange, disabled = false }: Checkbo
   );
 }
 
+interface TextInputProps {
+  value: string;
+  /** With Enter, and when the field is left. */
+  onCommit?: ((text: string) => void) | undefined;
+  /** With each key. */
+  onInput?: ((text: string) => void) | undefined;
+  type?: "text" | "search";
+  id?: string;
+  class?: string;
+  placeholder?: string;
+  list?: string | undefined;
+  "aria-invalid"?: true | undefined;
+}
+
+/** A text field that keeps what is typed until it is committed, however often the page is drawn meanwhile. */
+export function TextInput(props: TextInputProps) {
+  const { value, onCommit, onInput, class: more = "", ...rest } = props;
+  // What was typed holds for the value that it was typed over.
+  const [typed, setTyped] = useState({ over: value, text: value });
+  const keep = (text: string): void => setTyped({ over: value, text });
+  return (
+    <input
+      type="text"
+      spellcheck={false}
+      autocomplete="off"
+      {...rest}
+      class={`text-input ${more}`}
+      value={typed.over === value ? typed.text : value}
+      onInput={({ currentTarget }) => {
+        keep(currentTarget.value);
+        onInput?.(currentTarget.value);
+      }}
+      onChange={({ currentTarget }) => {
+        // What is not taken as it is stands there as it was taken.
+        keep(value);
+        onCommit?.(currentTarget.value);
+      }}
+    />
+  );
+}
+
 interface SearchBoxProps {
   label: string;
   text: string;

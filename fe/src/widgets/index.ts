@@ -1,7 +1,7 @@
 /** Everything a view draws with. Widgets take props and know neither the state of the page nor the server. */
 
 export { Button, CopyButton } from "./buttons";
-export { Checkbox, Menu, type Option, SearchBox, Segmented, Select } from "./controls";
+export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";

@@ -111,6 +111,19 @@ it("asks for the limit and the operator of the link, and puts new ones into it",
   ]);
 });
 
+it("keeps an operator that is being typed while the page is drawn anew", async () => {
+  const props = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
+  const { rerender } = render(<ApiCallsView {...props} />);
+  const operator = (await screen.findByPlaceholderText("anywhere")) as HTMLInputElement;
+  fireEvent.input(operator, { target: { value: "atten" } });
+  answers.api_calls = payload({ link: "PCIe" });
+  rerender(<ApiCallsView {...props} params={{ short: "2000" }} />);
+  await waitFor(() => expect(document.body.textContent).toContain("PCIe"));
+  expect(operator.value).toBe("atten");
+  rerender(<ApiCallsView {...props} params={{ of: "aten::mm" }} />);
+  await waitFor(() => expect(operator.value).toBe("aten::mm"));
+});
+
 it("says why there is nothing", async () => {
   const none = declaredTable<LaunchesTable>("launches", 0, {});
   answers.api_calls = payload({

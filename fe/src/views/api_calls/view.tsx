@@ -7,7 +7,7 @@ import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, Panel, Select, Staircase, StackedBars } from "../../widgets";
+import { type Column, Grid, Panel, Select, Staircase, StackedBars, TextInput } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
@@ -227,12 +227,12 @@ function Sequences(props: ViewProps) {
           tools={
             <label class="field">
               <span class="field-label">Beneath operator</span>
-              <input
-                class="text-input api-operator"
+              <TextInput
+                class="api-operator"
                 type="search"
                 value={operator}
                 placeholder="anywhere"
-                onChange={(event) => setParam("of", event.currentTarget.value.trim() || null)}
+                onCommit={(text) => setParam("of", text.trim() || null)}
               />
             </label>
           }

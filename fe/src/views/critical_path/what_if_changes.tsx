@@ -7,7 +7,7 @@ import { useId } from "../../base/id";
 import { formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Button, Checkbox, Select, Tooltip } from "../../widgets";
+import { Button, Checkbox, Select, TextInput, Tooltip } from "../../widgets";
 import { labelOf } from "./model";
 import {
   changeText,
@@ -206,9 +206,7 @@ function Slider({ label, hint, value, least, most, text, onChange }: SliderProps
 interface NameFieldProps extends LabelledProps {
   value: string;
   names?: readonly string[];
-  /** With each key. */
   onInput?: (text: string) => void;
-  /** With Enter, and when the field is left. */
   onCommit?: (text: string) => void;
 }
 
@@ -216,16 +214,9 @@ function NameField({ label, hint, value, names = [], onInput, onCommit }: NameFi
   const id = useId("name");
   return (
     <Field {...{ id, label, hint }} class="what-if-name">
-      <input
-        id={id}
-        type="text"
-        class="text-input"
-        spellcheck={false}
-        autocomplete="off"
-        value={value}
+      <TextInput
+        {...{ id, value, onInput, onCommit }}
         list={names.length ? `${id}-names` : undefined}
-        onInput={(event) => onInput?.(event.currentTarget.value)}
-        onChange={(event) => onCommit?.(event.currentTarget.value)}
       />
       {names.length ? (
         <datalist id={`${id}-names`}>

@@ -4,7 +4,7 @@ import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
-import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term } from "../../widgets";
+import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term, TextInput } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact, timeFact } from "./fact";
 import { wallClock, type PartMode } from "./model";
@@ -37,16 +37,11 @@ function TextField({ label, value, placeholder, bad, onChange }: TextFieldProps)
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <input
-        id={id}
-        class="text-input time-input"
-        type="text"
-        value={value}
-        placeholder={placeholder}
-        autocomplete="off"
-        spellcheck={false}
+      <TextInput
+        {...{ id, value, placeholder }}
+        class="time-input"
         aria-invalid={bad ? true : undefined}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onCommit={onChange}
       />
     </div>
   );

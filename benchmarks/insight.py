@@ -230,6 +230,7 @@ def measure(trace: Path, scratch: Path, peers: Path | None) -> dict[str, Any]:
         "name": name,
         "imported": {
             **part("ours.py", "cold", str(trace.resolve())),
+            **part("ours.py", "resident", str(trace.resolve())),
             "peak_mb": run.peak_mb(trace),
         },
         "made": part("insight.py", "--part", "made", *words),

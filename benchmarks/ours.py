@@ -1,6 +1,7 @@
 """One measurement of this package in a fresh process; prints one JSON object.
 
     python benchmarks/ours.py cold TRACE        import the libraries, read the trace, derive the facts, make the overview (no cache)
+    python benchmarks/ours.py resident TRACE    the same with the libraries loaded, by stage
     python benchmarks/ours.py warm TRACE CACHE   a server: every view over its route, first and again; the second call finds the cache filled
 
 The clock starts before the package is imported, as it does for the peers in ``peers.py``.
@@ -12,7 +13,10 @@ import json
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.model import Facts
 
 START = time.perf_counter()
 ROUTES = {
@@ -30,17 +34,34 @@ PATIENCE_SECONDS = 600.0
 
 
 def cold(path: str) -> dict[str, Any]:
-    """Wall seconds of each stage, up to the bytes of the overview, in a process like that of the command line."""
-    from torch_tb_profiler.settings import ONE_THREAD
+    """Wall seconds up to the bytes of the overview, in a fresh process like that of the command line: its text is inflated
+    while the libraries load.
+    """
+    from torch_tb_profiler.settings import ONE_THREAD, Settings
 
     os.environ |= ONE_THREAD
+    from torch_tb_profiler.runs.import_job import read
+
+    trace, facts = read(path, Settings())
+    size = overview_bytes(facts)
+    return {
+        "wall_s": time.perf_counter() - START,
+        "events": trace.entries,
+        "inflated_mb": int((trace["chunks"]["offset"] + trace["chunks"]["size"]).max()) / 1e6,
+        "overview_bytes": size,
+    }
+
+
+def resident(path: str) -> dict[str, Any]:
+    """Wall seconds of each stage in a worker process, which has its libraries loaded."""
+    from torch_tb_profiler.settings import ONE_THREAD, Settings
+
+    os.environ |= ONE_THREAD
+    import torch_tb_profiler.views.overview
+    import torch_tb_profiler.views.wire  # noqa: F401
     from torch_tb_profiler.analysis.facts.derive import derive
-    from torch_tb_profiler.analysis.figures.selection import select
     from torch_tb_profiler.importers import read_trace
-    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.streams import open_text
-    from torch_tb_profiler.views.overview import Place, overview_payload
-    from torch_tb_profiler.views.wire import to_json
 
     loaded = time.perf_counter()
     with open_text(path) as stream:
@@ -48,19 +69,24 @@ def cold(path: str) -> dict[str, Any]:
     read = time.perf_counter()
     facts = derive(trace)
     derived = time.perf_counter()
-    member = Place(workers=1, rank=None, rank_source="order", world_size=None)
-    size = len(to_json(overview_payload(facts, select(facts), member)))
+    overview_bytes(facts)
     end = time.perf_counter()
     return {
-        "wall_s": end - START,
         "resident_s": end - loaded,
         "import_s": read - loaded,
         "facts_s": derived - read,
         "overview_s": end - derived,
-        "events": trace.entries,
-        "inflated_mb": int((trace["chunks"]["offset"] + trace["chunks"]["size"]).max()) / 1e6,
-        "overview_bytes": size,
     }
+
+
+def overview_bytes(facts: Facts) -> int:
+    """Make the overview's JSON."""
+    from torch_tb_profiler.analysis.figures.selection import select
+    from torch_tb_profiler.views.overview import Place, overview_payload
+    from torch_tb_profiler.views.wire import to_json
+
+    member = Place(workers=1, rank=None, rank_source="order", world_size=None)
+    return len(to_json(overview_payload(facts, select(facts), member)))
 
 
 def warm(path: str, cache: str) -> dict[str, Any]:
@@ -117,8 +143,12 @@ def ready(client: Any) -> str:
 
 def main(what: str, path: str, cache: str = "") -> None:
     """Run one measurement and print it."""
-    result = {"cold": lambda: cold(path), "warm": lambda: warm(path, cache)}[what]()
-    print(json.dumps(result))
+    measured = {
+        "cold": lambda: cold(path),
+        "resident": lambda: resident(path),
+        "warm": lambda: warm(path, cache),
+    }
+    print(json.dumps(measured[what]()))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def measure(name: str, trace: Path, peers: Path, runs: int) -> dict[str, Any]:
     mine: list[dict[str, Any]] = []
     others: list[dict[str, Any]] = []
     for _ in range(runs):
-        mine.append(ours("cold", str(trace)))
+        mine.append(ours("cold", str(trace)) | ours("resident", str(trace)))
         others.append(peer(peers, trace))
     with tempfile.TemporaryDirectory() as cache:
         ours("warm", str(trace), cache)
@@ -109,7 +109,7 @@ def measure_alone(scratch: Path, events: int) -> dict[str, Any]:
         check=True,
     )
     trace = run / "rank0.pt.trace.json"
-    cold = ours("cold", str(trace))
+    cold = ours("cold", str(trace)) | ours("resident", str(trace))
     cache = str(scratch / "cache")
     ours("warm", str(trace), cache)
     return {

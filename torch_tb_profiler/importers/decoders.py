@@ -22,9 +22,7 @@ import pickle
 import select
 import signal
 import struct
-import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 from collections import deque
@@ -265,6 +263,8 @@ class Decoders:
         return self._processes[number % len(self._processes)]
 
     def _interpreter(self, descriptor: int, size: int) -> Process:
+        import subprocess
+
         path = [p for p in sys.path if isinstance(p, str)]
         arguments = (descriptor, size, self._text_bytes, self._categories)
         return subprocess.Popen(
@@ -384,4 +384,6 @@ def _memory_file() -> IO[bytes]:
     """A file that is only in memory, where there is such a thing."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("chunks"), "w+b")
+    import tempfile
+
     return tempfile.TemporaryFile()

@@ -22,7 +22,6 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.archives import ArchiveError, open_member
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
 from torch_tb_profiler.sources.places import (
@@ -88,6 +87,9 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
         SourceError: it cannot be opened.
     """
     if (inside := archive_of(location)) is not None:
+        # What few need is loaded for them, here as in ``filesystem_of``.
+        from torch_tb_profiler.sources.archives import ArchiveError, open_member
+
         archive, kind, member = inside
         try:
             return open_member(open_bytes(archive)[0], kind, member)

@@ -113,9 +113,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
+    active = active_sets(trace, tree, names, caused, communication)
+    recognised = _recognised(trace, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    active = active_sets(trace, tree, names, caused, communication)
     breakdown = beside.submit(break_down, active, windows.start, windows.end)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
@@ -151,24 +152,26 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, overlapping, caused, windows, flags)
     give_back_memory()
-    summary = _summary(trace, names, caused, windows, tables, maker, named)
+    summary = recognised | _summary(trace, names, caused, windows, tables, maker, named)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
-    summary |= _recognised(trace, caused, communication, tables["span_links"], defects)
+    summary["profiled_ranges"] = _profiled_ranges(trace, tables["span_links"], defects)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
-def _recognised(
-    trace: Trace, caused: Causes, communication: Array, links: Table, defects: DefectCounts
-) -> dict[str, Any]:
-    """Of the summary: how many ranges were profiled, the kind of work, the writer. Ranges that do not match are counted."""
-    ranges = match_ranges(trace, links["parent"], links["launch"])
-    defects.add(d.RANGE_MISMATCH, ranges.mismatched)
+def _recognised(trace: Trace, caused: Causes, communication: Array) -> dict[str, Any]:
+    """Of the summary: the kind of work, the writer."""
     workload = find_workload(trace, caused, communication)
     return {
-        "profiled_ranges": len(ranges.row),
         "workload": {"kind": workload.kind.value, "evidence": workload.evidence},
         "writer": find_writer(trace, workload).value,
     }
+
+
+def _profiled_ranges(trace: Trace, links: Table, defects: DefectCounts) -> int:
+    """How many ranges were profiled; those that do not match are counted."""
+    ranges = match_ranges(trace, links["parent"], links["launch"])
+    defects.add(d.RANGE_MISMATCH, ranges.mismatched)
+    return len(ranges.row)
 
 
 def _iterated(

@@ -120,5 +120,6 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
 def distinct_names(trace: Trace, *roles: Role) -> Iterator[str]:
     """The distinct names of the spans of some roles."""
     role, name = trace["spans"]["role"], trace["spans"]["name"]
-    for number in distinct(name[np.isin(role, roles)], trace.strings):
+    is_one = np.isin(np.arange(max(Role) + 1), roles)
+    for number in distinct(name[is_one[role]], trace.strings):
         yield trace.strings[number]

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by, sum_rows
+from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import Within
@@ -254,12 +255,7 @@ def _eligible(trace: Trace, name: Array, is_operator: Mask, device: _DeviceTime)
     vector_only &= device.total("matrix_unknown") == 0
     eligible[vector_only] = Knowledge.NO
     eligible[device.own("matrix") > 0] = Knowledge.YES
-    above = device.above
-    node = above[np.flatnonzero(eligible == Knowledge.YES)]
-    while len(node := np.unique(node[node >= 0])):
-        node = node[eligible[node] != Knowledge.YES]
-        eligible[node] = Knowledge.YES
-        node = above[node]
+    eligible[with_ancestors(device.above, eligible == Knowledge.YES)] = Knowledge.YES
     return eligible
 
 

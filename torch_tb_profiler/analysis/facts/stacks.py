@@ -39,9 +39,10 @@ def call_stacks(
     launches: rows of graph launches, which have a stack though they are no operators.
     """
     of_node = np.full(len(tree.row), -1, np.int32)
-    node = np.flatnonzero(tree.is_operator)
+    wanted = tree.is_operator.copy()
     launching = tree.node[launches]
-    node = np.union1d(node, launching[launching >= 0])
+    wanted[launching[launching >= 0]] = True
+    node = np.flatnonzero(wanted)
     parent, frame = _from_frames(trace, tree, enclosing, of_node, node)
     parent, frame = _from_arguments(trace, tree, strings, of_node, parent, frame)
     if len(parent):

@@ -6,8 +6,8 @@ that they are there::
     reader     chunk ─▶ ┌ slot: text │ columns ┐ ─▶ merged, in the order of the text
     process               decode ─▶ gather
 
-Each of n processes has one chunk to decode and the next two: the k-th that is sent goes to process k mod n
-in slot k mod 3 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
+Each of n processes has one chunk to decode and the next one: the k-th that is sent goes to process k mod n
+in slot k mod 2 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
 
 On Linux these are forks of the reader: they are there in 3 ms and share its memory. In a process with
 threads that are not ours, which may hold locks, they are new interpreters.
@@ -60,7 +60,7 @@ _NONE = _COUNT.pack(0)
 _ALIGN = 64
 COLUMNS_PER_TEXT = 2
 """Room for the columns of a chunk, per room for its text."""
-CHUNKS_EACH = 3
+CHUNKS_EACH = 2
 
 
 class Process(Protocol):
@@ -174,9 +174,9 @@ class Decoders:
             forks = can_fork()
             pays = FORK_PAYS_BYTES if forks else PAYS_BYTES
             processes = min(self._most - 1, text_to_come // pays)
-            if processes > 0:
-                self._start(processes, forks)
-            return False
+            if processes <= 0:
+                return False
+            self._start(processes, forks)
         while self._waiting and _has_answer(self._waiting[-1]):
             if not _read(self._waiting.pop(), 1):
                 self._end()
@@ -253,7 +253,8 @@ class Decoders:
                 )
         if len(self._processes) < processes:
             self._end()
-        self._waiting = list(self._processes)
+        # A fork is there before its first task is.
+        self._waiting = [] if forks else list(self._processes)
 
     @property
     def _slots(self) -> int:
@@ -297,6 +298,8 @@ def main(descriptor: int, size: int, text_bytes: int, categories: str) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     # Whatever a library prints must not end up between the answers.
     os.dup2(2, 1)
+    answers.write(b"+")
+    answers.flush()
     _serve(sys.stdin.buffer, answers, memory, text_bytes, own_roles(categories))
 
 
@@ -307,8 +310,6 @@ def _serve(
     text_bytes: int,
     roles: Mapping[str, Role],
 ) -> None:
-    answers.write(b"+")
-    answers.flush()
     while task := tasks.read(_TASK.size):
         slot, length, offset = _TASK.unpack(task)
         start = slot * _slot_bytes(text_bytes)

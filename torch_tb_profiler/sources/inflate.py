@@ -17,9 +17,13 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 PIECE_BYTES = 4 << 20
 SLICE_BYTES = 8 << 10
-"""Compressed bytes inflated at once: a damaged slice is lost whole, and zstd may expand one without
-limit.
+"""Compressed bytes inflated at once, at first: a damaged slice is lost whole, and zstd may expand one
+without limit.
 """
+LARGEST_SLICE_BYTES = 64 << 10
+"""After each slice other threads may take their turn, which costs more than to inflate a small one."""
+SLICES = 16
+"""A slice of gzip is at most this part of what came before it, so that little is lost with one."""
 _GZIP_WINDOW = 31
 # isal's stub calls the class an instance.
 _DAMAGED = cast("type[Exception]", isal_zlib.error)
@@ -50,9 +54,9 @@ def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     raw = itertools.chain([head] if head else [], raw)
     kind = compression_of(head)
     if kind == "gzip":
-        yield from _gunzip(_count(_slices(raw), state), state)
+        yield from _gunzip(_count(_slices(raw, LARGEST_SLICE_BYTES), state), state)
     elif kind == "zstd":
-        yield from _unzstd(_count(_slices(raw), state), state)
+        yield from _unzstd(_count(_slices(raw, SLICE_BYTES), state), state)
     else:
         yield from _count(raw, state)
 
@@ -63,10 +67,15 @@ def _count(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
         yield data
 
 
-def _slices(raw: Iterator[bytes]) -> Iterator[bytes]:
+def _slices(raw: Iterator[bytes], most: int) -> Iterator[bytes]:
+    before = 0
     for data in raw:
-        for start in range(0, len(data), SLICE_BYTES):
-            yield data[start : start + SLICE_BYTES]
+        start = 0
+        while start < len(data):
+            size = min(max(SLICE_BYTES, before // SLICES), most)
+            yield data[start : start + size]
+            start += size
+            before += size
 
 
 def _gunzip(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:

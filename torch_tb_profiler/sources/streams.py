@@ -160,9 +160,13 @@ class TextStream:
         self.name = name
         self._file = file
         self._state = Inflated()
-        self._blocks: queue.Queue[bytes | BaseException | None] = queue.Queue(BLOCKS_AHEAD)
+        self._blocks: queue.Queue[tuple[bytes, int] | BaseException | None] = queue.Queue(
+            BLOCKS_AHEAD
+        )
+        """Each with the raw bytes of it and all before."""
         self._rest = memoryview(b"")
         self._ended = False
+        self._done = 0
         self._inflated, self._begun = 0, time.monotonic()
         self._limits: Settings | None = None
         self._stop = threading.Event()
@@ -173,8 +177,8 @@ class TextStream:
 
     @property
     def done(self) -> int:
-        """Raw bytes read from the source so far."""
-        return self._state.consumed
+        """Raw bytes of the text that was read, about; what was read ahead is not counted."""
+        return self._done
 
     @property
     def problem(self) -> str | None:
@@ -199,6 +203,7 @@ class TextStream:
             block = self._blocks.get()
             if block is None:
                 self._ended = True
+                self._done = self._state.consumed
             elif isinstance(block, BaseException):
                 self._ended = True
                 if isinstance(block, MemoryError):
@@ -208,7 +213,8 @@ class TextStream:
                     "Try again; if it persists, check the file system.",
                 ) from block
             else:
-                self._rest = memoryview(block)
+                text, self._done = block
+                self._rest = memoryview(text)
         out, self._rest = self._rest[:n], self._rest[n:]
         self._inflated += len(out)
         if self._limits is not None:
@@ -260,12 +266,12 @@ class TextStream:
                 gathered.append(piece)
                 size += len(piece)
                 if size >= BLOCK_BYTES:
-                    self._blocks.put(b"".join(gathered))
+                    self._blocks.put((b"".join(gathered), self._state.consumed))
                     gathered, size = [], 0
                 if self._stop.is_set():
                     break
             if gathered:
-                self._blocks.put(b"".join(gathered))
+                self._blocks.put((b"".join(gathered), self._state.consumed))
         except Exception as error:
             last = error
         self._blocks.put(last)

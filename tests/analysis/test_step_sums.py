@@ -15,7 +15,7 @@ from tests.builders.pairs import recording
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
-from torch_tb_profiler.analysis.figures.selection import Selection, select, sums_in
+from torch_tb_profiler.analysis.figures.selection import Selection, mask, select, sums_in
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.display import DisplayTable
@@ -24,6 +24,12 @@ from torch_tb_profiler.store.insight_schema import NAME_STEPS, PathKind
 from torch_tb_profiler.store.model import Facts
 
 Sums = dict[tuple[int, ...], int]
+
+
+@given(st.lists(st.integers(-1, 6)), st.sets(st.integers(0, 6)))
+def test_rows_of_any_choice_of_steps(steps: list[int], chosen: set[int]) -> None:
+    rows = mask(Selection(np.array(sorted(chosen), np.int64), False), np.array(steps, np.int32))
+    assert rows.tolist() == [step in chosen for step in steps]
 
 
 @given(

@@ -76,7 +76,20 @@ _LARGE = (
         f"timeline.{name}."
         for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")
     ),
-    *(f"insight.{name}." for name in ("span_paths", "memory_curve", "memory_nodes", "allocations")),
+    *(
+        f"insight.{name}."
+        for name in (
+            "span_paths",
+            "path_steps",
+            "work_steps",
+            "memory_curve",
+            "memory_nodes",
+            "allocations",
+            "critical_path",
+            "critical_path_steps",
+            "slack",
+        )
+    ),
 )
 _NO_SUM = "0" * 8
 _SUM = '"checksum":"%s"'

@@ -69,7 +69,7 @@ def api_calls_payload(
     table = call_table(trace, facts, selection, calls, launches)
     kernels = launch_table(trace, launches, short_ns)
     streams = queue_table(trace, facts, selection, queues, selected_time(trace, facts, selection))
-    delays, durations = delay_counts(trace, launches)
+    delays, durations = delay_counts(launches)
     link = device_link(facts)
     return ApiCallsPayload(
         vocabulary=vocabulary(facts),

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.critical_path.table import (
     event_table,
     hidden_work,
     kind_table,
+    largest_part,
     step_causes,
     strip_table,
 )
@@ -68,10 +69,9 @@ def critical_path_payload(
 ) -> CriticalPathPayload:
     """What the ends of the selected steps waited for."""
     parts = kind_table(facts, insight, selection)
-    rows = event_table(facts, insight, selection)
     return CriticalPathPayload(
         vocabulary=vocabulary(facts),
-        headline=headline(parts, rows, len(selection.steps)),
+        headline=headline(facts, insight, selection, parts),
         contrast=contrast(facts, insight, selection),
         parts=wire_columns(parts),
         steps=wire_columns(step_rows(step_causes(facts, insight, selection))),
@@ -202,21 +202,23 @@ def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
     return []
 
 
-def headline(parts: DisplayTable, rows: DisplayTable, steps: int) -> list[str]:
+def headline(
+    facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
+) -> list[str]:
     """What takes most of the path, and what of it most."""
     if not parts.n:
         return []
-    kind, share = parts["kind"][0], float(parts["share"][0])
+    kind, share, steps = parts["kind"][0], float(parts["share"][0]), len(selection.steps)
     per_step = format_ns(int(parts["path_ns"][0]) / max(steps, 1))
     whole = "the step" if steps == 1 else "a step"
     sentences = [
         f"{KINDS[kind]}: {format_share(share)} of the critical path, {per_step} of {whole}"
     ]
-    first = rows.take(np.array([rows["kind"].index(kind)]))
-    [name], [line] = first.texts("name"), first.texts("line")
+    largest = largest_part(insight, selection, kind)
+    name, line = facts.strings[largest.name], facts.strings[largest.line]
     if name:
         place = f" at {line}" if line and line != name else ""
         name = short_name(name) if kind in OF_DEVICE_WORK else name
-        part = format_share(float(first["share"][0]))
+        part = format_share(largest.share)
         sentences.append(f"The largest part of it, {part} of the path, is {name}{place}.")
     return sentences

@@ -168,7 +168,7 @@ def test_clocks_that_differ_make_no_negative_delay() -> None:
 
 def test_the_histogram_counts_every_launch_of_a_kernel_once() -> None:
     asked = Asked(STEPS, names=NAMES)
-    delays, durations = delay_counts(asked.trace, asked.launches)
+    delays, durations = delay_counts(asked.launches)
     at = {int(edge) // US: i for i, edge in enumerate(EDGES_NS)}
     # 8, 10 and 3 µs; each launch takes 6.
     assert {edge: int(delays[i]) for edge, i in at.items() if delays[i]} == {2: 1, 5: 1, 10: 1}

@@ -10,7 +10,13 @@ import numpy as np
 from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.api_calls.launches import Launches
 from torch_tb_profiler.analysis.api_calls.queues import Queues
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    largest_by,
+    positions_of,
+    sum_by,
+)
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -73,9 +79,9 @@ class Calls:
     """
 
     row: Ints
-    name: Ints
+    name: Array
     dur: Ints
-    track: Ints
+    track: Array
     outer: Mask
 
 
@@ -86,9 +92,10 @@ def calls_of(trace: Trace, facts: Facts, selection: Selection) -> Calls:
     row = row[mask(selection, links["step"][row])]
     name = spans["name"][row]
     parent = links["parent"][row]
-    above = np.where(parent >= 0, spans["name"][parent], -1)
-    within = (parent >= 0) & (spans["role"][parent] == Role.RUNTIME) & (above == name)
-    return Calls(row, name.astype(np.int64), spans["dur"][row], spans["track"][row], ~within)
+    nested = np.flatnonzero((parent >= 0) & (spans["role"][parent] == Role.RUNTIME))
+    outer = np.ones(len(row), np.bool_)
+    outer[nested] = spans["name"][parent[nested]] != name[nested]
+    return Calls(row, name, spans["dur"][row], spans["track"][row], outer)
 
 
 def call_table(
@@ -101,8 +108,7 @@ def call_table(
     own, dur = group[outer], calls.dur[outer]
     total = sum_by(own, n, dur)
     count, whole = np.bincount(own, minlength=n), np.bincount(group, minlength=n)
-    thread = outer[calls.track[outer] == launches.thread]
-    on_thread = sum_by(group[thread], n, calls.dur[thread])
+    on_thread = sum_by(own, n, np.where(calls.track[outer] == launches.thread, dur, 0))
     time = selected_time(trace, facts, selection)
     share = on_thread / time if time and launches.thread >= 0 else np.full(n, np.nan)
     table = API_CALLS.build(
@@ -158,8 +164,9 @@ def _reasons(
     """Of each of some calls."""
     row = calls.row[kept]
     reasons: Array = np.full(len(row), None, object)
-    first = launches.loads(work) & (calls.dur[kept] > _FIRST_LAUNCH * _usual(calls, kept))
-    reasons[first] = FIRST_LAUNCH
+    first = np.flatnonzero(launches.loads(work))
+    usual = _usual(calls, calls.name[kept[first]])
+    reasons[first[calls.dur[kept[first]] > _FIRST_LAUNCH * usual]] = FIRST_LAUNCH
     for word, pattern in reversed(REASONS):
         reasons[named(trace, row, pattern.match)] = word
     copied = np.flatnonzero(work >= 0)
@@ -169,7 +176,9 @@ def _reasons(
     return list(reasons)
 
 
-def _usual(calls: Calls, kept: Ints) -> Array:
-    """Median duration of the calls with the name of each of some calls."""
-    _, group = group_rows([calls.name])
-    return medians(group, int(group.max(initial=-1)) + 1, calls.dur)[group[kept]]
+def _usual(calls: Calls, name: Array) -> Array:
+    """Median duration of the calls of each of some names."""
+    names, place = np.unique(name, return_inverse=True)
+    group = positions_of(names, calls.name)
+    of_these = np.flatnonzero(group >= 0)
+    return medians(group[of_these], len(names), calls.dur[of_these])[place]

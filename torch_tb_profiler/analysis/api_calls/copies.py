@@ -112,8 +112,8 @@ def copy_table(trace: Trace, facts: Facts, launches: Launches) -> DisplayTable:
 
 def _labels(trace: Trace, work: Ints, name: Ints, says: object) -> tuple[list[str | None], Array]:
     """``(labels, number)``: what ``says`` makes of each distinct name, and of each row the place in labels."""
-    distinct, number = np.unique(name, return_inverse=True)
-    labels = [says(trace.strings[i]) for i in distinct.tolist()]  # type: ignore[operator]
+    first, number = group_rows([name])
+    labels = [says(trace.strings[i]) for i in name[first].tolist()]  # type: ignore[operator]
     place = np.array([labels.index(label) for label in labels], np.int64)
     return labels, place[number] if len(place) else np.zeros(len(work), np.int64)
 

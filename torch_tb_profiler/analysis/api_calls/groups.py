@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sorted_within
+from torch_tb_profiler.analysis.arrays.grouping import sorted_values_at
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -12,12 +12,11 @@ def medians(group: Array, groups: int, values: Array) -> Array:
     """Median of the integer ``values`` (≥ 0) per group, float64 of shape (groups,); NaN of an empty group."""
     count = np.bincount(group, minlength=groups)
     first = np.cumsum(count) - count
-    _, ordered = sorted_within(group, values)
     result = np.full(groups, np.nan)
     some = np.flatnonzero(count)
-    low = first[some] + (count[some] - 1) // 2
-    high = first[some] + count[some] // 2
-    result[some] = (ordered[low] + ordered[high]) / 2
+    middle = np.stack((first[some] + (count[some] - 1) // 2, first[some] + count[some] // 2))
+    low, high = sorted_values_at(group, values, middle)
+    result[some] = (low + high) / 2
     return result
 
 

@@ -59,7 +59,7 @@ class Queue:
     launch: Ints
     begin: Ints
     time: Ints
-    length: Ints
+    length: Array
     blocked: Mask
 
 
@@ -80,14 +80,15 @@ class Queues:
 def queues_of(trace: Trace, launches: Launches, limit: int = FULL) -> Queues:
     """See ``Queue``; the streams with the most launches first."""
     rows = np.flatnonzero(launches.first)
-    work = launches.work[rows]
-    device = device_of(trace, work)
-    stream = device_arguments(trace, work, ("stream",))["stream"]
+    device = device_of(trace, launches.work)[rows]
+    stream = device_arguments(trace, launches.work, ("stream",))["stream"][rows]
     first, group = group_rows([device, stream])
-    order = np.argsort(group, kind="stable")
-    edges = np.searchsorted(group[order], np.arange(len(first) + 1))
+    count = np.bincount(group, minlength=len(first))
+    # Numbers of one or two bytes are sorted in a fourth of the time (measured).
+    order = np.argsort(group.astype(np.min_scalar_type(len(first))), kind="stable")
+    edges = np.append(0, np.cumsum(count))
     queues = []
-    for number in np.argsort(-np.diff(edges), kind="stable")[:MOST_STREAMS].tolist():
+    for number in np.argsort(-count, kind="stable")[:MOST_STREAMS].tolist():
         own = rows[order[edges[number] : edges[number + 1]]]
         place = device[first[number]], stream[first[number]]
         queues.append(_queue(trace, launches, own, (int(place[0]), int(place[1])), limit))
@@ -104,13 +105,16 @@ def _queue(
     time = np.concatenate((begin, end))
     order = np.argsort(time, kind="stable")
     time = time[order]
-    length = np.cumsum(np.where(order < len(begin), 1, -1))
+    began = order < len(begin)
+    length = np.cumsum(2 * began.astype(np.int32) - 1, dtype=np.int32)
     final = np.append(time[1:] != time[:-1], True)
-    blocked = _blocked(trace, launch, begin, end, length[order < len(begin)] - 1, limit)
+    blocked = np.zeros(len(launch), np.bool_)
+    if int(length.max()) > limit:
+        blocked = _blocked(trace, launch, begin, end, length[began] - 1, limit)
     return Queue(*place, launch, begin, time[final], length[final], blocked)
 
 
-def _blocked(trace: Trace, launch: Ints, begin: Ints, end: Ints, others: Ints, limit: int) -> Mask:
+def _blocked(trace: Trace, launch: Ints, begin: Ints, end: Ints, others: Array, limit: int) -> Mask:
     """Which launches began while ``limit`` others waited, and did not return before fewer did.
 
     A launch that returns while as many still wait was not held up by them: that queue holds more.
@@ -150,18 +154,16 @@ def _row(
     if selection.whole:
         begin, end = queue.time[:1], queue.time[-1:] + 1
     chosen = mask(selection, facts["span_links"]["step"][queue.launch])
-    blocked = chosen & queue.blocked
+    blocked = np.flatnonzero(chosen & queue.blocked)
     full_ns = int(_integral(queue, queue.length >= limit, begin, end))
-    dur = trace["spans"]["dur"][queue.launch]
+    held_up = queue.launch[blocked]
+    lost = trace["spans"]["dur"][held_up]
     first, last = (np.searchsorted(queue.time, at) for at in (begin, end))
     inside = expand_ranges(first, last - first)
     top = inside[queue.length[inside].argmax()] if len(inside) else -1
     before = np.searchsorted(queue.time, begin, side="right") - 1
     entering = np.where(before >= 0, queue.length[before], 0).max(initial=0)
-    if blocked.any():
-        event = queue.launch[np.where(blocked, dur, -1).argmax()]
-    else:
-        event = queue.launch[max(0, np.searchsorted(queue.begin, queue.time[top], "right") - 1)]
+    fullest = queue.launch[max(0, np.searchsorted(queue.begin, queue.time[top], "right") - 1)]
     return {
         "launches": int(chosen.sum()),
         "mean_length": _integral(queue, queue.length, begin, end) / time if time else np.nan,
@@ -169,13 +171,23 @@ def _row(
         "waiting_ns": int(_integral(queue, queue.length > 0, begin, end)),
         "full_ns": full_ns,
         "full_share": full_ns / time if time else np.nan,
-        "blocked": int(blocked.sum()),
-        "blocked_ns": int(dur[blocked].sum()),
-        "event": int(event),
+        "blocked": len(held_up),
+        "blocked_ns": int(lost.sum()),
+        "event": int(held_up[lost.argmax()] if len(held_up) else fullest),
     }
 
 
 def _integral(queue: Queue, height: Array, begin: Ints, end: Ints) -> float:
     """``height`` from each time on × ns, within the windows."""
-    area = np.append(0, np.cumsum(height[:-1] * np.diff(queue.time)))
-    return float((np.interp(end, queue.time, area) - np.interp(begin, queue.time, area)).sum())
+    if not height.any():
+        return 0.0
+    time = queue.time
+    area = np.zeros(len(time), np.int64)
+    np.cumsum(height[:-1] * np.diff(time), out=area[1:])
+
+    def until(moment: Ints) -> Ints:
+        moment = np.clip(moment, time[0], time[-1])
+        place = np.searchsorted(time, moment, side="right") - 1
+        return np.asarray(area[place] + height[place] * (moment - time[place]))
+
+    return float((until(end) - until(begin)).sum())

@@ -211,6 +211,27 @@ def event_table(
 
 
 @dataclass(frozen=True)
+class PathPart:
+    """An event of the path at its source line and in its operator. name, line: string, −1 none; share: of the path."""
+
+    name: int
+    line: int
+    share: float
+
+
+def largest_part(insight: Insight, selection: Selection, kind: str) -> PathPart:
+    """What takes most of a kind that is on the path: the first of its rows in ``event_table``."""
+    taken = _taken(insight, selection, None)
+    sums = taken.sums
+    row = np.flatnonzero(sums["cause"] == list(KINDS).index(kind))
+    first, group = group_rows([sums[key][row] for key in ("name", "line", "operator")])
+    time = sum_by(group, len(first), taken.time[row])
+    most = int(time.argmax())
+    name, line = (int(sums[key][row[first[most]]]) for key in ("name", "line"))
+    return PathPart(name, line, int(time[most]) / max(int(taken.time.sum()), 1))
+
+
+@dataclass(frozen=True)
 class _Taken:
     """Some rows of ``critical_path_steps``, with what of their time counts; all of shape (rows,)."""
 

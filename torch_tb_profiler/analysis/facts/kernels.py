@@ -33,13 +33,16 @@ _ARGUMENTS = ("grid", "block", "registers", "shared_memory", "blocks_per_sm", "o
 def device_arguments(trace: Trace, row: Ints, keys: tuple[str, ...]) -> dict[str, Array]:
     """Columns of ``device_args`` for rows of spans; −1 (NaN for floats) where a row has none."""
     arguments = trace["device_args"]
-    position = positions_of(arguments["span"], row)
-    known = position >= 0
+    span = arguments["span"]
+    # All device work has arguments nearly always, and all of it is often asked for.
+    position = np.arange(len(row)) if np.array_equal(span, row) else positions_of(span, row)
+    known = np.flatnonzero(position >= 0)
+    place = position[known]
     columns = {}
     for key in keys:
         column = arguments[key]
         values = np.full(len(row), np.nan if column.dtype.kind == "f" else -1, column.dtype)
-        values[known] = column[position[known]]
+        values[known] = column[place]
         if column.dtype.kind == "f":
             values[np.abs(values) > _LARGEST] = np.nan
         if key == "occupancy":

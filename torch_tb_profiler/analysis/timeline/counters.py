@@ -173,13 +173,14 @@ def thinned(time: Ints, value: Array, most: int) -> Ints:
     """Positions of at most ``most`` (≥ 4) samples: first, last, lowest and highest of each bucket."""
     # Start at 1/16 of the bucket that evenly spread samples need; smaller ones cannot suffice.
     shift = max(0, (4 * int(time[-1] - time[0]) // max(most, 4)).bit_length() - 5)
-    while True:
-        bucket = (time - time[0]) >> shift
-        changes = bucket[1:] != bucket[:-1]
-        if 4 * (int(np.count_nonzero(changes)) + 1) <= max(most, 4):
-            break
-        shift += 1
-    first = np.concatenate(([0], np.flatnonzero(changes) + 1))
+    bucket = (time - time[0]) >> shift
+    first = np.append(0, np.flatnonzero(bucket[1:] != bucket[:-1]) + 1)
+    bucket = bucket[first]
+    while 4 * len(first) > max(most, 4):
+        # Where a bucket of twice the size begins, one of these did.
+        bucket >>= 1
+        begins = np.append(True, bucket[1:] != bucket[:-1])
+        first, bucket = first[begins], bucket[begins]
     chosen = np.zeros(len(time), np.bool_)
     chosen[first] = True
     chosen[np.append(first[1:], len(time)) - 1] = True

@@ -30,13 +30,17 @@ Paths = dict[tuple[str, ...], tuple[int, int]]
 
 
 def frames(table: DisplayTable, column: str) -> Paths:
-    """Calls and time of each path of names."""
+    """Calls and time of each path of names; a kernel and a copy of one name are frames of their own."""
     names, parent = table.texts("name"), table["parent"].tolist()
     paths: list[tuple[str, ...]] = []
-    for name, above in zip(names, parent, strict=True):
+    sums: Paths = {}
+    for name, above, calls, time in zip(
+        names, parent, table["calls"].tolist(), table[column].tolist(), strict=True
+    ):
         paths.append((*(paths[above] if above >= 0 else ()), name or ""))
-    figures = zip(table["calls"].tolist(), table[column].tolist(), strict=True)
-    return dict(zip(paths, figures, strict=True))
+        before = sums.get(paths[-1], (0, 0))
+        sums[paths[-1]] = before[0] + calls, before[1] + time
+    return sums
 
 
 def of_window(found: Chart, begin: int, end: int, kind: Kind) -> AreaFlame:

@@ -114,7 +114,7 @@ it("asks for the limit and the operator of the link, and puts new ones into it",
 it("keeps an operator that is being typed while the page is drawn anew", async () => {
   const props = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
   const { rerender } = render(<ApiCallsView {...props} />);
-  const operator = (await screen.findByPlaceholderText("anywhere")) as HTMLInputElement;
+  const operator = await screen.findByPlaceholderText<HTMLInputElement>("anywhere");
   fireEvent.input(operator, { target: { value: "atten" } });
   answers.api_calls = payload({ link: "PCIe" });
   rerender(<ApiCallsView {...props} params={{ short: "2000" }} />);

@@ -21,6 +21,8 @@ export async function show(): Promise<void> {
   startLocation();
   const root = document.createElement("div");
   root.id = "root";
+  // What is typed are names of kernels and numbers, not words.
+  root.spellcheck = false;
   document.body.replaceChildren(root);
   const draw = (learnt: boolean) => render(createElement(App, { key: String(learnt) }), root);
   const words = learnWords().then(() => true);

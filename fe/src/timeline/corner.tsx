@@ -57,7 +57,6 @@ export function Corner(props: CornerProps) {
           type="text"
           aria-label="Filter tracks"
           placeholder="Filter tracks"
-          spellcheck={false}
           autocomplete="off"
           value={filter}
           onInput={(event) => onFilter(event.currentTarget.value)}

@@ -121,6 +121,8 @@ interface TextInputProps {
   class?: string;
   placeholder?: string;
   list?: string | undefined;
+  title?: string;
+  pattern?: string;
   "aria-invalid"?: true | undefined;
 }
 
@@ -133,7 +135,6 @@ export function TextInput(props: TextInputProps) {
   return (
     <input
       type="text"
-      spellcheck={false}
       autocomplete="off"
       {...rest}
       class={`text-input ${more}`}
@@ -180,7 +181,6 @@ export function SearchBox(props: SearchBoxProps) {
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? `${id}-error` : undefined}
         placeholder={placeholder}
-        spellcheck={false}
         autocomplete="off"
         value={text}
         onInput={(event) => onChange({ text: event.currentTarget.value, regex })}

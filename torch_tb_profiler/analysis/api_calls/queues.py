@@ -41,7 +41,7 @@ QUEUES = DisplaySpec(
         _C("full_ns", "time", "At the limit", "Time with as many launches waiting as the limit, by default 1,024, the depth of a CUDA stream.", "queue_full"),
         _C("full_share", "share", "Share", "Of the time of the steps.", "queue_share", True),
         _C("blocked", "count", "Blocked launches", "Launches that began at the limit and returned once fewer waited.", "queue_blocked", unit="launches"),
-        _C("blocked_ns", "time", "In blocked ones", "Their time.", "queue_blocked_time"),
+        _C("blocked_ns", "time", "Blocked time", "Their time.", "queue_blocked_time"),
         _C("event", "row", "", "The longest of them, else the launch after which most waited."),
     ),
 )  # fmt: skip

@@ -5,7 +5,7 @@ import { asApiError, askToRecord } from "../../api/client";
 import type { LiveJob, RecordPayload } from "../../api/types.gen";
 import { parseRanges } from "../../base/ranges";
 import { formatCount } from "../../base/units";
-import { CodeBlock } from "../../widgets";
+import { CodeBlock, TextInput } from "../../widgets";
 
 const MOST_RANKS = 4096;
 
@@ -56,14 +56,12 @@ export function Job({ job }: { job: LiveJob }) {
         </label>
         <label>
           Ranks
-          <input
-            class="text-input"
-            type="text"
+          <TextInput
             value={ranks}
             placeholder="all"
             pattern="[0-9, \\-]*"
             title="Numbers and ranges like 0-7, 64; empty: all"
-            onInput={(event) => setRanks(event.currentTarget.value)}
+            onInput={setRanks}
           />
         </label>
         <label>

@@ -121,7 +121,6 @@ function Search({ workers, selection, onChoose, about }: SearchProps) {
           aria-autocomplete="list"
           placeholder="Rank, host or name"
           autocomplete="off"
-          spellcheck={false}
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value);

@@ -96,7 +96,6 @@ function Ask({ text, setText, run, tables: { examples } }: AskProps) {
       <textarea
         id={id}
         rows={Math.min(14, Math.max(4, text.split("\n").length + 1))}
-        spellcheck={false}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {

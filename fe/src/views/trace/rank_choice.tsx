@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { WorkerItem } from "../../api/types.gen";
 import { parseRanges, rangesText } from "../../base/ranges";
 import { formatCount } from "../../base/units";
+import { TextInput } from "../../widgets";
 
 /** More numbers are not read from the address; of more than the server draws it takes the nearest. */
 const MOST_RANKS = 4096;
@@ -52,13 +53,11 @@ export function RankChoice({ ranks, workers, onRanks }: RankChoiceProps) {
     <form class="rank-choice" onSubmit={submit}>
       <label>
         Ranks
-        <input
-          type="text"
+        <TextInput
           value={text}
           placeholder="0-7, 64, 128"
-          spellcheck={false}
           aria-invalid={wrong ? true : undefined}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={setText}
         />
       </label>
       <button type="submit" class="button button-plain">
@@ -71,13 +70,7 @@ export function RankChoice({ ranks, workers, onRanks }: RankChoiceProps) {
       ) : null}
       <label>
         Add by name
-        <input
-          type="text"
-          value={name}
-          placeholder="Part of a worker's name"
-          spellcheck={false}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
+        <TextInput value={name} placeholder="Part of a worker's name" onInput={setName} />
       </label>
       <ul class="rank-matches">
         {found.slice(0, MOST_MATCHES).map((worker) => (

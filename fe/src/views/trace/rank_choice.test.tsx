@@ -2,6 +2,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
 import { readShown } from "./params";
 import { matching, RankChoice, ranksOf, wrongPart } from "./rank_choice";
+import { WorkerChoice } from "./toolbar";
 
 afterEach(cleanup);
 const WORKERS = [
@@ -50,4 +51,10 @@ it("shows what is written or found, and no nonsense", () => {
   fireEvent.input(screen.getByLabelText("Add by name"), { target: { value: "node1" } });
   fireEvent.click(screen.getByRole("button", { name: "Add node1_a (rank 2)" }));
   expect(onRanks.mock.calls).toEqual([["0-1,9"], ["0,2"]]);
+});
+
+it("is in sight for those who asked for some ranks", () => {
+  const props = { parts: [], alignment: null, workers: WORKERS, own: "node0_a", onShown: vi.fn() };
+  render(<WorkerChoice {...props} shown="0" focused />);
+  expect(screen.getByLabelText<HTMLInputElement>("Ranks").value).toBe("0");
 });

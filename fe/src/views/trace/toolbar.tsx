@@ -244,6 +244,8 @@ export function WorkerChoice(props: WorkerChoiceProps) {
           : `Workers: ${chosen ? `${parts.length} chosen` : workerCount(parts.length, total)}`
       }
       focused={focused}
+      // Who asked for some ranks says now for which.
+      opened={focused && chosen === String(ownRank)}
     >
       <Segmented
         label="Show"

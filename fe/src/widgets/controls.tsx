@@ -123,6 +123,8 @@ interface TextInputProps {
   list?: string | undefined;
   title?: string;
   pattern?: string;
+  maxLength?: number;
+  "aria-label"?: string;
   "aria-invalid"?: true | undefined;
 }
 

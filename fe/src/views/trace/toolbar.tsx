@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { AlignmentPayload, WorkerItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import { Button, Checkbox, Icon, Menu, Segmented, Term } from "../../widgets";
+import { Button, Checkbox, Icon, Menu, Segmented, Term, TextInput } from "../../widgets";
 import { colourMark } from "./fact";
 import { LOOKS } from "./looks";
 import { LONGEST_NOTE, readColour, readGrouping } from "./params";
@@ -182,13 +182,12 @@ function MarkList({ stage, focused }: OfStage & { focused: boolean }) {
                 <span>{label}</span>
               </>
             ) : (
-              <input
-                type="text"
+              <TextInput
                 aria-label={`Note at ${time}`}
                 placeholder="Note"
                 maxLength={LONGEST_NOTE}
                 value={note}
-                onChange={(event) => withNote(stage, mark, event.currentTarget.value)}
+                onCommit={(text) => withNote(stage, mark, text)}
               />
             )}
             <button

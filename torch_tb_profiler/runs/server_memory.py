@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from torch_tb_profiler.runs.memo import limit_results
-from torch_tb_profiler.store.memory import give_back_memory, share_freed_memory
+from torch_tb_profiler.store.memory import give_back_memory, give_back_pages, share_freed_memory
 
 RESULT_BYTES = 128 << 20
 """What is kept of answers and of what they are made from, of all open traces together."""
@@ -14,8 +14,8 @@ TRIM_SECONDS = 60.0
 
 
 def keep_flat(closed: threading.Event) -> None:
-    """Limit what this process keeps of results, and give freed memory back to the system every minute until ``closed``
-    is set.
+    """Limit what this process keeps of results, and give freed memory and the pages of mapped sidecars back to the
+    system every minute until ``closed`` is set.
     """
     share_freed_memory()
     limit_results(RESULT_BYTES, _weight)
@@ -32,3 +32,4 @@ def _weight(result: Any) -> int:
 def _trim(closed: threading.Event) -> None:
     while not closed.wait(TRIM_SECONDS):
         give_back_memory()
+        give_back_pages()

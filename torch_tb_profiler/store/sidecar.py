@@ -41,6 +41,7 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
+from torch_tb_profiler.store.memory import map_file
 from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
@@ -365,7 +366,7 @@ def _read_file(
     data: mmap.mmap | bytes
     with _usable(path):
         with open(path, "rb") as file:
-            data = file.read() if copied else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            data = file.read() if copied else map_file(file)
         size = _header_size(data[:8], len(data))
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")

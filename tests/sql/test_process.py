@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,26 @@ def test_what_does_not_end_by_itself_is_ended_and_the_next_is_answered(
     with pytest.raises(BadRequest, match=r"was ended after|needs more than|too much memory"):
         server.ask(text, seconds=0.5)
     assert server.ask("select 2 as x").rows == [[2]]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals")
+def test_a_statement_whose_process_is_killed_is_asked_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody kills the first, and not for want of memory."""
+    monkeypatch.setattr("torch_tb_profiler.runs.executor._memory_kills", lambda: 0)
+    server.ask("select 1 as x")
+    victim = server.statements._worker
+    assert victim is not None
+    run = victim.run
+
+    def killed(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        victim.kill()
+        return run(task)
+
+    monkeypatch.setattr(victim, "run", killed)
+    assert server.ask("select 3 as x").rows == [[3]]
+    assert server.statements._worker is not victim
 
 
 def test_what_is_wrong_is_said_as_without_a_process(server: Server) -> None:

@@ -23,7 +23,7 @@ _BESIDES = 1 << 30
 _MAKER = "torch_tb_profiler.sql.child:answer"
 _MOST = 200
 """Statements of one process, so that the traces that it has mapped are let go."""
-_ERRORS = {kind.code: kind for kind in (BadRequest, MissingPackage, NotReady, SidecarError)}
+_ERRORS = {kind.code: kind for kind in (BadRequest, Busy, MissingPackage, NotReady, SidecarError)}
 
 
 class Statements:
@@ -47,19 +47,27 @@ class Statements:
 
         Raises:
             BadRequest, MissingPackage, SidecarError: as ``engine.run`` does.
-            Busy: other statements have run for too long.
+            Busy: other statements have run for too long, or the process was killed, and so was the next.
             NotReady: by ``make_insight``.
         """
         question = {"text": text, "insight": insight, "limits": asdict(limits)}
         for asked_again in (False, True):
-            with self._held() as worker:
-                found = _outcome(worker, sidecar, question, limits)
+            found = self._answer(sidecar, question, limits)
             if "code" not in found:
                 return Result(**found)
             if found["code"] != NotReady.code or asked_again:
                 break
             make_insight()
         raise _ERRORS.get(found["code"], BadRequest)(found["message"], found["hint"])
+
+    def _answer(self, sidecar: str, question: dict[str, Any], limits: Limits) -> dict[str, Any]:
+        for _ in range(2):
+            with self._held() as worker:
+                found = _outcome(worker, sidecar, question, limits)
+            # Not for what it did: the next one may live.
+            if found.get("code") != Busy.code:
+                break
+        return found
 
     @contextlib.contextmanager
     def _held(self) -> Iterator[WorkerProcess]:
@@ -116,7 +124,11 @@ def _outcome(
                 return {"code": "bad_request", "message": message["error"], "hint": LESS}
     finally:
         watchdog.cancel()
+    killed = not late.is_set() and worker.death(-1).code == "killed"
     worker.close()
+    if killed:
+        why = "The process of the statement was killed."
+        return {"code": Busy.code, "message": why, "hint": "Try again in a moment."}
     what = (
         f"The statement was ended after {limits.seconds:g} s."
         if late.is_set()

@@ -6,8 +6,8 @@ that they are there::
     reader     chunk ─▶ ┌ slot: text │ columns ┐ ─▶ merged, in the order of the text
     process               decode ─▶ gather
 
-Each of n processes has one chunk to decode and the next one: the k-th that is sent goes to process k mod n
-in slot k mod 2 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
+Each of n processes has one chunk to decode and the next two: the k-th that is sent goes to process k mod n
+in slot k mod 3 n. While all slots are taken the reader decodes a chunk itself instead of waiting.
 
 On Linux these are forks of the reader: they are there in 3 ms and share its memory. In a process with
 threads that are not ours, which may hold locks, they are new interpreters.
@@ -60,7 +60,8 @@ _NONE = _COUNT.pack(0)
 _ALIGN = 64
 COLUMNS_PER_TEXT = 2
 """Room for the columns of a chunk, per room for its text."""
-CHUNKS_EACH = 2
+CHUNKS_EACH = 3
+"""With two, 400 MB of text take 8 % longer (measured)."""
 
 
 class Process(Protocol):

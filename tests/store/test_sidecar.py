@@ -204,6 +204,26 @@ def _used(path: Path) -> None:
             assert all(len(column) == table.n for column in table.values())
 
 
+def test_a_file_that_is_taken_away_while_it_is_written_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[str] = []
+    replace = os.replace
+
+    def take_the_first(source: str, target: Path) -> None:
+        if not taken:
+            taken.append(source)
+            os.unlink(source)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", take_the_first)
+    path = tmp_path / "a.safetensors"
+    sidecar.write(path, *_pair(["a"], 3))
+    assert taken
+    assert list(tmp_path.iterdir()) == [path]
+    assert sidecar.read(path)[0].entries == 17
+
+
 def test_damage_of_a_large_file_is_found_where_it_is_used(
     written: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,7 +214,6 @@ def _write_file(
     target: Path, arrays: dict[str, Array], told: dict[str, Any], about: dict[str, Any]
 ) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
     text = json.dumps(told, default=str)
     metadata = {
         "told": text,
@@ -223,14 +222,19 @@ def _write_file(
         "about": json.dumps(about, default=str),
         "checksum": _NO_SUM,
     }
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write_arrays(file, arrays, metadata)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    for again in (True, False):
+        handle, temporary = tempfile.mkstemp(".part", f"{target.name}.", target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                _write_arrays(file, arrays, metadata)
+            os.replace(temporary, target)
+            return
+        except BaseException as error:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            # Whoever tidies up after another process that was killed may take this file for that one's.
+            if not (again and isinstance(error, FileNotFoundError)):
+                raise
 
 
 def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str]) -> None:

@@ -192,6 +192,12 @@ def test_counters_of_the_file() -> None:
     ]
 
 
+def test_a_file_with_nothing_but_counters() -> None:
+    example = chart(trace_of([counter("queue", 5, length=3)]))
+    assert example[2]["lanes"].n == 0
+    assert curve(example, "counter:1:queue:length") == [(0, 3)]
+
+
 @pytest.mark.parametrize("args", ["x", 1, [], [1], {}, None, {"a": {"b": 1}}, {"a": "1e5"}])
 def test_arguments_that_are_no_samples(args: Any) -> None:
     example = chart(

@@ -137,7 +137,7 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
         lane=lanes.lane,
         name=name,
         module=module,
-        around=around(spans, lanes.group[lanes.lane], look),
+        around=around(spans, np.append(lanes.group, -1)[lanes.lane], look),
         look=look,
     )
     return places, schema.NAMES.build(

@@ -22,8 +22,8 @@ without limit.
 """
 LARGEST_SLICE_BYTES = 64 << 10
 """After each slice other threads may take their turn, which costs more than to inflate a small one."""
-SLICES = 16
-"""A slice of gzip is at most this part of what came before it, so that little is lost with one."""
+SLICES_BEFORE = 16
+"""What came before a slice of gzip is at least as large as so many, so that little is lost with one."""
 _GZIP_WINDOW = 31
 # isal's stub calls the class an instance.
 _DAMAGED = cast("type[Exception]", isal_zlib.error)
@@ -72,7 +72,7 @@ def _slices(raw: Iterator[bytes], most: int) -> Iterator[bytes]:
     for data in raw:
         start = 0
         while start < len(data):
-            size = min(max(SLICE_BYTES, before // SLICES), most)
+            size = min(max(SLICE_BYTES, before // SLICES_BEFORE), most)
             yield data[start : start + size]
             start += size
             before += size

@@ -114,7 +114,7 @@ interface TextInputProps {
   value: string;
   /** With Enter, and when the field is left. */
   onCommit?: ((text: string) => void) | undefined;
-  /** With each key. */
+  /** With each key; `value` follows it. */
   onInput?: ((text: string) => void) | undefined;
   type?: "text" | "search";
   id?: string;
@@ -128,7 +128,7 @@ interface TextInputProps {
   "aria-invalid"?: true | undefined;
 }
 
-/** A text field that keeps what is typed until it is committed, however often the page is drawn meanwhile. */
+/** A text field. Without `onInput` it keeps what is typed until it is committed, however often the page is drawn meanwhile. */
 export function TextInput(props: TextInputProps) {
   const { value, onCommit, onInput, class: more = "", ...rest } = props;
   // What was typed holds for the value that it was typed over.
@@ -141,10 +141,7 @@ export function TextInput(props: TextInputProps) {
       {...rest}
       class={`text-input ${more}`}
       value={typed.over === value ? typed.text : value}
-      onInput={({ currentTarget }) => {
-        keep(currentTarget.value);
-        onInput?.(currentTarget.value);
-      }}
+      onInput={({ currentTarget }) => (onInput ?? keep)(currentTarget.value)}
       onChange={({ currentTarget }) => {
         // What is not taken as it is stands there as it was taken.
         keep(value);

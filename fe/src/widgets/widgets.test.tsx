@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { definitionOf } from "../base/definitions";
-import { Menu, SearchBox, Segmented, Select } from "./controls";
+import { Menu, SearchBox, Segmented, Select, TextInput } from "./controls";
 import { modeOf, orderedRange, shortNames, StepSelector } from "./steps";
 import { Term } from "./tooltip";
 
@@ -176,4 +176,14 @@ describe("StepSelector", () => {
       modeOf({ ...all, first: 1, last: 2 }, 4),
     ]).toEqual(["all", "one", "range"]);
   });
+});
+
+it("a field whose value follows each key is emptied with it", () => {
+  const props = { "aria-label": "Name", onInput: vi.fn() };
+  const { rerender } = render(<TextInput {...props} value="" />);
+  const field = screen.getByLabelText<HTMLInputElement>("Name");
+  fireEvent.input(field, { target: { value: "a" } });
+  rerender(<TextInput {...props} value="a" />);
+  rerender(<TextInput {...props} value="" />);
+  expect([props.onInput.mock.calls, field.value]).toEqual([[["a"]], ""]);
 });

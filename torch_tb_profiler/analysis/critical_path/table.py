@@ -224,7 +224,7 @@ def largest_part(insight: Insight, selection: Selection, kind: str) -> PathPart:
     taken = _taken(insight, selection, None)
     sums = taken.sums
     row = np.flatnonzero(sums["cause"] == list(KINDS).index(kind))
-    first, group = group_rows([sums[key][row] for key in ("name", "line", "operator")])
+    first, group = group_rows([sums[key][row] for key in _IDENTITY["place"]])
     time = sum_by(group, len(first), taken.time[row])
     most = int(time.argmax())
     name, line = (int(sums[key][row[first[most]]]) for key in ("name", "line"))

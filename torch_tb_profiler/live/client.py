@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import math
@@ -33,6 +34,7 @@ from torch_tb_profiler.live.listener import (
 
 SECONDS = 5.0
 """For each answer."""
+CLOSED = (ConnectionResetError, BrokenPipeError)
 AHEAD_SECONDS, AHEAD_STEPS = 1.0, 3
 TRIES = 3
 FINISH_SECONDS = 120.0
@@ -216,27 +218,39 @@ def _asked(
         BadRequest: it refuses.
         SourceError: it does not answer.
     """
-    connection = _connection(address)
-    try:
+    until = time.monotonic() + SECONDS
+    while True:
+        try:
+            status, told = _reply(address, token, method, path, body)
+            break
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            # A listener with too many connections closes further ones without a word.
+            if isinstance(error, CLOSED) and time.monotonic() < until:
+                time.sleep(0.1)
+                continue
+            raise SourceError(
+                f"{address} does not answer: {error}.", "Is the job running?"
+            ) from error
+    if not isinstance(told, dict):
+        raise SourceError(f"{address} answers in another way.", "Is it a job that listens?")
+    if status != 200:
+        refusal = str(told.get("error", status))
+        if told.get("late"):
+            raise _Late(refusal)
+        hint = f"Pass --token, or set {TOKEN_VARIABLE}." if status == 403 else "Try again later."
+        raise BadRequest(f"{address} refuses: {refusal}", hint)
+    return told
+
+
+def _reply(
+    address: str, token: str, method: str, path: str, body: dict[str, Any] | None
+) -> tuple[int, Any]:
+    """Status and JSON of one request."""
+    with contextlib.closing(_connection(address)) as connection:
         text = None if body is None else json.dumps(body)
         connection.request(method, path, body=text, headers={HEADER: token})
         reply = connection.getresponse()
-        told = json.loads(reply.read(MOST_BODY * 16))
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        raise SourceError(f"{address} does not answer: {error}.", "Is the job running?") from error
-    finally:
-        connection.close()
-    if not isinstance(told, dict):
-        raise SourceError(f"{address} answers in another way.", "Is it a job that listens?")
-    if reply.status != 200:
-        refusal = str(told.get("error", reply.status))
-        if told.get("late"):
-            raise _Late(refusal)
-        hint = (
-            f"Pass --token, or set {TOKEN_VARIABLE}." if reply.status == 403 else "Try again later."
-        )
-        raise BadRequest(f"{address} refuses: {refusal}", hint)
-    return told
+        return reply.status, json.loads(reply.read(MOST_BODY * 16))
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -175,6 +175,11 @@ def test_one_recording_at_a_time_and_not_at_once_again(torch: Any, listener: Lis
     assert asked(listener, "GET", "/status")[1]["busy"] is True
 
 
+def _close(*connections: http.client.HTTPConnection) -> None:
+    for connection in connections:
+        connection.close()
+
+
 def test_a_flood_of_connections_does_not_stop_the_job(torch: Any, tmp_path: Path) -> None:
     with listen(directory=tmp_path, scalars=False) as live, stepping(live):
         host, _, port = live.address.rpartition(":")
@@ -185,7 +190,7 @@ def test_a_flood_of_connections_does_not_stop_the_job(torch: Any, tmp_path: Path
         time.sleep(0.5)
         assert live.status()["step"] > before
         # A client that is turned away asks again until the others are gone.
-        gone = threading.Timer(1.0, lambda: [connection.close() for connection in open_ones])
+        gone = threading.Timer(1.0, _close, open_ones)
         gone.start()
         report = record_live(live.address, steps=2, token=live.token)
         gone.join()

@@ -29,7 +29,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Run,
 K = TypeVar("K")
 V = TypeVar("V")
 
-MOST_RANKS = 1024
+MOST_RANKS = 2048
 """Workers of a run that are looked at together, those with the nearest ranks."""
 MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks goes through, those of the longest steps first; of further
@@ -40,8 +40,8 @@ GROWTH = 2
 NEARLY = 0.999
 MOST_FLEETS = 16
 """Fleets that are kept."""
-MOST_KEPT = 2 * MOST_RANKS
-"""Cached per-worker results."""
+MOST_KEPT = MOST_RANKS
+"""Cached per-worker results: of the largest run, or of two of half its size."""
 MemberState = Literal["ready", "waiting", "failed"]
 
 

@@ -109,7 +109,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
     """The workers of a run side by side, each with the span recorded at the same time as the requested
     one; missing insights are made from now on. Lists of lists are ``[worker][step]``. ``blame``: for
     every step the worker whose work on the critical path through all ranks takes longest beside that of the
-    others, and which work that is. At most 1,024 workers; where workers × steps exceed 32,768 a column holds several consecutive
+    others, and which work that is. At most 2,048 workers; where workers × steps exceed 32,768 a column holds several consecutive
     steps.
     """
     fleet = fleets.of(opened)
@@ -176,7 +176,7 @@ def overview_ranks(
     opened: Opened, fleets: Fleets, steps: Steps
 ) -> overview_ranks_wire.OverviewRanksPayload:
     """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
-    stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 1,024 workers.
+    stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 2,048 workers.
     """
     return _overview_of_ranks(fleets.of(opened), opened, chosen(opened, steps))
 

@@ -3,7 +3,7 @@
 Formula: mean per step of what holds the steps back (see ``distributed_blame``); of the worker that is looked at at most
 what its exposed communication costs, which is where it waits: what is saved here is taken from there.
 Change: that rank is as fast as the others. Certain; another rank may be nearly as slow, and then the path goes on there.
-All workers of the run are read for it; of more than 1,024 those with the nearest ranks.
+All workers of the run are read for it; of more than 2,048 those with the nearest ranks.
 """
 
 from __future__ import annotations

@@ -85,11 +85,13 @@ def operator_facts(
         for key in ("dims", "types")
     )
     name = names[node]
-    keys = (name, dims, types, stack[node], eligible[node], attribution[node])
-    first, operator = group_rows(keys)
+    first, operator = group_rows(
+        (name, dims, types, stack[node], eligible[node], attribution[node])
+    )
     alike = _alike(node, above, name, dims, operator, step[node])
     if alike.any():
-        first, operator = group_rows((*keys, alike))
+        # Groups are in the order of their keys, so these come in the order of the keys and ``alike``.
+        first, operator = group_rows((operator, alike))
     operators = fact_schema.OPERATORS.build(
         name=name[first],
         dims=dims[first],
@@ -99,7 +101,7 @@ def operator_facts(
         within=alike[first],
         attribution=attribution[node][first],
     )
-    del dims, types, keys, name, names, own, row, alike, operator_at
+    del dims, types, name, names, own, row, alike, operator_at
     give_back_memory()
     sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)

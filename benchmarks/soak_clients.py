@@ -286,7 +286,9 @@ def refer(world: World, connection: Connection, folder: Path, pool: list[Path]) 
     """Take the answers about the traces that never change as what is true of their copies."""
     places = {path: place for place, path in world.paths.items()}
     for content in pool:
-        place = places[f"{CONST}/{content.relative_to(folder)}"]
+        place = places.get(f"{CONST}/{content.relative_to(folder)}")
+        if place is None:
+            continue  # What was captured of a graph belongs to a trace and is none.
         query = dict(zip(("run", "worker", "span"), place, strict=True))
         for path in SINGLE:
             body = settled(connection, path, query)

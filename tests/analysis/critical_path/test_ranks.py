@@ -80,9 +80,16 @@ def rank(
     return trace_of(listed, baseTimeNanoseconds=UNIX, distributedInfo=info)
 
 
-def fleet_of(*traces: Trace, most_spans: int | None = None) -> Fleet:
-    run = WrittenRun({f"rank{number}": trace for number, trace in enumerate(traces)})
+def run_of(*traces: Trace) -> WrittenRun:
+    return WrittenRun({f"rank{number}": trace for number, trace in enumerate(traces)})
+
+
+def fleet_in(run: WrittenRun, most_spans: int | None = None) -> Fleet:
     return Fleets(run, most_spans).of(run.open("run", "rank0", "1"))
+
+
+def fleet_of(*traces: Trace, most_spans: int | None = None) -> Fleet:
+    return fleet_in(run_of(*traces), most_spans)
 
 
 def path_of(fleet: Fleet) -> RanksPath:
@@ -244,7 +251,7 @@ def test_clocks_that_differ_are_put_right_before() -> None:
 
 
 def test_a_rank_that_cannot_be_read_is_a_hole_with_a_name() -> None:
-    run = WrittenRun({f"rank{n}": rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))})
+    run = run_of(*(rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))))
     fleet = Fleets(run).of(run.open("run", "rank0", "1"))
     again = fleet.open_rank
     assert again(1) is not None
@@ -253,7 +260,7 @@ def test_a_rank_that_cannot_be_read_is_a_hole_with_a_name() -> None:
 
 
 def test_without_a_rank_that_can_be_read_there_is_no_path() -> None:
-    run = WrittenRun({"rank0": rank(EARLY, 0, OF_TWO, BOTH)})
+    run = run_of(rank(EARLY, 0, OF_TWO, BOTH))
     opened = run.open("run", "rank0", "1")
     run.failing = {"rank0"}
     assert not len(path_of(Fleets(run).of(opened)).step)
@@ -345,14 +352,15 @@ def a_rank(draw: st.DrawFn, number: int) -> Trace:
 @examples(80)
 @given(st.tuples(*(a_rank(number) for number in range(3))))
 def test_any_ranks_are_covered(traces: tuple[Trace, ...]) -> None:
+    run = run_of(*traces)
     for most_spans in (None, -1):
-        path = path_of(fleet_of(*traces, most_spans=most_spans))
+        path = path_of(fleet_in(run, most_spans))
         assert (path.begin < path.stop).all()
         assert (path.end - path.start).sum() == (path.stop - path.begin).sum()
 
 
 def test_of_one_rank_waiting_for_another_is_told_from_transfer() -> None:
-    run = WrittenRun({f"rank{n}": rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))})
+    run = run_of(*(rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))))
     fleet = Fleets(run).of(run.open("run", "rank0", "1"))
     for number, letters in ((0, "k" * 6 + "l" + "w" * 14 + "n" * 9), (1, "k" * 20 + "l" + "n" * 9)):
         opened = run.insight("run", f"rank{number}", "1")

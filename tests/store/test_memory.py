@@ -8,7 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from torch_tb_profiler.store.memory import give_back_pages, map_file, system_text
+from torch_tb_profiler.store import memory
+from torch_tb_profiler.store.memory import (
+    give_back_memory,
+    give_back_pages,
+    map_file,
+    system_text,
+)
 
 
 def _resident(name: str | Path) -> int:
@@ -32,3 +38,13 @@ def test_pages_of_a_mapped_file_go_and_come_back(tmp_path: Path) -> None:
     give_back_pages()
     assert not _resident(f"{path} (deleted)")
     np.testing.assert_array_equal(column, written)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_freed_memory_goes_back_where_a_process_has_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(memory, "_call_glibc", lambda function, *_: asked.append(function))
+    for few, wanted in ((1 << 62, []), (0, ["malloc_trim"])):
+        monkeypatch.setattr(memory, "_FEW_BYTES", few)
+        give_back_memory()
+        assert asked == wanted

@@ -41,6 +41,9 @@ def step(index: int, **over: Any) -> dict[str, Any]:
         "odd": False,
         "odd_reason": "",
         "selected": True,
+        "cold": False,
+        "cut": False,
+        "steps": 1,
         **over,
     }
 
@@ -94,6 +97,25 @@ def test_busy_how_long_and_where() -> None:
             "plain",
         ),
     ]
+
+
+@pytest.mark.parametrize(
+    ("apart", "words"),
+    [
+        ({0: "cold"}, " (178 ns without the cold one)"),
+        ({0: "cold", 5: "cut"}, " (178 ns without cold and cut ones)"),
+        ({0: "cut", 5: "cut"}, " (178 ns without cut ones)"),
+        ({}, ""),
+        (dict.fromkeys(range(6), "cold"), ""),
+    ],
+)
+def test_a_step_is_also_told_as_the_findings_see_it(apart: dict[int, str], words: str) -> None:
+    steps = [step(i, **({apart[i]: True, "wall_ns": 478} if i in apart else {})) for i in range(6)]
+    mean = average(6, 228)
+    assert texts(steps=steps, average=mean)[1].startswith(f"A step takes 228 ns{words}: ")
+    # Of very many steps a row is several, and those that are not selected say nothing.
+    assert "without" not in texts(steps=[{**row, "steps": 2} for row in steps], average=mean)[1]
+    assert "without" not in texts(steps=[*steps[1:5], step(9, cold=True, selected=False)])[1]
 
 
 @pytest.mark.parametrize(("share", "tone"), [(0.4, "attention"), (0.5, "plain"), (0.9, "good")])

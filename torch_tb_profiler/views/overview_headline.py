@@ -111,7 +111,22 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
         else "A step takes"
     )
     more = f": {', '.join(parts)}" if parts else ""
-    yield Sentence(key="time", text=f"{who} {format_ns(wall)}{more}.", tone="plain")
+    text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}{more}."
+    yield Sentence(key="time", text=text, tone="plain")
+
+
+def _without_cold(steps: Steps, wall: int) -> str:
+    """How long a step takes as the findings see it, which leave cold and cut steps out."""
+    selected = _rows(steps, "selected")
+    apart = [row for row in selected if steps["cold"][row] or steps["cut"][row]]
+    rest = [row for row in selected if row not in apart]
+    # Of very many steps a row is several.
+    if not apart or not rest or max(steps["steps"]) > 1:
+        return ""
+    mean = format_ns(round(sum(steps["wall_ns"][row] for row in rest) / len(rest)))
+    kinds = " and ".join(kind for kind in ("cold", "cut") if any(steps[kind][r] for r in apart))
+    which = f"the {kinds} one" if len(apart) == 1 else f"{kinds} ones"
+    return "" if mean == format_ns(wall) else f" ({mean} without {which})"
 
 
 def _odd(steps: Steps) -> Iterator[Sentence]:

@@ -225,7 +225,7 @@ def _account(
     name, part = max(groups.items(), key=lambda pair: pair[1].total)
     quiet = nothing > part.total
     if (quiet or name == "host") and (analysis["busy"] or 0) >= BUSY:
-        active = f"the {device} is active for {format_share(analysis['busy'])} of {the_step}"
+        active = f"the {device} runs kernels or copies for {format_share(analysis['busy'])} of {the_step}"
         return f"{capitalised(active)}{_longest(path, analysis)}{_judged(analysis, words)}"
     if quiet:
         return (
@@ -257,7 +257,7 @@ def _active(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
     """How long the device worked meanwhile."""
     if analysis["busy"] is None:
         return ""
-    return f", and the {words['device']} is active for {format_share(analysis['busy'])} of it"
+    return f", and the {words['device']} runs kernels or copies for {format_share(analysis['busy'])} of it"
 
 
 def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
@@ -296,9 +296,10 @@ def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
     if any(item["costs"] for item in analysis["found"]):
         return "."
     if analysis["judged"] is not None and analysis["judged"] < LEAST_JUDGED:
-        share = format_share(analysis["judged"])
+        share = analysis["judged"]
+        compared = f"only {format_share(share)}" if share else "none"
         return (
-            f". No cause was found that costs {format_limit(THRESHOLD)} or more, but only {share} of the"
+            f". No cause was found that costs {format_limit(THRESHOLD)} or more, but {compared} of the"
             f" kernel time could be compared with the peaks of the {words['device']}."
         )
     return f". No cause was found that costs {format_limit(THRESHOLD)} or more."

@@ -96,6 +96,8 @@ def test_the_name_argument_of_work_outside_graphs_is_no_annotation() -> None:
         ('["forward", {"name": "linear"}]', ("forward", "linear")),
         ('[{"layer": 0}, null]', ()),
         ("[damaged", ("[damaged",)),
+        ("[" * 9999, ("[" * 9999,)),
+        ("[]", ()),
         ("", ()),
     ],
 )

@@ -228,8 +228,17 @@ def test_work_between_iterations_is_no_idleness() -> None:
         ("[[2, 64], [64, 8]]", 30, None),
         ("[[], []]", 30, None),
         ("[[1, 32, 64], [64, 8]]", 32, 2 / 32),
+        ('{"0": [32, 64]}', 30, None),
+        (f"[[{10**30}, 64], [64, 8]]", 30, None),
     ],
-    ids=["padded", "fewer rows than tokens", "no shapes", "a batch of sequences"],
+    ids=[
+        "padded",
+        "fewer rows than tokens",
+        "no shapes",
+        "a batch of sequences",
+        "no list",
+        "more than 64 bits",
+    ],
 )
 def test_products_of_matrices_tell_the_padded_batch(
     shapes: str, batch: int, padding: float | None
@@ -343,6 +352,13 @@ def test_passes_of_a_diffusion_pipeline_have_no_phase() -> None:
     around = ["1 frame nn.Module: TextEncoder_0@8500+400", "1 frame nn.Module: Decoder_0@9000+300"]
     facts = loop("Transformer", [64] * 8, *around)
     assert [row["phase"] for row in rows(facts)] == ["other"] * 8
+
+
+def test_an_embedding_without_a_list_of_shapes_tells_no_tokens() -> None:
+    dims = '{"Input Dims": {"1": [2, 1]}}'
+    first = [f"1 op aten::embedding@{1000 * number + 5}+2 {dims}" for number in range(10)]
+    facts = loop("Llama", [17, *[1] * 9], *first)
+    assert [row["phase"] for row in rows(facts)] == ["other"] * 10
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
     point_to_point,
 )
+from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -128,21 +128,13 @@ def _message(
 
 def _tensors(dims: str, types: str) -> list[tuple[int, str]]:
     """``(elements, type)`` per entry of ``Input Dims`` and ``Input type``; lists are summed."""
-    shapes, names = _list(dims), _list(types)
+    shapes, names = (json_list(text) or [] for text in (dims, types))
     tensors = []
     for shape, name in zip(shapes, names, strict=False):
         count = _elements(shape)
         if count is not None and isinstance(name, str) and element_bytes(name) is not None:
             tensors.append((count, name))
     return tensors
-
-
-def _list(text: str) -> list[Any]:
-    try:
-        value = json.loads(text) if text else []
-    except (ValueError, RecursionError):
-        return []
-    return value if isinstance(value, list) else []
 
 
 def _elements(shape: Any) -> int | None:

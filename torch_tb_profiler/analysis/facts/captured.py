@@ -15,7 +15,6 @@ their times. Of the enclosing calls only those that began within the capture::
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
@@ -26,6 +25,7 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.captures import captured_at
+from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.launches import capture_marks
 from torch_tb_profiler.analysis.facts.links import enclosing_spans
 from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct, named
@@ -208,11 +208,8 @@ def scopes_of(annotation: str) -> tuple[str, ...]:
         layers.0.attention               ─▶ layers ▸ layers.0 ▸ layers.0.attention
         ["forward", {"name": "linear"}]  ─▶ forward ▸ linear
     """
-    try:
-        listed = json.loads(annotation) if annotation.startswith("[") else None
-    except ValueError:
-        listed = None
-    if isinstance(listed, list):
+    listed = json_list(annotation)
+    if listed is not None:
         named = [scope.get("name") if isinstance(scope, dict) else scope for scope in listed]
         return tuple(str(scope) for scope in named if scope is not None)[:_DEEPEST]
     if _DOTTED.fullmatch(annotation):

@@ -12,8 +12,6 @@ mark none: layers repeat as well.
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -22,6 +20,7 @@ from torch_tb_profiler.analysis.facts.iterations import (
     ServerIterations,
     outermost,
 )
+from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
 from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep
@@ -109,8 +108,8 @@ def _embedded(trace: Trace, row: Ints) -> list[tuple[int, int] | None]:
 
 def _tokens(strings: StringTable, dims: int) -> tuple[int, int] | None:
     try:
-        shape = json.loads(strings[dims])[1] if dims >= 0 else []
+        shape = (json_list(strings[dims]) or [])[1] if dims >= 0 else []
         batch, tokens = (int(size) for size in shape)
-    except (ValueError, TypeError, IndexError, OverflowError, RecursionError):
+    except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return (batch, tokens) if 0 < batch < 2**31 and 0 < tokens < 2**31 else None

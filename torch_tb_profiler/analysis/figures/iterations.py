@@ -9,13 +9,15 @@ that only compute prompts say nothing of how many others wait, and neither inter
 
 from __future__ import annotations
 
-import json
+import math
 from functools import cache
+from operator import index
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -336,10 +338,11 @@ def _rows_of_operators(facts: Facts) -> Ints:
     @cache
     def rows(number: int, at: int) -> int:
         try:
-            shape = json.loads(strings[number])[at]
-            return int(np.prod(shape[:-1])) if 2 <= len(shape) <= 3 else -1
-        except (ValueError, TypeError, IndexError, OverflowError, RecursionError):
+            *sizes, _ = (json_list(strings[number]) or [])[at]
+            product = math.prod(map(index, sizes))
+        except (ValueError, TypeError, IndexError):
             return -1
+        return product if 1 <= len(sizes) <= 2 and abs(product) < 1 << 62 else -1
 
     found = [
         rows(dims, at) if dims >= 0 and (at := factor(name)) >= 0 else -1

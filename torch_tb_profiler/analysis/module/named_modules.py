@@ -56,7 +56,7 @@ def hierarchy_names(text: str) -> list[str]:
     """
     try:
         plain = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         plain = text
     if not isinstance(plain, str):
         return []

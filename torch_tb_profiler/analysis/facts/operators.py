@@ -85,13 +85,11 @@ def operator_facts(
         for key in ("dims", "types")
     )
     name = names[node]
-    first, operator = group_rows(
-        (name, dims, types, stack[node], eligible[node], attribution[node])
-    )
+    keys = (name, dims, types, stack[node], eligible[node], attribution[node])
+    first, operator = group_rows(keys)
     alike = _alike(node, above, name, dims, operator, step[node])
     if alike.any():
-        # Groups are in the order of their keys, so these come in the order of the keys and ``alike``.
-        first, operator = group_rows((operator, alike))
+        first, operator = group_rows((operator, alike))  # In the order of the keys, as groups are.
     operators = fact_schema.OPERATORS.build(
         name=name[first],
         dims=dims[first],
@@ -101,7 +99,7 @@ def operator_facts(
         within=alike[first],
         attribution=attribution[node][first],
     )
-    del dims, types, name, names, own, row, alike, operator_at
+    del dims, types, keys, name, names, own, row, alike, operator_at
     give_back_memory()
     sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)

@@ -269,7 +269,7 @@ def queues(context: TraceContext, chosen: Steps, limit: int) -> DataFrame:
     """See ``analysis.api_calls.queue.QUEUES``."""
     trace, facts, selection = context.trace, context.facts, context.selection(chosen)
     found = queues_of(trace, launches_of(trace, facts, selection), limit)
-    time = selected_time(trace, facts, selection)
+    time = selected_time(facts, selection)
     return table_frame(queue_table(trace, facts, selection, found, time))
 
 

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -23,7 +22,7 @@ from typing import Any, Literal
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.recording import Recording
-from torch_tb_profiler.store.memory import free_memory
+from torch_tb_profiler.store.memory import free_memory, resident_memory
 from torch_tb_profiler.units import format_bytes
 
 Ranks = Literal["all"] | int | Iterable[int]
@@ -157,7 +156,7 @@ class StepRecorder:
             self._safely(recording.step)
             if self._step >= self._end:
                 self._safely(self._stop)
-            elif _resident() > self._allowed:
+            elif resident_memory() > self._allowed:
                 self._safely(self._stop)
                 self._give_up(
                     "The recording ended early: the process grew beyond its budget of host memory."
@@ -190,7 +189,7 @@ class StepRecorder:
             first_step=first,
         )
         grown = self._most_host if self._most_host is not None else free_memory() // 4
-        self._allowed = _resident() + grown
+        self._allowed = resident_memory() + grown
         self._end = last + 1
         recording.start()
         self._recording = recording
@@ -279,11 +278,3 @@ def _finish(writer: subprocess.Popen[bytes], said: Any) -> None:
             said.seek(0)
             text = said.read().decode("utf-8", "replace").strip()
             warnings.warn(f"The curves of a recording were not written: {text}", stacklevel=4)
-
-
-def _resident() -> int:
-    """Bytes of memory of this process; 0 where the system does not tell."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-    return 0

@@ -110,7 +110,7 @@ def _waiting(
 ) -> tuple[Queues, DisplayTable, list[QueueCurve]]:
     """The queues of the streams, their table, and the curves of the longest."""
     queues = keep(("api queues", queue_limit), lambda: queues_of(trace, launches, queue_limit))
-    streams = queue_table(trace, facts, selection, queues, selected_time(trace, facts, selection))
+    streams = queue_table(trace, facts, selection, queues, selected_time(facts, selection))
     return queues, streams, _curves(facts, selection, queues)
 
 

@@ -119,7 +119,7 @@ def _without_cold(steps: Steps, wall: int) -> str:
     """How long a step takes as the findings see it, which leave cold and cut steps out."""
     selected = _rows(steps, "selected")
     apart = [row for row in selected if steps["cold"][row] or steps["cut"][row]]
-    rest = [row for row in selected if row not in apart]
+    rest = set(selected).difference(apart)
     # Of very many steps a row is several.
     if not apart or not rest or max(steps["steps"]) > 1:
         return ""

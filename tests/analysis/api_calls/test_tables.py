@@ -66,7 +66,7 @@ class Asked:
 
     def queues(self, limit: int = 1024) -> dict[str, dict[str, Any]]:
         found = queues_of(self.trace, self.launches, limit)
-        time = selected_time(self.trace, self.facts, self.selection)
+        time = selected_time(self.facts, self.selection)
         return _rows(queue_table(self.trace, self.facts, self.selection, found, time))
 
     def copies(self) -> list[dict[str, Any]]:

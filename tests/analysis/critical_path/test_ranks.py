@@ -252,7 +252,7 @@ def test_clocks_that_differ_are_put_right_before() -> None:
 
 def test_a_rank_that_cannot_be_read_is_a_hole_with_a_name() -> None:
     run = run_of(*(rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))))
-    fleet = Fleets(run).of(run.open("run", "rank0", "1"))
+    fleet = fleet_in(run)
     again = fleet.open_rank
     assert again(1) is not None
     run.failing = {"rank1"}
@@ -361,7 +361,7 @@ def test_any_ranks_are_covered(traces: tuple[Trace, ...]) -> None:
 
 def test_of_one_rank_waiting_for_another_is_told_from_transfer() -> None:
     run = run_of(*(rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))))
-    fleet = Fleets(run).of(run.open("run", "rank0", "1"))
+    fleet = fleet_in(run)
     for number, letters in ((0, "k" * 6 + "l" + "w" * 14 + "n" * 9), (1, "k" * 20 + "l" + "n" * 9)):
         opened = run.insight("run", f"rank{number}", "1")
         trace, facts = opened.opened.trace, opened.opened.facts

@@ -109,7 +109,7 @@ def call_table(
     total = sum_by(own, n, dur)
     count, whole = np.bincount(own, minlength=n), np.bincount(group, minlength=n)
     on_thread = sum_by(own, n, np.where(calls.track[outer] == launches.thread, dur, 0))
-    time = selected_time(trace, facts, selection)
+    time = selected_time(facts, selection)
     share = on_thread / time if time and launches.thread >= 0 else np.full(n, np.nan)
     table = API_CALLS.build(
         trace.strings,
@@ -125,12 +125,11 @@ def call_table(
     return table.take(np.argsort(-total, kind="stable"))
 
 
-def selected_time(trace: Trace, facts: Facts, selection: Selection) -> int:
+def selected_time(facts: Facts, selection: Selection) -> int:
     """Time of the selected steps, ns; of a recording that marks none, from its first event to its last."""
-    steps = facts["steps"]
     if selection.whole:
-        spans = trace["spans"]
-        return int((spans["start"] + spans["dur"]).max(initial=0))
+        return int(facts.summary["span_ns"])
+    steps = facts["steps"]
     return int((steps["end"] - steps["start"])[selection.steps].sum())
 
 

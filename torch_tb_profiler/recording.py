@@ -38,6 +38,12 @@ to 80 µs. We count from the shapes afterwards.
 _RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 """Environment variables in which torchrun, Open MPI, MPICH and Slurm pass the rank."""
 _NO_NAME = frozenset("/\\\0")
+_OF_AUTOGRAD = ("use_cpu", "use_device", "use_kineto", "use_mtia")
+"""Options of ``torch.autograd.profiler.profile`` that ``torch.profiler`` lacks: they choose
+activities.
+"""
+_ACTIVITIES = {"cuda": "CUDA", "xpu": "XPU", "mtia": "MTIA", "hpu": "HPU"}
+"""``use_device`` → name of the ``ProfilerActivity``; any other device is PrivateUse1's."""
 
 
 class Recording:
@@ -59,6 +65,7 @@ class Recording:
         worker: str | None,
         options: dict[str, Any],
         first_step: int = 0,
+        enabled: bool = True,
     ) -> None:
         if warmup < 0 or active < 1 or repeat < 1:
             raise BadRequest(
@@ -74,6 +81,7 @@ class Recording:
                 f"{directory} is a URL; recordings are written to local folders.",
                 "Pass a local folder and copy its files afterwards.",
             )
+        _check_activities(options)
         self.directory = Path(directory).expanduser()
         self.paths: list[Path] = []
         self.profile: Any = None
@@ -82,6 +90,7 @@ class Recording:
         self._ready: Callable[[Any], object] | None = options.pop("on_trace_ready", None)
         self._schedule: Schedule | None = options.pop("schedule", None)
         self._options = {**DEFAULTS, **options}
+        self._enabled = enabled
         self._torch: Any = None
         self._step = self._begin = self._first = first_step
         self._fallback: Any = None
@@ -108,9 +117,12 @@ class Recording:
             MissingPackage: PyTorch is not installed.
             SourceError: the folder cannot be written to.
         """
+        if not self._enabled:
+            return
         if self._torch is not None:
             raise BadRequest("The recording has already begun.", "Use one `record` per recording.")
         self._torch = _torch()
+        self._options = _with_activities(self._torch, self._options)
         rank = rank_of_process()
         if self._ranks is not None and (rank or 0) not in self._ranks:
             return
@@ -124,6 +136,8 @@ class Recording:
         Raises:
             BadRequest: the recording has not begun.
         """
+        if not self._enabled:
+            return
         if self._torch is None:
             raise BadRequest(
                 "The recording has not begun.",
@@ -283,6 +297,7 @@ def record(
     repeat: int = 1,
     ranks: int | Iterable[int] | None = None,
     worker: str | None = None,
+    enabled: bool = True,
     **options: Any,
 ) -> Recording:
     """Record a few steps of a loop for TensorBoard; call ``step()`` after each iteration.
@@ -303,12 +318,18 @@ def record(
         ranks: ranks of a distributed job that record; None: all.
         worker: first part of the file name; default ``rank<N>`` if the rank is known, else
             ``worker0``.
+        enabled: False records nothing, writes nothing and does not import PyTorch; every method
+            does nothing. For a switch of the program: ``enabled=args.profile``.
         options: options of ``torch.profiler.profile`` that override our defaults: shapes, memory,
             stacks and modules of the host and every accelerator that PyTorch sees. ``schedule``
-            replaces ``warmup``, ``active`` and ``repeat``.
+            replaces ``warmup``, ``active`` and ``repeat``. Of ``torch.autograd.profiler.profile``
+            also ``use_cpu``, ``use_device`` (``"cuda"``, ``"xpu"``, ``"mtia"``, ``"hpu"``, or the
+            name of a private backend; None: the host alone) and ``use_mtia``, which choose the
+            ``activities``, and ``use_kineto``, which is always so.
 
     Raises:
-        BadRequest: a number is too small, the worker name is invalid, or the folder is a URL.
+        BadRequest: a number is too small, the worker name is invalid, the folder is a URL, or
+            options contradict each other.
     """
     return Recording(
         directory,
@@ -318,7 +339,50 @@ def record(
         ranks=ranks,
         worker=worker,
         options=options,
+        enabled=enabled,
     )
+
+
+def _check_activities(options: dict[str, Any]) -> None:
+    chosen = [name for name in _OF_AUTOGRAD if name in options and name != "use_kineto"]
+    if chosen and options.get("activities") is not None:
+        raise BadRequest(
+            f"activities and {chosen[0]} both say what is recorded.", "Pass one of them."
+        )
+    if options.get("use_kineto", True) is False:
+        raise BadRequest(
+            "use_kineto=False: torch.profiler records with Kineto only.", "Leave use_kineto out."
+        )
+    device = options.get("use_device")
+    if device is not None and not isinstance(device, str):
+        raise BadRequest(f"use_device={device!r} is no name of a device.", 'Pass "cuda", say.')
+    if options.get("use_cpu", True) is False and "use_device" in options and device is None:
+        raise BadRequest(
+            "use_cpu=False and use_device=None leave nothing to record.", "Leave one of them out."
+        )
+
+
+def _with_activities(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options with those of ``torch.autograd.profiler.profile`` as ``activities``."""
+    given = {name: options[name] for name in _OF_AUTOGRAD if name in options}
+    options = {name: value for name, value in options.items() if name not in given}
+    if not given.keys() - {"use_kineto"}:
+        return options
+    known, supported = torch.profiler.ProfilerActivity, set(torch.profiler.supported_activities())
+    activities = set(supported)
+    if "use_device" in given:
+        activities = {known.CPU}
+        if device := given["use_device"]:
+            activities.add(getattr(known, _ACTIVITIES.get(device, "PrivateUse1"), device))
+    if given.get("use_mtia"):
+        activities.add(getattr(known, "MTIA", "mtia"))
+    if not given.get("use_cpu", True):
+        activities.discard(known.CPU)
+    if missing := sorted(map(str, activities - supported)):
+        warnings.warn(
+            f"This PyTorch cannot record {', '.join(missing)}: that is left out.", stacklevel=4
+        )
+    return {**options, "activities": activities & supported or {known.CPU}}
 
 
 def _make_folder(directory: Path) -> None:

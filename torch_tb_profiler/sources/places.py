@@ -73,7 +73,7 @@ def shown(location: str) -> str:
 
 
 def readable(name: str) -> str:
-    """A file name that JSON can carry: bytes that are not UTF-8 become ``\udcff`` and stay
+    r"""A file name that JSON can carry: bytes that are not UTF-8 become ``\udcff`` and stay
     distinct.
     """
     return name.encode("utf-8", "backslashreplace").decode("utf-8")

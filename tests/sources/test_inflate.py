@@ -4,17 +4,50 @@ from __future__ import annotations
 
 import gzip
 import random
-from collections.abc import Iterator
+import struct
+import zlib
+from collections.abc import Callable, Iterator
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
-from torch_tb_profiler.sources.inflate import PIECE_BYTES, Inflated, compression_of, inflate
+from torch_tb_profiler.sources.inflate import (
+    MOST_IDLE,
+    MOST_LAYERS,
+    PIECE_BYTES,
+    Inflated,
+    compression_of,
+    inflate,
+)
 
 CHANCE = random.Random(1)
 TEXT = b"".join(b'{"ph": "X", "ts": %d},\n' % CHANCE.randrange(10**15) for _ in range(40_000))
 GZIP = gzip.compress(TEXT)
 ZSTD = zstandard.compress(TEXT)
+ZLIB = zlib.compress(TEXT)
+SHORT = TEXT[:30_000]
+
+
+def skippable(number: int, content: bytes) -> bytes:
+    """A zstd frame that holds no text, such as the table of a seekable file."""
+    return struct.pack("<II", 0x184D2A50 + number, len(content)) + content
+
+
+def narrow_zlib(text: bytes, bits: int) -> bytes:
+    packer = zlib.compressobj(wbits=bits)
+    return packer.compress(text) + packer.flush()
+
+
+PACKERS: list[Callable[[bytes], bytes]] = [
+    gzip.compress,
+    zstandard.compress,
+    zlib.compress,
+    lambda text: narrow_zlib(text, 10),
+    lambda text: skippable(0, b"head") + zstandard.compress(text),
+    lambda text: zstandard.compress(text) + skippable(14, b""),
+]
 
 
 def run(data: bytes, piece: int = 1 << 20) -> tuple[bytes, Inflated]:
@@ -28,8 +61,8 @@ def run(data: bytes, piece: int = 1 << 20) -> tuple[bytes, Inflated]:
 
 @pytest.mark.parametrize(
     "data",
-    [GZIP, ZSTD, TEXT, GZIP + GZIP, ZSTD + ZSTD, GZIP + b"\0" * 100],
-    ids=["gzip", "zstd", "plain", "two_gzip", "two_zstd", "padded"],
+    [GZIP, ZSTD, ZLIB, TEXT, GZIP + GZIP, ZSTD + ZSTD, GZIP + b"\0" * 100],
+    ids=["gzip", "zstd", "zlib", "plain", "two_gzip", "two_zstd", "padded"],
 )
 @pytest.mark.parametrize("piece", [1 << 20, 1000, 7])
 def test_whole(data: bytes, piece: int) -> None:
@@ -39,8 +72,8 @@ def test_whole(data: bytes, piece: int) -> None:
     assert (state.problem, state.consumed) == (None, len(data))
 
 
-@pytest.mark.parametrize("data", [GZIP, ZSTD], ids=["gzip", "zstd"])
-@pytest.mark.parametrize("share", [0.0001, 0.3, 0.5, 0.9, 0.99999])
+@pytest.mark.parametrize("data", [GZIP, ZSTD, ZLIB], ids=["gzip", "zstd", "zlib"])
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.9, 0.99999])
 def test_truncated(data: bytes, share: float) -> None:
     text, state = run(data[: max(5, int(len(data) * share))])
     assert TEXT.startswith(text)
@@ -62,7 +95,7 @@ def test_damaged_in_the_middle_gives_what_comes_before() -> None:
     assert len(text) > len(TEXT) * 0.4
 
 
-@pytest.mark.parametrize(("data", "kind"), [(GZIP, "gzip"), (ZSTD, "zstd")])
+@pytest.mark.parametrize(("data", "kind"), [(GZIP, "gzip"), (ZSTD, "zstd"), (ZLIB, "zlib")])
 def test_what_follows_the_last_member(data: bytes, kind: str) -> None:
     text, state = run(data + b"garbage")
     assert text == TEXT
@@ -73,6 +106,48 @@ def test_what_follows_the_last_member(data: bytes, kind: str) -> None:
 def test_pieces_stay_small() -> None:
     for bomb in (gzip.compress(bytes(50 << 20)), zstandard.compress(bytes(50 << 20))):
         assert max(map(len, inflate(iter([bomb]), Inflated()))) <= PIECE_BYTES
+
+
+@given(st.lists(st.sampled_from(PACKERS), max_size=MOST_LAYERS), st.integers(1, 5000))
+def test_layers_in_any_order(packers: list[Callable[[bytes], bytes]], piece: int) -> None:
+    data = SHORT
+    for packer in packers:
+        data = packer(data)
+    assert run(data, piece) == (SHORT, Inflated(len(data), None))
+
+
+@given(st.lists(st.sampled_from(PACKERS), min_size=1, max_size=MOST_LAYERS), st.floats(0.5, 0.99))
+def test_truncated_layers_give_what_comes_before(
+    packers: list[Callable[[bytes], bytes]], share: float
+) -> None:
+    data = SHORT
+    for packer in packers:
+        data = packer(data)
+    text, state = run(data[: int(len(data) * share)])
+    assert SHORT.startswith(text)
+    assert state.problem is not None
+
+
+def test_one_layer_too_many_stays_compressed() -> None:
+    data = SHORT
+    for _ in range(MOST_LAYERS + 1):
+        data = gzip.compress(data)
+    assert run(data)[0] == gzip.compress(SHORT)
+
+
+@pytest.mark.parametrize("filling", [b"\0", gzip.compress(b""), skippable(3, bytes(100))])
+def test_a_layer_of_nothing_has_an_end(filling: bytes) -> None:
+    endless = gzip.compress(SHORT) if b"\x2a" not in filling else zstandard.compress(SHORT)
+    text, state = run(gzip.compress(endless + filling * (3 * MOST_IDLE // len(filling)), 1))
+    assert text == SHORT
+    assert state.problem is not None
+    assert "holds nothing" in state.problem
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), max_size=100))
+def test_text_with_the_header_of_zlib_stays_text(rest: str) -> None:
+    for header in (b"x^", b"hC", b"8O", b"HK", b"(S", b"XG"):
+        assert compression_of(header + rest.encode() + b" 17\n") == "plain"
 
 
 def test_short_heads() -> None:

@@ -30,7 +30,7 @@ from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.source_file import open_original, original_text
 from torch_tb_profiler.sources.identity import is_at
-from torch_tb_profiler.sources.inflate import compression_of
+from torch_tb_profiler.sources.inflate import HEAD_BYTES, compression_of
 from torch_tb_profiler.sources.places import is_url, local_path, words
 from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, text_of
@@ -190,7 +190,7 @@ def _text(opened: Opened, offset: int, size: int) -> bytes:
     file, raw_size = open_original(opened)
     try:
         if file.seekable():
-            if compression_of(file.read(4)) == "plain":
+            if compression_of(file.read(HEAD_BYTES)) == "plain":
                 with file:
                     file.seek(offset)
                     return file.read(size)

@@ -24,8 +24,9 @@ from typing import Any
 UNNAMED_SPAN = "trace"
 """Span name for files without one. Named spans are digits, so the two cannot clash."""
 
+_PACKED = r"(?:\.(?:gz|zst|zlib))"
 _HANDLER = re.compile(
-    r"^(?P<worker>.+?)(?:\.(?P<span>\d{1,40}))?(?P<suffix>\.pt\.trace\.json(?:\.(?:gz|zst))?)$",
+    rf"^(?P<worker>.+?)(?:\.(?P<span>\d{{1,40}}))?(?P<suffix>\.pt\.trace\.json{_PACKED}*)$",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
@@ -34,12 +35,12 @@ _PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)"
 """Log folders are full of .txt files; only those named after stacks are traces. tlparse writes the times of the compiler as a trace."""
 _OTHER = re.compile(
-    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?\.(?:gz|zst)"
+    rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?{_PACKED}+"
     rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
 _EXTRA = re.compile(
-    rf"\.raw\.json\.(?:gz|zst)$|(?:\.pickle|\.pkl|{_STACKS})(?:\.(?:gz|zst))?$", re.IGNORECASE
+    rf"\.raw\.json{_PACKED}+$|(?:\.pickle|\.pkl|{_STACKS}){_PACKED}*$", re.IGNORECASE
 )
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(

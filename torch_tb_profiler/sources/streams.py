@@ -23,7 +23,7 @@ from typing import IO, Any
 from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
-from torch_tb_profiler.sources.inflate import Inflated, compression_of, inflate
+from torch_tb_profiler.sources.inflate import HEAD_BYTES, Inflated, compression_of, inflate
 from torch_tb_profiler.sources.places import (
     archive_of,
     base_name,
@@ -298,7 +298,7 @@ def text_of(file: IO[bytes], size: int | None, location: str) -> TextStream:
         identity = identity_of(file)
         if is_url(location) or not file.seekable():
             return TextStream(file, size, name=name, identity=identity)
-        compressed = compression_of(file.read(4)) != "plain"
+        compressed = compression_of(file.read(HEAD_BYTES)) != "plain"
         file.seek(0)
     except OSError as error:
         file.close()

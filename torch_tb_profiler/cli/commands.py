@@ -14,10 +14,6 @@ from torch_tb_profiler.cli import programs
 from torch_tb_profiler.cli.programs import PATH
 from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive
 
-_PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
-tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
-kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
-
 _WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls, long_calls,
 launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, memory_categories, memory_changes,
 memory_segments, memory_failures, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default:
@@ -87,16 +83,9 @@ def _event(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _steps(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--steps", metavar="STEPS", help="steps by index, like 3 or 3-7 (default: all)"
-    )
-    parser.add_argument("--skip-cold", action="store_true", help="leave out cold steps")
-
-
 def _table(parser: argparse.ArgumentParser, groups: tuple[str, ...]) -> None:
     _reports(parser)
-    _steps(parser)
+    programs.steps(parser)
     parser.add_argument(
         "--by", choices=groups, default=groups[0], help="group rows by this (default: %(default)s)"
     )
@@ -122,7 +111,7 @@ def _ranges(parser: argparse.ArgumentParser) -> None:
     programs.trace(parser)
     form = _form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
-    _steps(parser)
+    programs.steps(parser)
     _order(parser, "busy time on the device, else on the host")
 
 
@@ -141,7 +130,7 @@ def _api_calls(parser: argparse.ArgumentParser) -> None:
         metavar="TEXT",
         help="sequences: what operators with this in their name launch, instead of runs on a stream",
     )
-    _steps(parser)
+    programs.steps(parser)
     _order(parser, "time")
 
 
@@ -156,7 +145,7 @@ def _experiments(parser: argparse.ArgumentParser) -> None:
 
 def _critical_path(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
-    _steps(parser)
+    programs.steps(parser)
     _limit(parser, "rows of the text; JSON has all")
     parser.add_argument(
         "--ranks",
@@ -167,7 +156,7 @@ def _critical_path(parser: argparse.ArgumentParser) -> None:
 
 def _iterations(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
-    _steps(parser)
+    programs.steps(parser)
     parser.add_argument(
         "--limit",
         metavar="N",
@@ -180,7 +169,7 @@ def _iterations(parser: argparse.ArgumentParser) -> None:
 def _what_if(parser: argparse.ArgumentParser) -> None:
     programs.trace(parser, "?")
     _form(parser)
-    _steps(parser)
+    programs.steps(parser)
     parser.add_argument(
         "--change",
         metavar="NAME[:KEY=VALUE,...]",
@@ -197,7 +186,7 @@ def _kernels(parser: argparse.ArgumentParser) -> None:
 
 def _compiled(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
-    _steps(parser)
+    programs.steps(parser)
     parser.add_argument(
         "--provenance",
         metavar="FOLDER",
@@ -206,29 +195,6 @@ def _compiled(parser: argparse.ArgumentParser) -> None:
         " trace)",
     )
     _limit(parser)
-
-
-def _pyprof(parser: argparse.ArgumentParser) -> None:
-    programs.trace(parser)
-    _steps(parser)
-    default = "idx,dir,sub,mod,op,kernel,params,sil"
-    parser.add_argument(
-        "-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
-    form.add_argument(
-        "-w",
-        dest="width",
-        metavar="WIDTH",
-        type=positive,
-        help="print aligned columns, at most WIDTH characters a line",
-    )
-    form.add_argument(
-        "--json",
-        action="store_true",
-        help="print a JSON array with one object per kernel; unknown is null",
-    )
 
 
 def _sql(parser: argparse.ArgumentParser) -> None:
@@ -308,7 +274,7 @@ def _report(parser: argparse.ArgumentParser) -> None:
 
 def _export(parser: argparse.ArgumentParser) -> None:
     programs.trace(parser)
-    _steps(parser)
+    programs.steps(parser)
     parser.add_argument("--what", metavar="WHAT", help=_WHAT)
     parser.add_argument(
         "--to",
@@ -424,7 +390,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "pyprof",
         "print PyProf's kernel table, one line per kernel launch",
-        _pyprof,
+        programs.pyprof,
         ("pyprof:run",),
     ),
     Command(

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.values import numbers, path_or_url, percent, port, positive, words
+from torch_tb_profiler.cli.values import (
+    STANDARD_INPUT,
+    numbers,
+    path_or_input,
+    path_or_url,
+    percent,
+    port,
+    positive,
+    words,
+)
 
 PATH = "trace file, run folder or logdir: a path or a URL"
+_PYPROF_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
+tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
+kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
 
 def trace(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
@@ -30,6 +42,53 @@ def workers(parser: argparse.ArgumentParser) -> None:
 def cache(parser: argparse.ArgumentParser) -> None:
     """Whether what was imported is kept."""
     parser.add_argument("--no-cache", action="store_true", help="do not use the import cache")
+
+
+def steps(parser: argparse.ArgumentParser) -> None:
+    """Which steps."""
+    parser.add_argument(
+        "--steps", metavar="STEPS", help="steps by index, like 3 or 3-7 (default: all)"
+    )
+    parser.add_argument("--skip-cold", action="store_true", help="leave out cold steps")
+
+
+def pyprof(parser: argparse.ArgumentParser) -> None:
+    """Of ``pyprof``."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=path_or_input,
+        nargs="?",
+        default=STANDARD_INPUT,
+        help="trace file, folder with one trace, or a file that --dict or PyProf's parser wrote: a path or a URL;"
+        " - or nothing is standard input",
+    )
+    workers(parser)
+    cache(parser)
+    steps(parser)
+    default = "idx,dir,sub,mod,op,kernel,params,sil"
+    parser.add_argument(
+        "-c", dest="columns", metavar="COLUMNS", default=default, help=_PYPROF_COLUMNS
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
+    form.add_argument(
+        "-w",
+        dest="width",
+        metavar="WIDTH",
+        type=positive,
+        help="print aligned columns, at most WIDTH characters a line",
+    )
+    form.add_argument(
+        "--json",
+        action="store_true",
+        help="print a JSON array with one object per kernel; unknown is null",
+    )
+    form.add_argument(
+        "--dict",
+        action="store_true",
+        help="print every column as a dictionary per line, with the keys of PyProf's parser; each line is Python and JSON",
+    )
 
 
 def serve(parser: argparse.ArgumentParser) -> None:

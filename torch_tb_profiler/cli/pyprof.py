@@ -6,9 +6,13 @@ Imports inside functions: the trace is opened before what makes the table is imp
 from __future__ import annotations
 
 import argparse
+import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -16,20 +20,23 @@ import msgspec
 
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
 from torch_tb_profiler.cli.plain import printable
-from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.cli.values import STANDARD_INPUT
+from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.views.escapes import csv_field
 from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.store.columns import Mask
+    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.views.pyprof import Cell, KernelCells
+    from torch_tb_profiler.views.pyprof_lines import ListedCells
 
 ALL = "all"
 ROWS_AT_ONCE = 10_000
 """Rows that are made and printed together, to bound memory."""
 _WIDEST = 10_000
 """Characters of a line at most, whatever ``-w`` asks for."""
+_INPUT = "standard input"
 _SHARED = ("kernel", "params")
 """Columns that share the rest of the width."""
 
@@ -45,34 +52,99 @@ class _Form:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the table of the one trace at ``options.path``; the exit code.
+    """Print the table of the one trace, or list of kernels, at ``options.path``; the exit code.
 
     Raises:
         BadRequest: there is no such column or step, the columns do not fit the width, or the path
             holds several traces.
         SourceError, NotATrace: the trace cannot be read.
     """
-    keys = chosen_columns(options.columns)
+    keys = list(COLUMNS) if options.dict else chosen_columns(options.columns)
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
-    opened = single_trace(options.path, settings, options.worker)
+    if options.path != STANDARD_INPUT:
+        return _print(options, options.path, settings, keys, form)
+    with _standard_input() as path:
+        try:
+            # What has no name is not kept.
+            return _print(options, path, replace(settings, use_cache=False), keys, form)
+        except ProfilerError as error:
+            error.message = error.message.replace(path, _INPUT)
+            raise
+
+
+def _print(
+    options: argparse.Namespace, path: str, settings: Settings, keys: Sequence[str], form: _Form
+) -> int:
+    cells, wanted = _listed(options, path, settings) or _of_trace(options, path, settings)
+    if not cells.rows:
+        name = _INPUT if options.path == STANDARD_INPUT else path
+        print(printable(f"torch-tb-profiler: {name} holds no kernels."), file=sys.stderr)
+    parts = _parts(cells, keys, wanted)
+    texts = (
+        _dictionaries(parts, keys)
+        if options.dict
+        else _json(parts, keys)
+        if options.json
+        else _lines(parts, keys, form)
+    )
+    for text in texts:
+        write(text)
+    return 0
+
+
+@contextmanager
+def _standard_input() -> Iterator[str]:
+    """A temporary file of what comes on standard input: formats are read back and forth.
+
+    Raises:
+        SourceError: it cannot be read or kept, or there is none.
+    """
+    with tempfile.TemporaryDirectory(prefix="torch-tb-profiler-") as folder:
+        path = os.path.join(folder, _INPUT)
+        try:
+            if sys.stdin is None or sys.stdin.isatty():
+                raise SourceError("No PATH is given, and nothing comes on standard input.")
+            with open(path, "wb") as file:
+                shutil.copyfileobj(sys.stdin.buffer, file, 1 << 20)
+        except (OSError, ValueError) as error:
+            raise SourceError(f"Standard input cannot be read: {error}.") from error
+        yield path
+
+
+def _listed(
+    options: argparse.Namespace, path: str, settings: Settings
+) -> tuple[ListedCells, Sequence[bool]] | None:
+    """The kernels of a file of dictionaries; None if it is another."""
+    from torch_tb_profiler.runs.kernel_lines import kernel_lines
+
+    found = kernel_lines(path, settings)
+    if found is None:
+        return None
+    if options.steps or options.skip_cold:
+        raise BadRequest("A list of kernels has no steps.", "Leave out --steps and --skip-cold.")
+    from torch_tb_profiler.views.pyprof_lines import ListedCells
+
+    lines, counts = found
+    lost = sum(counts.as_dict().values())
+    if lost:
+        said = f"{lost} {'line is' if lost == 1 else 'lines are'} no dictionary of a kernel"
+        print(f"torch-tb-profiler: {said}, and left out.", file=sys.stderr)
+    return ListedCells(lines), [True] * len(lines)
+
+
+def _of_trace(
+    options: argparse.Namespace, path: str, settings: Settings
+) -> tuple[KernelCells, Sequence[bool]]:
+    opened = single_trace(path, settings, options.worker)
     from torch_tb_profiler.analysis.figures.selection import mask
     from torch_tb_profiler.analysis.pyprof.table import kernel_table
     from torch_tb_profiler.views.pyprof import KernelCells
 
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
-    selection = selected_steps(opened, options)
-    if not len(table.row):
-        print(printable(f"torch-tb-profiler: {options.path} holds no kernels."), file=sys.stderr)
-    parts = _parts(
-        KernelCells(opened.trace, insight, table),
-        keys,
-        mask(selection, opened.facts["span_links"]["step"][table.row]),
-    )
-    for text in _json(parts, keys) if options.json else _lines(parts, keys, form):
-        write(text)
-    return 0
+    wanted = mask(selected_steps(opened, options), opened.facts["span_links"]["step"][table.row])
+    return KernelCells(opened.trace, insight, table), wanted.tolist()
 
 
 def chosen_columns(text: str) -> list[str]:
@@ -91,10 +163,12 @@ def chosen_columns(text: str) -> list[str]:
     return keys
 
 
-def _parts(cells: KernelCells, keys: Sequence[str], wanted: Mask) -> Iterator[list[list[Cell]]]:
+def _parts(
+    cells: KernelCells | ListedCells, keys: Sequence[str], wanted: Sequence[bool]
+) -> Iterator[list[list[Cell]]]:
     """The columns of the wanted rows, some rows at a time."""
     for begin in range(0, cells.rows, ROWS_AT_ONCE):
-        some = wanted[begin : begin + ROWS_AT_ONCE].tolist()
+        some = wanted[begin : begin + ROWS_AT_ONCE]
         if any(some):
             yield [
                 list(compress(cells.column(key, begin, begin + ROWS_AT_ONCE), some)) for key in keys
@@ -111,6 +185,16 @@ def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[st
         )
         before = ",\n"
     yield "\n]\n" if before == ",\n" else "[]\n"
+
+
+def _dictionaries(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
+    """A dictionary per row and line."""
+    from torch_tb_profiler.views.pyprof_lines import line_of
+
+    encode = msgspec.json.Encoder().encode
+    for columns in parts:
+        for row in zip(*columns, strict=True):
+            yield encode(line_of(dict(zip(keys, row, strict=True)))).decode() + "\n"
 
 
 def _lines(parts: Iterator[list[list[Cell]]], keys: Sequence[str], form: _Form) -> Iterator[str]:

@@ -16,11 +16,19 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
 
 
+STANDARD_INPUT = "-"
+
+
+def path_or_input(text: str) -> str:
+    """A path or URL, or ``-``: standard input."""
+    return text if text == STANDARD_INPUT else path_or_url(text)
+
+
 def path_or_url(text: str) -> str:
     """A path or URL, not empty and not standard input."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
-    if text == "-":
+    if text == STANDARD_INPUT:
         raise argparse.ArgumentTypeError(
             "standard input cannot be read: give a file (./- if that is its name)"
         )

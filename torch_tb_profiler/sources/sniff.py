@@ -30,6 +30,8 @@ _FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*
 """A line of folded stacks: frames, a blank, an integer."""
 _FOLDED_FRAMES = 20
 """A first line that does not end within the head counts as a stack if it has this many frames."""
+_KERNEL_LINE = re.compile(rb"""["']k(?:Short|Long)Name["']\s*:""")
+"""The dictionary of a kernel, as PyProf's parser prints one per line."""
 _SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 _TRACE_KEYS = re.compile(
@@ -130,6 +132,11 @@ def judge(head: Head) -> str | None:
         return _judge_sqlite(head)
     if is_folded(head.text) or is_perfetto(head.text):
         return None
+    if is_kernel_lines(head.text):
+        return (
+            "Not a trace: a list of kernels without times, as PyProf's parser writes it;"
+            " torch-tb-profiler pyprof FILE prints it."
+        )
     text = head.text.removeprefix(BYTE_ORDER_MARK).lstrip()
     if not text:
         if head.problem:
@@ -158,6 +165,15 @@ def is_folded(head: bytes) -> bool:
         and head[:1] not in (b"{", b"[")
         and head.count(b";") >= _FOLDED_FRAMES
     )
+
+
+def is_kernel_lines(head: bytes) -> bool:
+    """Whether a text begins like PyProf's ``net.dict``: a dictionary of a kernel per line."""
+    head = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if head[:1] != b"{":
+        return False
+    line = head.partition(b"\n")[0]
+    return _KERNEL_LINE.search(line) is not None and _EVENTS.search(line) is None
 
 
 def is_perfetto(head: bytes) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.hardware.element_types import precision
+from torch_tb_profiler.hardware.work import Work
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.strings import NONE
 
@@ -41,8 +42,19 @@ def parameters(work: AttributedWork, workload: int) -> str | None:
     written = texts[int(table["parameters"][workload])]
     if written:
         kind = texts[int(table["precision"][workload])]
-        return _joined(written.replace(" ", ""), kind)
-    call = recorded_call(work, workload)
+        return _joined(written, kind)
+    return _shapes(recorded_call(work, workload))
+
+
+def call_parameters(call: Call, known: Work | None) -> str | None:
+    """The same of a call and its work."""
+    if known is not None and known.parameters:
+        written = ", ".join(f"{key}={value}" for key, value in known.parameters.items())
+        return _joined(written, known.precision)
+    return _shapes(call)
+
+
+def _shapes(call: Call | None) -> str | None:
     tensors: list[Tensor] = []
     for given in call.inputs if call is not None else ():
         if given is not None:
@@ -62,6 +74,7 @@ def recorded_call(work: AttributedWork, workload: int) -> Call | None:
 
 
 def _joined(written: str, kind: str) -> str:
+    written = written.replace(" ", "")
     return f"{written},type={kind}" if kind else written
 
 

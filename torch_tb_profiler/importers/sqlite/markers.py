@@ -141,7 +141,7 @@ def _dims(sizes: str | None) -> bytes:
 
 def _pyprof(text: str) -> Marker | None:
     """The meaning of a PyProf text; None if it is not one."""
-    value = _literal(text)
+    value = literal(text)
     if not isinstance(value, dict):
         return None
     lines = value.get("traceMarker")
@@ -157,9 +157,9 @@ def _pyprof(text: str) -> Marker | None:
     return Marker(written) if isinstance(written, str) and written else None
 
 
-def _literal(text: str) -> Any:
+def literal(text: str, longest: int = _LONGEST_LITERAL) -> Any:
     """The value of a Python literal of bounded size and depth; None if invalid."""
-    if len(text) > _LONGEST_LITERAL or _depth(text) > _DEEPEST:
+    if len(text) > longest or _depth(text) > _DEEPEST:
         return None
     try:
         return ast.literal_eval(text)

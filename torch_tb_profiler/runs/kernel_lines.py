@@ -1,0 +1,33 @@
+"""Files of PyProf's dictionaries of kernels, which are no traces: they have no times."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources.streams import open_text
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.store.defects import DefectCounts
+    from torch_tb_profiler.store.kernel_line import KernelLine
+
+
+def kernel_lines(path: str, settings: Settings) -> tuple[list[KernelLine], DefectCounts] | None:
+    """The kernels that a file on this machine lists; None if it is not one that does.
+
+    Raises:
+        NotATrace: no line is a kernel, or there is too much text.
+        SourceError: it cannot be read.
+    """
+    if places.scheme_of(path) or not os.path.isfile(places.local_path(path)):
+        return None
+    location = places.local_path(path)
+    if not sniff.is_kernel_lines(sniff.read_head(location).text):
+        return None
+    from torch_tb_profiler.importers.kernel_lines import read_kernel_lines
+
+    with open_text(location) as stream:
+        stream.limit(settings)
+        return read_kernel_lines(stream)

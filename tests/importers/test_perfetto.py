@@ -29,7 +29,8 @@ from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import Head, is_perfetto, judge
+from torch_tb_profiler.sources.packets import is_perfetto
+from torch_tb_profiler.sources.sniff import Head, judge
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role

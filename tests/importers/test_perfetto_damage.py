@@ -21,7 +21,7 @@ from torch_tb_profiler.importers.perfetto.pairs import match
 from torch_tb_profiler.importers.perfetto.plain import plain_runs
 from torch_tb_profiler.importers.perfetto.reading import read_perfetto
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import is_perfetto
+from torch_tb_profiler.sources.packets import is_perfetto
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace

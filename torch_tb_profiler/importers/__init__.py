@@ -6,7 +6,8 @@ from torch_tb_profiler.importers.chrome_trace import read_chrome_trace
 from torch_tb_profiler.importers.content import PeekedText
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded, is_perfetto
+from torch_tb_profiler.sources.packets import is_perfetto
+from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded, is_rocprofv3
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.model import Trace
 
@@ -34,6 +35,10 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         return read_sqlite(
             peeked, stream.path if isinstance(stream, TextStream) else None, progress
         )
+    if is_rocprofv3(peeked.head):
+        from torch_tb_profiler.importers.rocprofv3.reading import read_rocprofv3
+
+        return read_rocprofv3(peeked, settings, progress)
     if is_perfetto(peeked.head):
         from torch_tb_profiler.importers.perfetto.reading import read_perfetto
 

@@ -25,6 +25,7 @@ from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, RAWS, Event, decode_loose
 from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.repair import repair
+from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.runs.chrome_text import events
@@ -83,7 +84,8 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     trace = opened.trace
     # Lists of stacks have no text of events either.
     no_text = trace["spans"].n and not trace["chunks"].n
-    if no_text or trace.header.get(DATABASE_TABLES) or PERFETTO in trace.header:
+    translated = PERFETTO in trace.header or ROCPROFV3 in trace.header
+    if no_text or trace.header.get(DATABASE_TABLES) or translated:
         return _document(header, events(trace, start, end))
     stream = original_text(opened)
     return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))

@@ -23,6 +23,7 @@ from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
 from torch_tb_profiler.importers.perfetto import PERFETTO
+from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.sqlite import read_record
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.tracks import id_text
@@ -116,7 +117,7 @@ class EventTexts:
         if last is None or last.number != number or last.of() is not opened.trace:
             self._last = None
             chunks = opened.trace["chunks"]
-            if PERFETTO in opened.trace.header:
+            if PERFETTO in opened.trace.header or ROCPROFV3 in opened.trace.header:
                 self._last = _translated(opened, number)
                 return self._last
             text = _text(opened, int(chunks["offset"][number]), int(chunks["size"][number]))
@@ -211,8 +212,13 @@ def _text(opened: Opened, offset: int, size: int) -> bytes:
 
 
 def _translated(opened: Opened, number: int) -> _Chunk:
-    """The entries that packets of a Perfetto trace stand for; those before are read for their names."""
-    from torch_tb_profiler.importers.perfetto.reading import entries_at
+    """The entries that packets of a Perfetto trace, or records of rocprofv3, stand for; those before are
+    read for their names.
+    """
+    if PERFETTO in opened.trace.header:
+        from torch_tb_profiler.importers.perfetto.reading import entries_at
+    else:
+        from torch_tb_profiler.importers.rocprofv3.reading import entries_at
 
     with original_text(opened) as stream:
         events, texts = entries_at(stream, opened.trace, number)

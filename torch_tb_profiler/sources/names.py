@@ -32,16 +32,22 @@ _HANDLER = re.compile(
 _DATABASES = r"\.sqlite3?|\.db|\.sql|\.nvvp|\.nvprof"
 _STACKS = r"\.txt|\.folded|\.stacks"
 _PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
+_OTHER_TOOLS = r"\.chrome_trace|\.hatchet"
+"""Endings of Triton's Proton."""
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)"
 """Log folders are full of .txt files; only those named after stacks are traces. tlparse writes the times of the compiler as a trace."""
 _OTHER = re.compile(
     rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?{_PACKED}+"
-    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|\.nsys-rep|\.qdrep)$",
+    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|{_OTHER_TOOLS}|\.nsys-rep|\.qdrep)$",
     re.IGNORECASE | re.DOTALL,
 )
 _EXTRA = re.compile(
     rf"\.raw\.json{_PACKED}+$|(?:\.pickle|\.pkl|{_STACKS}){_PACKED}*$", re.IGNORECASE
 )
+_DUMP = re.compile(
+    r"(?P<worker>[^.]*(?:trace|rank|dump|nccl|flight)[^.]*\d)(?P<suffix>)", re.IGNORECASE
+)
+"""The Flight Recorder's dumps of each rank have no ending; a prefix before the rank can be chosen."""
 _RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
 _PROCESS = re.compile(
     r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)",
@@ -162,7 +168,7 @@ class TraceName:
 
 def parse(file_name: str, folder: str = "") -> TraceName | None:
     """The parts of a file name; None if no trace has its suffix (.json .pickle .gz .txt ...)."""
-    match = _HANDLER.match(file_name) or _OTHER.match(file_name)
+    match = _HANDLER.match(file_name) or _OTHER.match(file_name) or _DUMP.fullmatch(file_name[:256])
     if match is None:
         return None
     parts = match.groupdict()

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
-from torch_tb_profiler.sources.inflate import Inflated, inflate
+from torch_tb_profiler.sources import kinds
+from torch_tb_profiler.sources.inflate import GZIP, MOST_LAYERS, ZSTD, Inflated, inflate
+from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
 from torch_tb_profiler.sources.places import base_name, readable
 from torch_tb_profiler.sources.streams import open_bytes
 
@@ -26,6 +28,7 @@ _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DA
 _SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
 _SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
+_KERNEL_REPORT = ".ncu-rep"
 _FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
 """A line of folded stacks: frames, a blank, an integer."""
 _FOLDED_FRAMES = 20
@@ -40,15 +43,8 @@ _TRACE_KEYS = re.compile(
     rb"|cuda_(?:runtime|driver)_version|trace_id"
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
-_JSON = re.compile(rb"\s*[\[{]\s*[\"\[\]{}]")
-"""Such text could be a packet of 91 or 123 bytes."""
-_PACKET, _PACKETS = b"\n", 4
-"""The tag of a packet of a Perfetto trace, and how many are looked at."""
-_LARGEST_PACKET = 128 << 20
-_FIXED = {1: 8, 5: 4}
-"""Protobuf's kind of a field → its bytes."""
-
-
+_ROCPROFV3 = re.compile(rb'\s*\{\s*"rocprofiler-sdk-tool"\s*:')
+"""How ``results.json`` of rocprofv3 begins: with its one key."""
 _KINDS = (
     (b"PK\x03\x04", "a ZIP archive (or what torch.save writes)"),
     (b"\x93NUMPY", "a NumPy array"),
@@ -61,6 +57,9 @@ _KINDS = (
     (b"BZh", "compressed by bzip2, which is not supported,"),
     (b"\xfd7zXZ", "compressed by xz, which is not supported,"),
     (b"7z\xbc\xaf", "a 7-Zip archive"),
+    (b"\x04\x22\x4d\x18", "compressed by LZ4, which is not supported,"),
+    (GZIP, f"compressed more than {MOST_LAYERS} times"),
+    (ZSTD, f"compressed more than {MOST_LAYERS} times"),
 )
 _TAR_OFFSET = 257
 _TEXT_BYTES = 256
@@ -106,31 +105,35 @@ def rejection(location: str) -> str | None:
         SourceError: the file cannot be opened or read.
     """
     head = read_head(location)
-    if base_name(location).lower().endswith(_REPORTS) and not head.text.startswith(SQLITE):
+    name = base_name(location).lower()
+    if name.endswith(_REPORTS) and not head.text.startswith(SQLITE):
         return (
             "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite "
             + readable(base_name(location))
         )
-    return judge(head)
+    if name.endswith(_KERNEL_REPORT):
+        return kinds.Kind("a report of Nsight Compute", "ncu-ui").sentence()
+    reason = judge(head)
+    # A profile without a plane, or whose first plane has no name, could be anything.
+    by_name = kinds.of_name(location) if reason is not None or not head.text else None
+    return by_name.sentence() if by_name is not None else reason
 
 
 def judge(head: Head) -> str | None:
     """Why no trace begins like this, as a sentence; None if one may.
 
     An object is accepted if its head holds ``traceEvents`` or another key of Kineto's, or if it is
-    longer than the head, because header keys of any size may come first. An array is accepted if
-    its objects have ``ph`` or if it is a memory timeline, a pickle if its head holds a key of
-    memory snapshots.
+    longer than the head, because header keys of any size may come first, unless its keys are those of
+    another kind of file. An array is accepted if its objects have ``ph`` or if it is a memory timeline,
+    a pickle if its head holds a key of memory snapshots.
     """
     if PICKLE.match(head.text):
-        return (
-            None
-            if _SNAPSHOT_KEY.search(head.text)
-            else "Not a trace: a pickle that holds no memory snapshot (it was not loaded)."
-        )
+        return _judge_pickle(head)
     if head.text.startswith(SQLITE):
         return _judge_sqlite(head)
-    if is_folded(head.text) or is_perfetto(head.text):
+    if is_xplane(head.text):
+        return kinds.XPLANE.sentence()
+    if is_folded(head.text) or is_perfetto(head.text) or is_rocprofv3(head.text):
         return None
     if is_kernel_lines(head.text):
         return (
@@ -142,6 +145,8 @@ def judge(head: Head) -> str | None:
         if head.problem:
             return f"Nothing could be inflated: {head.problem}."
         return "The file is empty." if not head.text else "The file holds only whitespace."
+    if (kind := kinds.of_text(text)) is not None:
+        return kind.sentence()
     first = text[:1]
     if first == b"{":
         return _judge_object(text, head)
@@ -152,6 +157,11 @@ def judge(head: Head) -> str | None:
     if first == b"<":
         return "Not a trace: an HTML or XML page (perhaps a login page saved by a download)."
     return f"Not a trace: it is {_kind(head.text)} and does not begin with {{ or [."
+
+
+def is_rocprofv3(head: bytes) -> bool:
+    """Whether a text begins like ``results.json`` of AMD's rocprofv3."""
+    return _ROCPROFV3.match(head.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def is_folded(head: bytes) -> bool:
@@ -176,56 +186,6 @@ def is_kernel_lines(head: bytes) -> bool:
     return _KERNEL_LINE.search(line) is not None and _EVENTS.search(line) is None
 
 
-def is_perfetto(head: bytes) -> bool:
-    """Whether bytes begin like a Perfetto trace: packets, each with its length and known kinds of
-    fields that fill it.
-    """
-    if _JSON.match(head):
-        return False
-    at = 0
-    for _ in range(_PACKETS):
-        if at == len(head) > 0:
-            return True
-        if head[at : at + 1] != _PACKET:
-            return False
-        begin, length = _varint(head, at + 1)
-        if begin < 0 or not 0 < length < _LARGEST_PACKET or not _has_fields(head, begin, length):
-            return False
-        at = begin + length
-        if at > len(head):
-            return True
-    return True
-
-
-def _varint(text: bytes, at: int) -> tuple[int, int]:
-    """Where a number ends, and the number; −1 if it is none, or cut off."""
-    value = 0
-    for place in range(at, min(at + 10, len(text))):
-        value |= (text[place] & 0x7F) << 7 * (place - at)
-        if text[place] < 0x80:
-            return place + 1, value
-    return -1, 0
-
-
-def _has_fields(text: bytes, at: int, length: int) -> bool:
-    """Whether fields fill a packet exactly, as far as it is in the text."""
-    end = at + length
-    while at < min(end, len(text)):
-        after, tag = _varint(text, at)
-        if after < 0:
-            return end > len(text)
-        size = _FIXED.get(tag & 7)
-        if tag < 8 or (size is None and tag & 7 not in (0, 2)):
-            return False
-        if size is None:
-            after, value = _varint(text, after)
-            if after < 0:
-                return end > len(text)
-            size = value if tag & 7 == 2 else 0
-        at = after + size
-    return at == end if end <= len(text) else at <= end
-
-
 def sqlite_bytes(head: bytes) -> int:
     """Size of a database in bytes as its header states it; a page size of 1 stands for 65,536."""
     page = int.from_bytes(head[16:18], "big")
@@ -248,11 +208,23 @@ def _judge_sqlite(head: Head) -> str | None:
     return None
 
 
+def _judge_pickle(head: Head) -> str | None:
+    if (kind := kinds.of_pickle(head.text)) is not None:
+        return kind.sentence()
+    if _SNAPSHOT_KEY.search(head.text):
+        return None
+    return "Not a trace: a pickle that holds no memory snapshot (it was not loaded)."
+
+
 def _judge_object(text: bytes, head: Head) -> str | None:
     if _EVENTS.search(text):
         return None
     keys = _KEY.findall(text)
-    if not head.whole or any(map(_TRACE_KEYS.fullmatch, keys)):
+    if any(map(_TRACE_KEYS.fullmatch, keys)):
+        return None
+    if (kind := kinds.of_json(text)) is not None:
+        return kind.sentence()
+    if not head.whole:
         return None
     if head.problem:
         return f"No trace events could be read before {head.problem}."
@@ -273,7 +245,11 @@ def _judge_array(text: bytes, head: Head) -> str | None:
         return None
     if inside[:1] != b"{":
         return "Not a trace: a JSON array that does not begin with an object."
-    return None if _PHASE.search(inside) else 'Not a trace: a JSON array of objects without "ph".'
+    if _PHASE.search(inside):
+        return None
+    if (kind := kinds.of_json(text)) is not None:
+        return kind.sentence()
+    return 'Not a trace: a JSON array of objects without "ph".'
 
 
 def _kind(text: bytes) -> str:

@@ -73,6 +73,19 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
     "cuda_profiler_range": Role.COUNTER_RANGE,
     "xpu_scope_profiler": Role.COUNTER_RANGE,
     "trace": Role.PROFILER,
+    # rocprofv3
+    "kernel_dispatch": Role.KERNEL,
+    "memory_copy": Role.MEMCPY,
+    "hip_api": Role.RUNTIME,
+    "hsa_api": Role.RUNTIME,
+    "rccl_api": Role.RUNTIME,
+    "rocdecode_api": Role.RUNTIME,
+    "rocjpeg_api": Role.RUNTIME,
+    "marker_api": Role.ANNOTATION,
+    "memory_allocation": Role.OTHER,
+    "scratch_memory": Role.OTHER,
+    "counter_collection": Role.OTHER,
+    "openmp": Role.OTHER,
 }
 
 

@@ -18,11 +18,11 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 KINDS = (
-    ("HtoD", r"h(?:ost)?\s*(?:to|2|->)\s*d(?:ev(?:ice)?)?\b"),
-    ("DtoH", r"d(?:ev(?:ice)?)?\s*(?:to|2|->)\s*h(?:ost)?\b"),
-    ("PtoP", r"p(?:eer)?\s*(?:to|2|->)\s*p(?:eer)?\b"),
-    ("DtoD", r"d(?:ev(?:ice)?)?\s*(?:to|2|->)\s*d(?:ev(?:ice)?)?\b"),
-    ("HtoH", r"h(?:ost)?\s*(?:to|2|->)\s*h(?:ost)?\b"),
+    ("HtoD", r"h(?:ost)?[\s_]*(?:to|2|->)[\s_]*d(?:ev(?:ice)?)?\b"),
+    ("DtoH", r"d(?:ev(?:ice)?)?[\s_]*(?:to|2|->)[\s_]*h(?:ost)?\b"),
+    ("PtoP", r"p(?:eer)?[\s_]*(?:to|2|->)[\s_]*p(?:eer)?\b"),
+    ("DtoD", r"d(?:ev(?:ice)?)?[\s_]*(?:to|2|->)[\s_]*d(?:ev(?:ice)?)?\b"),
+    ("HtoH", r"h(?:ost)?[\s_]*(?:to|2|->)[\s_]*h(?:ost)?\b"),
 )
 """Kinds of copies and how their names begin or hold them, case ignored."""
 _KINDS = tuple(

@@ -21,6 +21,7 @@ from torch_tb_profiler.importers.perfetto.device import counter_samples, stage_e
 from torch_tb_profiler.importers.perfetto.packets import inflated
 from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
 from torch_tb_profiler.importers.perfetto.plain import Run, plain_runs
+from torch_tb_profiler.importers.perfetto.rocprof import translated
 from torch_tb_profiler.importers.perfetto.roles import category_of
 from torch_tb_profiler.importers.perfetto.sequences import (
     Categories,
@@ -247,6 +248,8 @@ class Translation:
         if is_slice and not category.name:
             guess = category_of(text_of(name), fields, place.is_overhead)
             category = self._categories[guess.encode()]
+        elif category.foreign and (is_slice or fields):
+            place, fields = translated(category.name, fields, place, self.places)
         micros = f"{time // 1000}.{time % 1000:03d}" if time >= 0 else _micros(time)
         named = f'"name":{self._quoted[name]},' if name else ""
         args = f',"args":{{{fields}}}' if fields else ""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from typing import Any
 
-from torch_tb_profiler.importers.perfetto import schema
+from torch_tb_profiler.importers.perfetto import rocprof, schema
 from torch_tb_profiler.importers.perfetto.annotations import STORED, Fields
 from torch_tb_profiler.importers.perfetto.device import Interned
 from torch_tb_profiler.importers.perfetto.places import json_text, text_of
@@ -26,13 +26,17 @@ _WHOLE = (None, Role.COUNTER_RANGE)
 
 
 class Category:
-    """A category: its name, its field of an entry, and whether only the arguments of columns matter."""
+    """A category: its name, its field of an entry, and whether only the arguments of columns matter.
+
+    ``foreign``: its arguments have names of rocprofv3.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.role = role_of(name) if name else None
         self.json = f'"cat":{json_text(name)},' if name else ""
-        self.stored_only = self.role not in _WHOLE
+        self.foreign = name in rocprof.CATEGORIES
+        self.stored_only = self.role not in _WHOLE and not self.foreign
 
 
 class Quoted(dict[bytes, str]):

@@ -6,8 +6,6 @@ Change: they take no time. Certain.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -15,14 +13,14 @@ from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.exposed_copies import alone, copies_named
+from torch_tb_profiler.hardware.kernel_names import TO_DEVICE
 
 REPEATS = 10
 """Equal copies in one step, from which on they are repeated ones."""
-_TO_DEVICE = re.compile(r"Memcpy HtoD")
 
 
 def _claim(case: Case) -> Candidate | None:
-    copies = copies_named(case, _TO_DEVICE)
+    copies = copies_named(case, TO_DEVICE)
     links = case.facts["span_links"]
     paths = case.insight["span_paths"]
     origin = paths["path"] if paths.n == case.trace["spans"].n else links["operator"]

@@ -1,0 +1,95 @@
+"""rocprofv3's ``results.json`` → ``Trace``.
+
+::
+
+    text ─▶ Window ─▶ processes (numbers of records) ─▶ Entries (of a Chrome trace) ─▶ decode_chunk ─▶ Gatherer ─▶ assemble ─▶ Trace
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.assemble import assemble
+from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
+from torch_tb_profiler.importers.content import count_problem
+from torch_tb_profiler.importers.events import Event
+from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
+from torch_tb_profiler.importers.rocprofv3.entries import Entries
+from torch_tb_profiler.importers.rocprofv3.records import processes
+from torch_tb_profiler.importers.walk import Ledger
+from torch_tb_profiler.importers.window import Progress, Text, Window
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import defects as d
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import own_roles
+
+BATCH = 1 << 14
+"""Entries that are decoded at once."""
+
+
+def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
+    """Read a file of rocprofv3; see ``importers.read_trace``.
+
+    Raises:
+        NotATrace: it holds no process.
+        SourceError: reading failed.
+    """
+    counts = DefectCounts()
+    gathered = Gatherer(counts, own_roles(settings.categories))
+    entries, base, found = 0, None, False
+    devices: dict[int, dict[str, Any]] = {}
+    for number, process in enumerate(processes(Window(stream, progress), counts)):
+        found = True
+        of_process = Entries(process, number)
+        if base is None:
+            base = of_process.first()
+        for batch in _batches(of_process.texts(base or 0)):
+            decoded = decode_chunk(bracketed(",".join(batch).encode()), 0, Ledger(counts))
+            if decoded is None or len(decoded.events) != len(batch):
+                raise AssertionError("an entry of our own is no JSON")
+            gathered.add(decoded, entries)
+            entries += len(batch)
+        gathered.metadata += of_process.metadata()
+        devices |= {device["id"]: device for device in of_process.devices()}
+        for kind, count in process.other.items():
+            counts.add(d.METRICS_NOT_READ if kind == "counter_collection" else d.NOT_READ, count)
+    count_problem(stream, counts)
+    if not found:
+        raise NotATrace(
+            "The file of rocprofv3 holds no process.",
+            "Record with rocprofv3 --sys-trace --output-format json.",
+        )
+    if not entries:
+        counts.add(d.NO_EVENTS)
+    header: dict[str, Any] = {ROCPROFV3: base or 0}
+    if devices:
+        header["deviceProperties"] = list(devices.values())
+    return assemble(gathered, header, entries + len(gathered.metadata))
+
+
+def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:
+    """The entries of a row of ``chunks``, read again: as decoded, and as JSON.
+
+    Raises:
+        SourceError: reading failed.
+    """
+    counts, seen = DefectCounts(), 0
+    for process_number, process in enumerate(processes(Window(stream), counts)):
+        texts = Entries(process, process_number).texts(trace.header[ROCPROFV3])
+        for batch in _batches(texts):
+            if seen == number:
+                encoded = [text.encode() for text in batch]
+                decoded = decode_chunk(bracketed(b",".join(encoded)), 0, Ledger(counts))
+                return (decoded.events, encoded) if decoded is not None else ([], [])
+            seen += 1
+    return [], []
+
+
+def _batches(texts: Iterator[str]) -> Iterator[list[str]]:
+    while batch := list(islice(texts, BATCH)):
+        yield batch

@@ -1,0 +1,214 @@
+"""Files of other tools that lie beside traces: what they are, by their first bytes, and what opens them.
+
+::
+
+    0a 2e 08 02 12 0d "/device:TPU:0" …            XPlane         the name of a plane where Perfetto has a message
+    80 02 7d … "version" … "pg_config" …           pickle         read as a list of texts, never loaded
+    {"schema": "1.1.1", "nodes": [{"ctrl_deps":     JSON           by its keys, and those of the objects within
+
+A row of ``_OBJECTS`` or ``_ARRAYS`` is a kind of JSON. Nothing of a file is repeated: a link may lead to one that those who
+see the page may not read.
+"""
+
+from __future__ import annotations
+
+import pickletools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: what it is, with an article, and what opens it."""
+
+    what: str
+    opened_by: str = ""
+
+    def sentence(self) -> str:
+        """Why no trace is read from it, and where to go with it."""
+        end = f", which {self.opened_by} opens" if self.opened_by else ""
+        return f"Not a trace: {self.what}{end}."
+
+
+@dataclass(frozen=True)
+class _Json:
+    """A kind of JSON and the sets of keys that tell it: one is enough. ``a.b`` is a key ``b`` of an object, or of the objects of
+    a list, at the key ``a``; ``*.b`` is one at any depth.
+    """
+
+    kind: Kind
+    keys: tuple[frozenset[str], ...] = field(default=())
+
+
+def _told_by(*sets: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(text.split()) for text in sets)
+
+
+XPLANE = Kind("a profile of XLA (XPlane; JAX, TensorFlow)", "XProf, TensorBoard's profile plugin,")
+_OF_XLA = Kind("a table of XLA's profiler", "XProf, TensorBoard's profile plugin,")
+_XLA_FOLDER = re.compile(r"(?:^|/)plugins/profile/[^/]+/[^/]+\.pb$")
+FLIGHT_RECORDER = Kind(
+    "a dump of the Flight Recorder, the last collectives of a rank", "torchfrtrace"
+)
+_OBJECTS = (
+    _Json(
+        Kind(
+            "an execution trace, operators and tensors without the times of devices",
+            "Chakra's or PARAM's replay",
+        ),
+        _told_by("schema nodes", "nodes.ctrl_deps", "nodes.rf_id", "nodes.fw_parent"),
+    ),
+    _Json(
+        FLIGHT_RECORDER,
+        _told_by(
+            "pg_config pg_status",
+            "pg_config version",
+            "entries.collective_seq_id",
+            "entries.record_id entries.profiling_name",
+        ),
+    ),
+    _Json(
+        Kind("a profile of speedscope's format, as py-spy writes it", "speedscope.app"),
+        _told_by("$schema profiles", "shared.frames", "profiles.weights"),
+    ),
+    _Json(
+        Kind("a profile of Firefox's format, as samply writes it", "profiler.firefox.com"),
+        _told_by("meta.interval meta.processType", "meta.interval libs"),
+    ),
+    _Json(
+        Kind("a CPU profile of V8", "a browser's DevTools or speedscope.app"),
+        _told_by("nodes timeDeltas", "nodes.callFrame"),
+    ),
+    _Json(
+        Kind("vLLM's layer-wise profile", "its print_layerwise_table.py"),
+        _told_by("*.summary_stats *.model_stats", "*.summary_stats context"),
+    ),
+    _Json(
+        Kind("the result of a serving benchmark"),
+        _told_by("request_throughput", "total_token_throughput", "output_throughput duration"),
+    ),
+    _Json(
+        Kind("the arguments of an inference server"),
+        _told_by(
+            "model_path tp",
+            "model_path tp_size",
+            "model_path tensor_parallel_size",
+            "model_path tokenizer_path",
+            "model_path served_model_name",
+            "model tensor_parallel_size",
+        ),
+    ),
+    _Json(Kind("the configuration of a model"), _told_by("architectures", "model_type vocab_size")),
+    _Json(Kind("the state of a trainer"), _told_by("log_history global_step")),
+)
+_ARRAYS = (
+    _Json(
+        Kind("a call tree for Hatchet, as Triton's Proton writes it", "proton-viewer"),
+        _told_by("*.frame *.metrics *.children", "frame metrics"),
+    ),
+)
+_TEXTS = (
+    (
+        re.compile(rb"\s*(?:-+ .{0,400})?-+.{0,200}\bSelf CPU", re.DOTALL),
+        Kind("a printed table of key_averages(); open the trace that it was made of"),
+    ),
+    (
+        re.compile(rb"[-\s]*DeepSpeed Flops Profiler"),
+        Kind("a report of DeepSpeed's FLOPS profiler"),
+    ),
+    (
+        re.compile(rb'"?Kind"?,"?Agent_Id"?,|"?Domain"?,"?Function"?,"?Process_Id"?,'),
+        Kind("a table of rocprofv3; record with --output-format pftrace or json"),
+    ),
+    (
+        re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg\b"),
+        Kind(
+            "a picture, perhaps py-spy's flame graph (its --format raw is read here)", "a browser"
+        ),
+    ),
+    (
+        re.compile(rb"[{\xfb][\xa9)]\x03"),
+        Kind("statistics of cProfile", "snakeviz or Python's pstats"),
+    ),
+)
+_FLIGHT_RECORDER_KEYS = frozenset(
+    [
+        "version",
+        "nccl_version",
+        "comm_lib_version",
+        "pg_config",
+        "pg_status",
+        "entries",
+        "nccl_comm_state",
+        "hccl_comm_state",
+        "xccl_comm_state",
+    ]
+)
+"""One of them comes first, whatever the order."""
+_FLIGHT_RECORDER_WORDS = frozenset(
+    ("pg_config", "pg_status", "record_id", "collective_seq_id", "profiling_name")
+)
+_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{}]', re.DOTALL)
+_DEEPEST = 3
+"""Keys of a path."""
+_LONGEST_KEY = 60
+
+
+def of_name(path: str) -> Kind | None:
+    """The kind of a file whose content need not tell; ``path``: with the folders above it."""
+    if path.lower().endswith((".xplane.pb", ".xplane.pb.gz")):
+        return XPLANE
+    return _OF_XLA if _XLA_FOLDER.search(path) else None
+
+
+def of_json(text: bytes) -> Kind | None:
+    """The kind of an object or a list of objects, of which the first bytes are there."""
+    rows = _ARRAYS if text[:1] == b"[" else _OBJECTS
+    keys = key_paths(text)
+    return next((row.kind for row in rows if any(told <= keys for told in row.keys)), None)
+
+
+def of_text(text: bytes) -> Kind | None:
+    """The kind of a text that is no JSON, or of bytes that begin like it."""
+    return next((kind for pattern, kind in _TEXTS if pattern.match(text)), None)
+
+
+def of_pickle(head: bytes) -> Kind | None:
+    """The kind of a pickle, by the texts in its first bytes; nothing is built of it."""
+    texts = list(_pickled_texts(head))
+    if texts and texts[0] in _FLIGHT_RECORDER_KEYS and _FLIGHT_RECORDER_WORDS & set(texts):
+        return FLIGHT_RECORDER
+    return None
+
+
+def _pickled_texts(head: bytes) -> Iterator[str]:
+    try:
+        for _, argument, _ in pickletools.genops(head):
+            if isinstance(argument, str):
+                yield argument
+    except Exception:  # where the head ends, and whatever damage raises
+        return
+
+
+def key_paths(text: bytes) -> set[str]:
+    """The keys of JSON text as paths (see ``_Json``), as far as it goes; of other text it gives some, too."""
+    found: set[str] = set()
+    within: list[tuple[str, ...]] = []
+    at: tuple[str, ...] = ()
+    for token in _TOKEN.finditer(text):
+        mark = token[0]
+        if mark in (b"{", b"["):
+            within.append(at)
+        elif mark in (b"}", b"]"):
+            if within:
+                within.pop()
+            at = within[-1] if within else ()
+        elif token[2] and within and len(token[1]) < _LONGEST_KEY:
+            key = token[1].decode("utf-8", "replace")
+            at = within[-1]
+            found.add(f"*.{key}")
+            if len(at) < _DEEPEST:
+                at = (*at, key)
+                found.add(".".join(at))
+    return found

@@ -30,6 +30,9 @@ class Kept:
             for rank, span, begin, collectives in found
         }
         names = sorted({worker for worker, _ in traces})
+        begin_of = {
+            key: (UNIX_US + begin) * 1000 for key, (_, begin, _) in traces.items() if key != waiting
+        }
         workers = []
         for worker in names:
             spans = [
@@ -40,6 +43,8 @@ class Kept:
                     f"/x/{worker}.{s}",
                     1,
                     State.WAITING if (worker, s) == waiting else State.READY,
+                    begin=begin_of.get((worker, s)),
+                    end=begin_of.get((worker, s), 0) + 1_000_000,
                 )
                 for i, s in enumerate(sorted(s for w, s in traces if w == worker))
             ]
@@ -129,9 +134,11 @@ def test_the_span_that_overlaps_goes_along_where_places_differ() -> None:
     assert chosen(catalogue, "rank0", "a")["rank2"] == ("a", True)
 
 
-def test_where_nothing_overlaps_the_place_decides() -> None:
-    catalogue = Kept((0, "a", 0, []), (1, "a", 900_000, []), (1, "b", 990_000, []))
-    assert chosen(catalogue, "rank0", "a")["rank1"] == ("a", True)
+def test_clocks_may_differ_by_seconds_and_no_more() -> None:
+    catalogue = Kept((0, "a", 0, []), (1, "b", 900_000, []), (1, "c", 990_000_000, []))
+    assert chosen(catalogue, "rank0", "a")["rank1"] == ("b", True)
+    catalogue = Kept((0, "a", 0, []), (1, "b", 900_000_000, []), (1, "c", 990_000_000, []))
+    assert list(chosen(catalogue, "rank0", "a")) == ["rank0"]
 
 
 def test_a_worker_that_is_not_imported_waits() -> None:

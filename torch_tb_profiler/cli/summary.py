@@ -45,9 +45,7 @@ def _report(context: TraceContext, findings: Callable[[], FindingsPayload]) -> R
 
 def _document(context: TraceContext, findings: FindingsPayload) -> Document:
     opened, worker = context.opened, context.opened.worker
-    place = Place(
-        len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size
-    )
+    place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
     return summary_document(
         context,
         facts_object(opened),

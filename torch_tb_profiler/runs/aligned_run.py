@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align, unix_begin
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Matches,
@@ -14,13 +14,12 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     match_collectives,
     match_of,
 )
+from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.model import Opened, Span, State, Worker
 
 MOST_WORKERS = 64
 """Workers that are put on one clock at once: each is opened, and a screen shows no more."""
-MOST_TRIED = 16
-"""Spans of a worker that are opened to find the one that was recorded at the same time."""
 
 
 class Source(Protocol):
@@ -54,20 +53,18 @@ class AlignedRun:
 def companions(
     source: Source, asked: Opened, ranks: Collection[int] | None = None
 ) -> list[Companion]:
-    """For each of the ``MOST_WORKERS`` workers of nearest rank, or of those of ``ranks``, the best overlapping span.
+    """The ``MOST_WORKERS`` workers of nearest rank, or of those of ``ranks``, that were recorded together with the asked one.
     No other worker is opened.
     """
-    return [
-        companion(source, asked, worker)
-        for worker in nearest(chosen_workers(asked, ranks), asked.worker)
-    ]
+    chosen = nearest_spans(chosen_workers(asked, ranks), asked.worker)
+    return [Companion(w, s, _open(source, asked, w, s)) for w, s in chosen]
 
 
-def chosen_workers(asked: Opened, ranks: Collection[int] | None) -> list[Worker]:
-    """The asked worker and those beside it that have one of ``ranks``, in their order; None: all."""
+def chosen_workers(asked: Opened, ranks: Collection[int] | None) -> list[tuple[Worker, Span]]:
+    """The asked worker and those beside it that have one of ``ranks``, in their order, with their spans; None: all."""
     return [
-        worker
-        for worker in asked.run.beside(asked.worker)
+        (worker, span)
+        for worker, span in asked.beside
         if ranks is None or worker.name == asked.worker.name or worker.rank in ranks
     ]
 
@@ -88,54 +85,23 @@ def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) 
     return [workers[i] for i in sorted(sorted(range(len(workers)), key=distance)[:most])]
 
 
-def companion(source: Source, asked: Opened, worker: Worker) -> Companion:
-    """The span of a worker that overlaps the asked one best, opened."""
-    if worker.name == asked.worker.name:
-        return Companion(worker, asked.span, asked)
-    likely = _same_place(asked, worker)
-    best = Companion(worker, likely, _open(source, asked, worker, likely))
-    overlap = _overlap(asked, best.opened)
-    if overlap is None or overlap > 0 or len(worker.spans) == 1:
-        return best
-    middle = worker.spans.index(likely)
-    tried = sorted(range(len(worker.spans)), key=lambda i: abs(i - middle))[1:MOST_TRIED]
-    for other in (worker.spans[i] for i in tried):
-        opened = _open(source, asked, worker, other)
-        more = _overlap(asked, opened)
-        if more is not None and more > overlap:
-            best, overlap = Companion(worker, other, opened), more
-    return best
-
-
-def _same_place(asked: Opened, worker: Worker) -> Span:
-    """The span of the same name or label, else at the same place among the worker's, else its last."""
-    same = [span for span in worker.spans if span.name == asked.span.name]
-    same += [span for span in worker.spans if span.label == asked.span.label]
-    place = next(
-        (i for i, span in enumerate(asked.worker.spans) if span.name == asked.span.name), 0
-    )
-    return same[0] if same else worker.spans[min(place, len(worker.spans) - 1)]
+def nearest_spans(
+    found: Sequence[tuple[Worker, Span]], asked: Worker, most: int = MOST_WORKERS
+) -> list[tuple[Worker, Span]]:
+    """The same of workers with their spans."""
+    span_of = {worker.name: span for worker, span in found}
+    return [(w, span_of[w.name]) for w in nearest([w for w, _ in found], asked, most)]
 
 
 def _open(source: Source, asked: Opened, worker: Worker, span: Span) -> Opened | None:
+    if (worker.name, span.name) == (asked.worker.name, asked.span.name):
+        return asked
     if span.state is not State.READY:
         return None
     try:
         return source.open(asked.run.name, worker.name, span.name)
     except ProfilerError:
         return None
-
-
-def _overlap(asked: Opened, other: Opened | None) -> int | None:
-    """How many ns two recordings share by the clocks of their traces; None if unknown."""
-    begins = [unix_begin(opened.trace) if opened is not None else None for opened in (asked, other)]
-    if other is None or begins[0] is None or begins[1] is None:
-        return None
-    ends = [
-        begin + _length(opened)
-        for begin, opened in zip((begins[0], begins[1]), (asked, other), strict=True)
-    ]
-    return max(0, min(ends) - max(begins[0], begins[1]))
 
 
 def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
+from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
 from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
@@ -138,7 +139,7 @@ class Arrangement:
 
 
 def arrange(entries: Iterable[Entry]) -> Arrangement:
-    """Put files into runs, workers and spans, as their folders and names tell (``sources/names.py``)."""
+    """Put files into runs as their folders tell, and into workers and spans as ``runs/jobs.py`` decides."""
     folders: dict[tuple[str, str], list[Entry]] = {}
     everything = list(entries)
     for entry in everything:
@@ -195,46 +196,65 @@ def _few(texts: Iterable[str]) -> str:
 
 
 def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
-    by_worker: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_worker.setdefault(entry.name.worker, []).append(entry)
-    order = sorted(by_worker, key=names.natural)
-    claims = {w: _claimed(by_worker[w]) for w in order}
-    sizes = [size for _, size in claims.values() if size is not None]
-    # A memory snapshot or a file of stacks beside the traces is no rank more: it stands behind
-    # them, and has a rank only where its name says one.
-    beside = [w for w in order if all(e.name.extra for e in by_worker[w])]
-    without_rank = [w for w in order if w not in beside and names.is_front_end(w)]
-    traced = [w for w in order if w not in beside and w not in without_rank]
-    by_name = dict(zip(traced, names.ranks_by_name(traced), strict=True))
-    ranks = sorted(rank for rank in by_name.values() if rank is not None)
-    gapless = not ranks or ranks == list(range(len(traced)))
-    by_name |= zip(beside, names.ranks_by_name(beside), strict=True)
-    by_name |= dict.fromkeys(without_rank)
-    places = _places(traced)
+    decision = decide([_known(entry) for entry in entries])
+    traced = [p.worker for p in decision.processes if not p.extra and p.rank is not None]
+    places = _places(sorted(traced, key=names.natural))
     workers, placed = [], {}
-    for position, worker in enumerate([*traced, *without_rank, *beside]):
-        (rank, world_size), source = claims[worker], "distributedInfo"
-        if rank is None:
-            rank, source = by_name[worker], "file name"
-            if rank is None and worker in places:
-                rank, source = position, "order"
-            # What another worker's process group says is sure; that all workers are here is a
-            # guess, made only where their ranks leave no gap.
-            world_size = max(sizes) if sizes else (len(traced) or None) if gapless else None
-        files = sorted(by_worker[worker], key=lambda e: names.span_order(e.name))
-        span_names = names.span_names([e.name for e in files])
+    for process in decision.processes:
+        files = _in_order([entries[i] for i in process.files])
+        told = [_told(e.name, process.several_names) for e in files]
         spans = tuple(
-            _span(e, n, i) for i, (e, n) in enumerate(zip(files, span_names, strict=True))
+            _span(e, n, i)
+            for i, (e, n) in enumerate(zip(files, names.span_names(told), strict=True))
         )
-        placed.update({(title, worker, s.name): e for s, e in zip(spans, files, strict=True)})
-        place = places.get(worker, ())
-        workers.append(Worker(worker, rank, source, world_size, spans, worker in beside, place))
+        name = process.worker
+        placed.update({(title, name, s.name): e for s, e in zip(spans, files, strict=True)})
+        workers.append(
+            Worker(
+                name,
+                process.rank,
+                process.source,
+                process.world_size,
+                spans,
+                process.extra,
+                places.get(name, ()),
+                process.job,
+            )
+        )
     workers.sort(
         key=lambda w: (w.extra, w.rank if w.rank is not None else -1, names.natural(w.name))
     )
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
-    return Run(title, tuple(workers), synthetic), placed
+    keys = ((title, worker.name, span.name) for worker in workers for span in worker.spans)
+    run = Run(title, tuple(workers), synthetic, decision.remarks)
+    return run, {key: placed[key] for key in keys}
+
+
+def _known(entry: Entry) -> KnownFile:
+    known = entry.outcome
+    if known is None:
+        return KnownFile(entry.name, settled=False)
+    return KnownFile(entry.name, True, known.rank, known.world_size, known.begin, known.end)
+
+
+def _in_order(files: Sequence[Entry]) -> list[Entry]:
+    """The recordings of a process by time; by what their names tell where it is not known of all."""
+    begins = [e.outcome.begin if e.outcome is not None else None for e in files]
+    known = not any(begin is None for begin in begins)
+    return sorted(
+        files,
+        key=lambda e: (
+            e.name.extra,
+            e.outcome.begin if known and e.outcome is not None and e.outcome.begin else 0,
+            names.span_order(e.name),
+        ),
+    )
+
+
+def _told(name: names.TraceName, several: bool) -> names.TraceName:
+    """A name whose recording tells the worker, too, where a process has several."""
+    own = "-".join(filter(None, (name.recording, name.worker))) if several else name.recording
+    return replace(name, recording=own)
 
 
 def _places(workers: Sequence[str]) -> dict[str, tuple[tuple[str, int], ...]]:
@@ -244,15 +264,6 @@ def _places(workers: Sequence[str]) -> dict[str, tuple[tuple[str, int], ...]]:
         worker: tuple((name, place[number]) for name, place in told.items())
         for number, worker in enumerate(workers)
     }
-
-
-def _claimed(entries: Sequence[Entry]) -> tuple[int | None, int | None]:
-    """Rank and world size that a worker's traces tell."""
-    outcomes = [e.outcome for e in entries if e.outcome is not None]
-    return next(
-        ((o.rank, o.world_size) for o in outcomes if o.rank is not None),
-        (None, next((o.world_size for o in outcomes if o.world_size), None)),
-    )
 
 
 def _span(entry: Entry, name: str, position: int) -> Span:
@@ -271,6 +282,9 @@ def _span(entry: Entry, name: str, position: int) -> Span:
         events=outcome.events if outcome else None,
         lost=outcome.lost if outcome else None,
         stamp=(entry.found.modified_ns, entry.found.stamp),
+        moment=moment_of(entry.name),
+        begin=outcome.begin if outcome else None,
+        end=outcome.end if outcome else None,
     )
 
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.errors import ProfilerError
-from torch_tb_profiler.runs.aligned_run import companion, nearest
+from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Run, Span, State, Worker
 
@@ -154,16 +154,14 @@ class Fleets:
         self._figures = Memo(MOST_FLEETS, weighed=False)
         self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
         self._partial: dict[tuple[str, str, str], Fleet] = {}
-        self._spans: dict[tuple[str, ...], tuple[Span, Worker, Span]] = {}
         self._members: dict[tuple[str, str, str], FleetMember] = {}
 
     def of(self, asked: Opened) -> Fleet:
         """The fleet of a trace as far as it is ready; missing insights are made from now on."""
         if (complete := self.known(asked)) is not None:
             return complete
-        workers = asked.run.beside(asked.worker)
-        near = nearest(workers, asked.worker, MOST_RANKS)
-        members = self._members_of(asked, [(w, self._span(asked, w)) for w in near])
+        workers = asked.beside
+        members = self._members_of(asked, nearest_spans(workers, asked.worker, MOST_RANKS))
         figures = self._enough(asked, members)
         if figures is None:
             content = tuple((member.id, member.worker.rank) for member in members)
@@ -220,19 +218,6 @@ class Fleets:
             lambda: with_waiting(opened.trace, opened.facts, insight.insight, fleet.figures, rank),
         )
         return replace(insight, insight=told)
-
-    def _span(self, asked: Opened, worker: Worker) -> Span:
-        """The span of a worker that goes with the asked one, opened only if there are several."""
-        if worker.name == asked.worker.name:
-            return asked.span
-        if len(worker.spans) == 1:
-            return worker.spans[0]
-        key = (*_key(asked), worker.name)
-        kept = self._spans.get(key)
-        if kept is None or kept[:2] != (asked.span, worker):
-            kept = asked.span, worker, companion(self._source, asked, worker).span
-            _keep(self._spans, key, kept)
-        return kept[2]
 
     def _members_of(
         self, asked: Opened, wanted: Sequence[tuple[Worker, Span]]

@@ -45,7 +45,8 @@ class Outcome:
     """The small facts of an import that the catalogue shows without opening the trace.
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
-        counts by name; ``identity``: of the file that was read, ``""`` unknown.
+        counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
+        last event, ns.
     """
 
     events: int
@@ -55,11 +56,15 @@ class Outcome:
     synthetic: bool
     defects: dict[str, int] = field(default_factory=dict)
     identity: str = ""
+    begin: int | None = None
+    end: int | None = None
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     """The small facts of an imported trace."""
-    summary = facts.summary
+    from torch_tb_profiler.analysis.facts.header import unix_begin
+
+    summary, begin = facts.summary, unix_begin(trace)
     return Outcome(
         trace.entries,
         sum(trace.defects[name] for name in _LEFT_OUT),
@@ -68,6 +73,8 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         bool(summary.get("synthetic")),
         facts.defects.as_dict(),
         trace.source.identity if trace.source else "",
+        begin,
+        None if begin is None else begin + int(summary["span_ns"]),
     )
 
 

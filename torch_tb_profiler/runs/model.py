@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
 
+from torch_tb_profiler.runs.jobs import MOST_SKEW_NS, UNDECIDED
 from torch_tb_profiler.runs.memo import Memo
 
 if TYPE_CHECKING:
@@ -50,12 +51,17 @@ class Span:
     """Time of the last change and what else the place tells: differs for another content of the
     same size.
     """
+    moment: str = ""
+    """What its name tells of the recording: equal names were recorded together."""
+    begin: int | None = None
+    end: int | None = None
+    """Unix time of the first and of the last event, ns; None until it is imported, and where it is unknown."""
 
 
 @dataclass(frozen=True)
 class Worker:
     """One process, spans in time order. ``extra``: by their names, its files hold no traces. ``places``: (dimension, place) in
-    the job, as its name tells: ``("TP", 1)``.
+    the job, as its name tells: ``("TP", 1)``. ``job``: number of its job within the run, see ``runs/jobs.py``.
     """
 
     name: str
@@ -65,19 +71,75 @@ class Worker:
     spans: tuple[Span, ...]
     extra: bool = False
     places: tuple[tuple[str, int], ...] = ()
+    job: int = 0
 
 
 @dataclass(frozen=True)
 class Run:
-    """A directory that holds traces."""
+    """A directory that holds traces. ``remarks``: what its files contradict or leave open about whose recordings they are."""
 
     name: str
     workers: tuple[Worker, ...]
     synthetic: bool = False
+    remarks: tuple[str, ...] = ()
 
-    def beside(self, worker: Worker) -> tuple[Worker, ...]:
-        """The workers shown together with one: all with traces; others stand by themselves."""
-        return (worker,) if worker.extra else tuple(w for w in self.workers if not w.extra)
+    @property
+    def provisional(self) -> bool:
+        """Whether files are not imported yet that may change whose recordings the others are."""
+        return any(
+            span.state is not State.FAILED
+            for worker in self.workers
+            if worker.job == UNDECIDED
+            for span in worker.spans
+        )
+
+    def beside(self, worker: Worker, span: Span) -> tuple[tuple[Worker, Span], ...]:
+        """The workers of the same job, each with its span that was recorded together with the given one, which is among them.
+        What is not imported may belong to any job.
+        """
+        if worker.extra:
+            return ((worker, span),)
+        found = []
+        for other in self.workers:
+            if other.name == worker.name:
+                found.append((worker, span))
+            elif other.extra or not (
+                worker.job == other.job or UNDECIDED in (worker.job, other.job)
+            ):
+                continue
+            elif (same := _recorded_with(worker.spans, span, other.spans)) is not None:
+                found.append((other, same))
+        return tuple(found)
+
+
+def _recorded_with(own: Sequence[Span], asked: Span, others: Sequence[Span]) -> Span | None:
+    """The span of another worker that was recorded together with one of ``own``; None if there is none.
+
+    It overlaps in time, or its name says the same of the recording. Where the times are not known the place among the spans
+    decides; where clocks differ a little, who is nearest.
+    """
+    named = [span for span in others if span.moment and span.moment == asked.moment]
+    timed = [span for span in others if span.begin is not None]
+    if asked.begin is not None and timed:
+        nearest = max(timed, key=lambda span: _shared_ns(asked, span))
+        back = max(own, key=lambda span: _shared_ns(span, nearest))
+        if back.name == asked.name and _shared_ns(asked, nearest) > -MOST_SKEW_NS:
+            return nearest
+    if named:
+        return named[0]
+    if asked.begin is not None and len(timed) == len(others):
+        return None
+    untimed = others if asked.begin is None else [s for s in others if s.begin is None]
+    same = [span for span in untimed if asked.label in (span.label, span.name)]
+    place = next((i for i, span in enumerate(own) if span.name == asked.name), 0)
+    return same[0] if same else untimed[min(place, len(untimed) - 1)]
+
+
+def _shared_ns(a: Span, b: Span) -> int:
+    """How long two recordings overlap; negative: how far apart they are. Far where it is not known."""
+    if a.begin is None or a.end is None or b.begin is None or b.end is None:
+        return -(1 << 62)
+    return min(a.end, b.end) - max(a.begin, b.begin)
 
 
 @dataclass(frozen=True)
@@ -139,6 +201,11 @@ class Opened:
     def title(self) -> str:
         """Run, worker and span, for people."""
         return " · ".join(filter(None, (self.run.name, self.worker.name, self.span.name)))
+
+    @property
+    def beside(self) -> tuple[tuple[Worker, Span], ...]:
+        """The workers and spans that were recorded together with it, itself among them."""
+        return self.run.beside(self.worker, self.span)
 
     @property
     def worker_title(self) -> str:

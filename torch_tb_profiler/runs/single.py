@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from contextlib import closing
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from torch_tb_profiler.errors import NotFound, ProfilerError, SourceError
+from torch_tb_profiler.errors import NotFound, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read
-from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.keeper import Keeper, text_bytes
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.model import Opened, State
+from torch_tb_profiler.runs.model import Opened, State, Worker
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_NAMED = 16
+HELD_BYTES = 64 << 20
+"""Text of traces that stay in memory between their import and their use; others are read again."""
 
 
 @dataclass(frozen=True)
@@ -101,30 +103,10 @@ def load_all(
     if not listing.files and listing.notes:
         raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
     entries = [Entry("", home, found) for found in listing.files]
-    folders: dict[str, list[Entry]] = {}
     for entry in entries:
         judge(entry, named=entry.found.location == home)
-        folders.setdefault(entry.name.run, []).append(entry)
-    listed = arrange(entries)
-    chosen = _of_workers(listed, workers)
-    wanted = listed.entries if beside else chosen
-    files = [entry.found for entry in wanted.values()]
     with closing(Keeper(settings, quiet=True)) as keeper:
-        prefetcher = ImportPrefetcher(files, keeper, partial(_import, keeper), progress)
-        for (run, worker, span), entry in wanted.items():
-            path = keeper.path(entry.found) if keeper.folder().lasting else ""
-            try:
-                trace, facts = prefetcher.take(entry.found)
-            except ProfilerError as error:
-                entry.fail(error.message)
-            except Exception as error:  # one file that nobody foresaw must not hide the others
-                entry.fail(f"The import raised {places.words(error)}.")
-            else:
-                entry.settle(outcome_of(trace, facts))
-                opened = OpenTrace(trace, facts, Memo())
-                yield _opened(entry, folders[entry.name.run], run, opened, path)
-                continue
-            yield Unreadable(run, worker, span, entry.path, entry.message)
+        yield from _Loading(entries, keeper, progress).traces(workers, beside)
     for entry in entries if not workers else ():
         if entry.state is State.REJECTED:
             yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
@@ -132,13 +114,85 @@ def load_all(
         yield Unreadable("", "", "", places.shown(home), once(note))
 
 
-def _opened(
-    entry: Entry, folder: list[Entry], run_title: str, trace: OpenTrace, sidecar: str
-) -> Opened:
-    """The trace in its place among the files of its folder, as far as they are known by now."""
-    arrangement = arrange(folder)
-    opened = open_at(arrangement, arrangement.places[id(entry)], trace, sidecar)
-    return replace(opened, run=replace(opened.run, name=run_title))
+class _Loading:
+    """The traces of a path on their way. Whose recordings they are is known once all are imported, so several are all
+    imported first, and opened one after another then.
+    """
+
+    def __init__(self, entries: Sequence[Entry], keeper: Keeper, progress: Report | None) -> None:
+        self._entries = entries
+        self._keeper = keeper
+        self._progress = progress
+        self._prefetcher: ImportPrefetcher | None = None
+        self._held: dict[int, tuple[Trace, Facts]] = {}
+        self._held_bytes = 0
+
+    def traces(self, workers: Collection[str], beside: bool) -> Iterator[Opened | Unreadable]:
+        """Those of some workers, with ``beside`` all. Only where their names alone do not tell the workers, others are
+        imported to find them.
+
+        Raises:
+            NotFound: there is none of these workers.
+        """
+        listed = arrange(self._entries)
+        named = _of_workers(listed, workers)
+        first = listed.entries if beside or named is None else named
+        files = [entry.found for entry in first.values()]
+        self._prefetcher = ImportPrefetcher(
+            files, self._keeper, partial(_import, self._keeper), self._progress
+        )
+        if len(first) > 1:
+            for entry in first.values():
+                self._settle(entry)
+        known = arrange(self._entries)
+        chosen = _of_workers(known, workers)
+        if chosen is None:
+            raise _no_worker(known, workers)
+        for key, entry in (known.entries if beside else chosen).items():
+            yield self._opened(known, key, entry)
+
+    def _opened(self, known: Arrangement, key: Key, entry: Entry) -> Opened | Unreadable:
+        """The trace in its place among all."""
+        settled = entry.state is State.READY
+        if entry.state is not State.FAILED:
+            taken = self._taken(entry)
+            if taken is not None:
+                if not settled:
+                    entry.settle(outcome_of(*taken))
+                    known = arrange(self._entries)
+                lasting = self._keeper.folder().lasting
+                path = self._keeper.path(entry.found) if lasting else ""
+                return open_at(known, known.places[id(entry)], OpenTrace(*taken, Memo()), path)
+        return Unreadable(*key, entry.path, entry.message)
+
+    def _settle(self, entry: Entry) -> None:
+        """Learn what a file says, from its earlier import or by importing it now."""
+        if self._keeper.settings.use_cache:
+            with suppress(SidecarError, SourceError):
+                outcome = self._keeper.outcome(self._keeper.path(entry.found))
+                if is_of(outcome.identity, entry.found):
+                    entry.settle(outcome)
+                    return
+        if (taken := self._taken(entry)) is None:
+            return
+        entry.settle(outcome_of(*taken))
+        self._held_bytes += text_bytes(entry.found.name, entry.found.size)
+        if self._held_bytes < HELD_BYTES:
+            self._held[id(entry)] = taken
+
+    def _taken(self, entry: Entry) -> tuple[Trace, Facts] | None:
+        """An import; None where it failed, which the entry says then."""
+        if (held := self._held.pop(id(entry), None)) is not None:
+            return held
+        try:
+            if entry.state is State.READY or self._prefetcher is None:
+                return _import(self._keeper, entry.found, None)
+            return self._prefetcher.take(entry.found)
+        except ProfilerError as error:
+            entry.fail(error.message)
+        except Exception as error:  # one file that nobody foresaw must not hide the others
+            entry.fail(f"The import raised {places.words(error)}.")
+        return None
 
 
 def once(note: str) -> str:
@@ -146,23 +200,31 @@ def once(note: str) -> str:
     return re.sub(r"( \(yet\))?; it is checked regularly\.$", ".", note)
 
 
-def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry]:
+def _of_workers(listed: Arrangement, wanted: Collection[str]) -> dict[Key, Entry] | None:
+    """The files of workers by their names or ranks, of all without any; None if one of them is not there."""
     workers = [(run.name, worker) for run in listed.runs for worker in run.workers]
-    for word in wanted:
-        if not any(word in (worker.name, str(worker.rank)) for _, worker in workers):
-            names = list(dict.fromkeys(worker.name for _, worker in workers))
-            raise NotFound(
-                f"There is no worker {word!r}.",
-                f"There are: {format_names(names, MOST_NAMED)}."
-                if names
-                else "There is none at all.",
-            )
+    if any(all(not _is_called(w, word) for _, w in workers) for word in wanted):
+        return None
     taken = {
         (run, worker.name)
         for run, worker in workers
-        if not wanted or worker.name in wanted or str(worker.rank) in wanted
+        if not wanted or any(_is_called(worker, word) for word in wanted)
     }
     return {key: entry for key, entry in listed.entries.items() if key[:2] in taken}
+
+
+def _is_called(worker: Worker, word: str) -> bool:
+    return word in (worker.name, str(worker.rank))
+
+
+def _no_worker(listed: Arrangement, wanted: Collection[str]) -> NotFound:
+    workers = [worker for run in listed.runs for worker in run.workers]
+    word = next(w for w in wanted if not any(_is_called(worker, w) for worker in workers))
+    names = list(dict.fromkeys(worker.name for worker in workers))
+    return NotFound(
+        f"There is no worker {word!r}.",
+        f"There are: {format_names(names, MOST_NAMED)}." if names else "There is none at all.",
+    )
 
 
 def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:

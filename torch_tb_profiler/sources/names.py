@@ -19,8 +19,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
+RankSource = Literal["distributedInfo", "file name", "order"]
+"""What tells a rank: the file itself, its name, or, as a guess, the order of names."""
 UNNAMED_SPAN = "trace"
 """Span name for files without one. Named spans are digits, so the two cannot clash."""
 
@@ -48,7 +50,23 @@ _DUMP = re.compile(
     r"(?P<worker>[^.]*(?:trace|rank|dump|nccl|flight)[^.]*\d)(?P<suffix>)", re.IGNORECASE
 )
 """The Flight Recorder's dumps of each rank have no ending; a prefix before the rank can be chosen."""
-_RANK = re.compile(r"(?<![a-zA-Z])rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
+_DIMENSIONS = r"d?cp|dp|ep|etp|pp|sp|tp"
+_OF_DIMENSION = "".join(
+    rf"(?<!{before}(?:{words})[-_])"
+    for words in ("cp|dp|ep|pp|sp|tp", "dcp|etp")
+    for before in ("^", "[^a-zA-Z]")
+)
+"""Not behind one of these: a rank of a dimension (``dp_rank_0``) is none of the job."""
+_RANK = re.compile(
+    rf"(?<![a-zA-Z])(?<!local[-_]){_OF_DIMENSION}rank[-_=. \[]?(\d{{1,7}})(?!\d)",
+    re.IGNORECASE | re.ASCII,
+)
+_BEHIND = re.compile(r"#(\d{1,7})$", re.ASCII)
+_WORLD = re.compile(r"rank[-_]?\d{1,7}[-_]of[-_](\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
+_LOCAL_RANK = re.compile(
+    r"(?<![a-zA-Z])(?:local[-_]?)?rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII
+)
+_NODE = re.compile(r"(?<![a-zA-Z])(?:node|host|machine)[-_=]?(\d{1,5})(?!\d)", re.I | re.ASCII)
 _PROCESS = re.compile(
     r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)",
     re.IGNORECASE | re.ASCII,
@@ -57,7 +75,7 @@ _ONLY_TP = re.compile(r"^TP-(\d{1,7})$", re.ASCII)
 """SGLang names other places only where there are several."""
 _BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$|^(?P<first>\d{1,7})_trace$", re.ASCII)
 _DIMENSION = re.compile(
-    r"(?<![a-zA-Z])(d?cp|dp|ep|etp|pp|sp|tp)[-_=]?(\d{1,6})(?!\d)", re.IGNORECASE | re.ASCII
+    rf"(?<![a-zA-Z])({_DIMENSIONS})(?:[-_]?rank)?[-_=]?(\d{{1,6}})(?!\d)", re.IGNORECASE | re.ASCII
 )
 _SLOWEST_FIRST = ("DP", "PP", "CP", "DCP", "TP")
 """The order in which vLLM, SGLang and Megatron count the ranks of a job."""
@@ -74,7 +92,7 @@ class Form:
         folder: matches a last part of the folder's path that is no part of the run's. Its group ``part`` names the recording,
             ``worker`` the worker where the file's own name tells no rank.
         name: matches the whole of a file name before its number and suffix. ``worker`` is what all recordings of a worker
-            share; ``part`` and ``then`` name the recording.
+            share, with ``rank`` behind it; ``part`` and ``then`` name the recording.
     """
 
     frameworks: str
@@ -90,19 +108,64 @@ FORMS = (
         folder=r"(?P<part>iter(?:ation)?_\d+(?:_exit)?)(?=$|/replica_\d+$)",
     ),
     Form(
+        "epochs",
+        "profile/epoch_2/rank0.json",
+        folder=r"(?P<part>epoch[-_]?\d+)$",
+    ),
+    Form(
+        "torchtitan, memory",
+        "memory_snapshot/step_000000000020_exit/000003_step_20.pickle",
+        folder=r"(?P<part>step_\d{12}(?:_exit)?)$",
+    ),
+    Form(
         "verl, slime, OpenRLHF",
         "profile/step_20/actor_prof_rank-0.json.gz",
-        folder=r"(?P<part>(?:global_)?step_\d+)$",
+        folder=r"(?P<part>(?:global_)?step[-_]?\d+)$",
     ),
     Form(
         "ATOM",
         "rank_0/host_4242.1752829956515000000.pt.trace.json.gz",
-        folder=r"(?P<worker>rank_\d+)$",
+        folder=r"(?P<worker>rank[-_]?\d+)$",
     ),
     Form(
         "SGLang",
         "1758012345.678901-TP-0-DP-1-PP-0-EP-1-DECODE.trace.json.gz",
         name=r"(?P<part>.+?)-(?P<worker>TP-\d+(?:-(?:DP|PP|EP|CP)-\d+)*)(?:-(?P<then>[A-Za-z_]+(?:-[A-Za-z_]+)*))?(?:\.trace)?",
+    ),
+    Form(
+        "vLLM",
+        "warm_dp0_pp0_tp1_dcp0_ep0_rank1.1752829956515000000.pt.trace.json.gz",
+        name=r"(?P<part>.+?)_(?P<worker>dp\d+(?:_(?:pp|tp|dcp|ep)\d+)*_rank\d+)",
+    ),
+    Form(
+        "vLLM-Omni",
+        "stage_0_diffusion_1752829956_rank1.json.gz",
+        name=r"(?P<part>stage_\d+_[a-z]+_\d{10})_(?P<worker>rank\d+)",
+    ),
+    Form(
+        "SGLang, bench_one_batch",
+        "profile_rank1_batch8_input256_output32_decode.trace.json.gz",
+        name=r"(?P<worker>profile(?:_rank\d+|_tp\d+)?)_(?P<part>batch\d+_input\d+_output\d+_[a-z]+)(?:\.trace)?",
+    ),
+    Form(
+        "SGLang, diffusion",
+        "6f1c-5_steps-global-rank0.trace.json.gz",
+        name=r"(?P<part>.+)-global-(?P<worker>rank\d+)(?:\.trace)?",
+    ),
+    Form(
+        "determined",
+        "trial-7.1752829956515000000#3.pt.trace.json",
+        name=r"(?P<worker>.+)\.(?P<part>\d+)(?P<rank>#\d+)",
+    ),
+    Form(
+        "verl, old",
+        "actor_prof_rank-0_4242_20261122154121000_cycle1.json.gz",
+        name=r"(?P<worker>(?:.+_)?rank-\d+)_\d+_(?P<part>\d{17}(?:_cycle\d+)?)",
+    ),
+    Form(
+        "torchtitan, memory",
+        "000003_step_20.pickle",
+        name=r"(?P<worker>\d{6})_(?P<part>step_\d+)",
     ),
     Form(
         "verl",
@@ -130,7 +193,14 @@ FORMS = (
         name=r"(?P<worker>.+)\.(?P<part>cycle\d+)",
     ),
 )
-"""The first row whose pattern matches is taken, of folders and of names apart."""
+"""The first row whose pattern matches is taken, of folders and of names apart. Of other names that tell a rank, the parts that
+number or date the recording (``_RECORDING``) are taken out of the worker.
+"""
+_RECORDING = re.compile(
+    r"(?:^|(?<=[-_.]))(?:(?:global_)?(?:step|iter(?:ation)?|epoch|cycle|batch|stage|request)[-_]?\d{1,20}"
+    r"|\d{19}|\d{17}|\d{16}|\d{13}|\d{10})(?:[-_.]|$)",
+    re.IGNORECASE | re.ASCII,
+)
 _FOLDERS = [re.compile(rf"(?:^|/){row.folder}", re.ASCII) for row in FORMS if row.folder]
 _NAMES = [re.compile(row.name, re.ASCII) for row in FORMS if row.name]
 _LONGEST_NAME = 1_000
@@ -174,7 +244,7 @@ def parse(file_name: str, folder: str = "") -> TraceName | None:
     parts = match.groupdict()
     stem, span = parts["worker"], parts.get("span") or ""
     run, above, recording = _in_folder(folder)
-    worker, own = _in_name(stem)
+    worker, own = _in_name(stem, ranked=bool(above))
     if above and _explicit_rank(worker) is None:
         worker = above
     recording = "-".join(filter(None, (recording, own)))
@@ -192,13 +262,18 @@ def _in_folder(folder: str) -> tuple[str, str, str]:
     return folder, worker, "-".join(filter(None, reversed(parts)))
 
 
-def _in_name(stem: str) -> tuple[str, str]:
-    """The worker and the recording that a file name tells."""
+def _in_name(stem: str, ranked: bool) -> tuple[str, str]:
+    """The worker and the recording that a file name tells; ``ranked``: its folder tells the rank."""
     for pattern in _NAMES if len(stem) <= _LONGEST_NAME else ():
         if (match := pattern.fullmatch(stem)) is not None:
             told = match.groupdict()
-            return told["worker"], "-".join(filter(None, (told["part"], told.get("then"))))
-    return stem, ""
+            worker = told["worker"] + (told.get("rank") or "")
+            return worker, "-".join(filter(None, (told["part"], told.get("then"))))
+    if len(stem) > _LONGEST_NAME or not (ranked or _explicit_rank(stem) is not None):
+        return stem, ""
+    found = [match.strip("-_.") for match in _RECORDING.findall(stem)]
+    worker = _RECORDING.sub("", stem).strip("-_.")
+    return (worker, "-".join(found)) if ranked or _explicit_rank(worker) is not None else (stem, "")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -254,20 +329,57 @@ def _timestamp(span: str) -> datetime | None:
     return datetime.fromtimestamp(int(span) // factor, tz=timezone.utc)
 
 
-def ranks_by_name(workers: Sequence[str]) -> list[int | None]:
-    """The rank in each worker's name, None if unknown; the workers are those of one run.
+def told_ranks(workers: Sequence[str]) -> list[tuple[int | None, RankSource]]:
+    """The rank in each worker's name, None if unknown, and what tells it; the workers are those of one run.
 
-    ``rank3 rank-3 rank_3 rank=3`` are explicit, and so are ``worker3 gpu_3 ...``. A bare trailing
-    number (``trace_3``) counts only if the run's numbers are distinct and start at 0, because the
-    handler's default name, ``host_4242``, ends with a process id. Places in the job (``TP-1-PP-0``) are counted through.
+    ``rank3 rank-3 rank_3 rank=3`` are explicit, and so are ``worker3 gpu_3 ...``. The rest is a guess by the order of
+    the names ("order"): places in the job (``TP-1-PP-0``) and ranks of nodes (``node1_rank0``) counted through, and a bare trailing
+    number (``trace_3``), which counts only if the run's numbers are distinct and start at 0, because the
+    handler's default name, ``host_4242``, ends with a process id.
     """
     ranks = [_explicit_rank(worker) for worker in workers]
-    bare = {w: int(m.group(1) or m["first"]) for w in workers if (m := _BARE.search(w))}
+    on_nodes = _on_nodes(workers)
+    if on_nodes is not None:
+        return [(number, "order") for number in on_nodes]
     if ranks.count(None) == len(ranks) and (places := places_by_name(workers)):
-        return list(_counted(places))
+        guess: RankSource = "order" if len(places) > 1 else "file name"
+        return [(number, guess) for number in _counted(places)]
+    bare = {w: int(m.group(1) or m["first"]) for w in workers if (m := _BARE.search(w))}
     if len(bare) == len(workers) == len(set(bare.values())) and 0 in bare.values():
-        return [bare[w] if r is None else r for r, w in zip(ranks, workers, strict=True)]
-    return ranks
+        return [
+            (bare[w], "order") if r is None else (r, "file name")
+            for r, w in zip(ranks, workers, strict=True)
+        ]
+    return [(r, "order" if r is None else "file name") for r in ranks]
+
+
+def _on_nodes(workers: Sequence[str]) -> list[int | None] | None:
+    """Ranks that count anew on every node, counted through; unknown unless all nodes have equally many. None: the names tell no
+    nodes, or ranks that differ without them.
+    """
+    told = [(_NODE.search(w), _LOCAL_RANK.search(w)) for w in workers]
+    places = [(int(node[1]), int(rank[1])) for node, rank in told if node and rank]
+    if len(places) != len(workers) or len(set(places)) != len(places):
+        return None
+    locals_ = {rank for _, rank in places}
+    if len(locals_) == len(places):
+        return None
+    nodes = {node for node, _ in places}
+    whole = locals_ == set(range(len(locals_))) and nodes == set(range(len(nodes)))
+    if whole and len(nodes) * len(locals_) == len(places):
+        return [node * len(locals_) + rank for node, rank in places]
+    return [None] * len(places)
+
+
+def ranks_by_name(workers: Sequence[str]) -> list[int | None]:
+    """The ranks of ``told_ranks``."""
+    return [rank for rank, _ in told_ranks(workers)]
+
+
+def told_world(worker: str) -> int | None:
+    """The number of ranks that a worker's name tells (``rank3-of-8``), None if none."""
+    match = _WORLD.search(worker)
+    return int(match[1]) if match else None
 
 
 def is_front_end(worker: str) -> bool:
@@ -309,7 +421,8 @@ def _number(place: Sequence[int], sizes: Sequence[int]) -> int:
 
 
 def _explicit_rank(worker: str) -> int | None:
-    match = _RANK.search(worker) or _PROCESS.search(worker) or _ONLY_TP.search(worker)
+    match = _RANK.search(worker) or _BEHIND.search(worker) or _PROCESS.search(worker)
+    match = match or _ONLY_TP.search(worker)
     return int(match.group(1)) if match else None
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.alignment import unix_begin
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
+from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight

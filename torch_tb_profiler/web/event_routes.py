@@ -107,7 +107,7 @@ def alignment(
         ],
         span_ns=shared.span_ns,
         workers_chosen=len(chosen_workers(opened, wanted)),
-        workers_total=len(opened.run.beside(opened.worker)),
+        workers_total=len(opened.beside),
     )
 
 

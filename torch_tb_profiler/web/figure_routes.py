@@ -53,7 +53,7 @@ _ENDINGS: dict[FileFormat, tuple[str, str]] = {
 
 def _workers(backend: Backend, opened: Opened) -> Hashable:
     """The number of workers may grow while the trace stays the same."""
-    return len(opened.run.beside(opened.worker))
+    return len(opened.beside)
 
 
 def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
@@ -79,9 +79,7 @@ def overview(opened: Opened, steps: Steps) -> wire.OverviewPayload:
     figures of each device, defects, and what was not recorded with the call that records it.
     """
     worker = opened.worker
-    place = Place(
-        len(opened.run.beside(worker)), worker.rank, worker.rank_source, worker.world_size
-    )
+    place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
     return overview_payload(opened.facts, chosen(opened, steps), place)
 
 

@@ -64,7 +64,7 @@ _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
     """The fleet of a trace if complete, and the progress towards it."""
-    if len(opened.run.beside(opened.worker)) < 2:
+    if len(opened.beside) < 2:
         return None, 1.0
     fleet = fleets.of(opened)
     if fleet.complete:
@@ -193,7 +193,7 @@ def overview_ranks_known(
     """The same if all of it is known already, else empty; nothing is made."""
     fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
     if fleet is None:
-        return unknown_payload(len(opened.run.beside(opened.worker)))
+        return unknown_payload(len(opened.beside))
     return _overview_of_ranks(fleet, opened, selection)
 
 

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.distributed.alignment import (
     align,
     correct,
     median,
-    unix_begin,
 )
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
@@ -33,6 +32,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     match_of,
 )
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Facts, Trace
 
 Rank = tuple[Trace, Facts]

@@ -23,8 +23,8 @@ from torch_tb_profiler.analysis.diff.significance import (
     compare_samples,
     is_significant,
 )
-from torch_tb_profiler.analysis.distributed.alignment import unix_begin
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
+from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from torch_tb_profiler.analysis.distributed.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.store.columns import Ints, Mask
-from torch_tb_profiler.store.model import Trace
 
 Method = Literal["collectives", "clock", "none"]
 Floats = NDArray[np.float64]
@@ -30,8 +29,6 @@ MOST_USED = 2048
 """Matched collectives, evenly sampled, that correct the clocks."""
 ROUNDS = 20
 CLOSE_NS = 0.5
-EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
-"""September 2001: smaller values are not Unix times."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +45,6 @@ class ClockOffset:
     method: Method
     error: int | None
     matched: int
-
-
-def unix_begin(trace: Trace) -> int | None:
-    """Unix time of the trace's first event, ns; None if unknown."""
-    begin = trace.base_ns + trace.origin_ns
-    return begin if begin >= EARLIEST_UNIX_NS else None
 
 
 def align(begins: Sequence[int | None], matches: Matches) -> list[ClockOffset]:

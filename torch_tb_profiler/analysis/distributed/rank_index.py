@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.distributed.alignment import unix_begin
 from torch_tb_profiler.analysis.distributed.collectives import LONGEST_TEXT, listed_groups
-from torch_tb_profiler.analysis.facts.header import distributed_info
+from torch_tb_profiler.analysis.facts.header import distributed_info, unix_begin
 from torch_tb_profiler.store import rank_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.insight import Insight

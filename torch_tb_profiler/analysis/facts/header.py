@@ -36,6 +36,9 @@ _VERSION_KEYS = {
     "pytorch_version": "PyTorch",
 }
 
+EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
+"""September 2001: smaller values are not Unix times."""
+
 
 @dataclass(frozen=True)
 class DeviceProperties:
@@ -61,6 +64,12 @@ def _count(value: Any, limit: int) -> int:
     """A whole number in [1, ``limit``); −1 for everything else."""
     number = integer(value)
     return number if number is not None and 0 < number < limit else -1
+
+
+def unix_begin(trace: Trace) -> int | None:
+    """Unix time of the trace's first event, ns; None if unknown."""
+    begin = trace.base_ns + trace.origin_ns
+    return begin if begin >= EARLIEST_UNIX_NS else None
 
 
 def distributed_info(trace: Trace) -> dict[str, Any]:

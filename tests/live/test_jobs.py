@@ -15,8 +15,9 @@ from werkzeug.test import Client, TestResponse
 from tests.live.test_key_averages import torch
 from tests.live.test_listen import stepping
 from torch_tb_profiler.api.opening import open_path
+from torch_tb_profiler.live.job_files import FOLDER
 from torch_tb_profiler.live.jobs import jobs_below
-from torch_tb_profiler.live.listener import FOLDER, Listener, listen
+from torch_tb_profiler.live.listener import Listener, listen
 from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.record_wire import RecordedRank, RecordPayload

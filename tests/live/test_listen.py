@@ -22,7 +22,8 @@ from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.live.client import record_live
-from torch_tb_profiler.live.listener import FOLDER, HEADER, LEAST_SECONDS, TOKEN, Listener, listen
+from torch_tb_profiler.live.job_files import FOLDER, TOKEN
+from torch_tb_profiler.live.listener import HEADER, LEAST_SECONDS, Listener, listen
 
 __all__ = ["torch"]
 JOB = """

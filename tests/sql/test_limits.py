@@ -97,3 +97,9 @@ def test_columns_have_the_unit_that_their_tables_agree_on(ask: Ask) -> None:
     # The ids of the other table are no events.
     both = ask("select k.id from kernels k, devices d")
     assert both.units == [""]
+
+
+@pytest.mark.parametrize("value", ["repeat('x', 20000)", "list_resize([1], 9000, 1)"])
+def test_a_first_row_that_is_too_long_is_no_answer(ask: Ask, value: str) -> None:
+    said = refused(ask, f"select {value}", bytes=10_000)
+    assert said == "The first row alone has more than the 9.77 KiB of an answer."

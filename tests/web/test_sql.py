@@ -69,6 +69,23 @@ def test_tables_of_the_insight_are_there(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize(
+    "value",
+    [
+        "repeat('x', 5000000)",
+        "repeat(chr(1), 1000000)",
+        "list_resize([1], 900000, 1)",
+        "unnest(list_resize([''], 3000, repeat(chr(34), 1000)))",
+        ", ".join("unnest(list_resize([''], 10000, ''))" for _ in range(190)),
+    ],
+)
+def test_no_answer_is_larger_than_4_mib(opened: Opened, value: str) -> None:
+    response = ask(opened, f"select {value}", "&rows=10000")
+    assert len(body(response)) <= 4 << 20
+    if response.status_code != 200:
+        assert error_of(response).error.message.startswith("The first row alone has more than")
+
+
+@pytest.mark.parametrize(
     "text", ["drop table x", "select * from '/etc/passwd'", "select 1; select 2"]
 )
 def test_what_is_not_allowed_is_refused(opened: Opened, text: str) -> None:

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import time
@@ -32,12 +31,14 @@ from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import format_names, format_number
+from torch_tb_profiler.untrusted import decoded, read_file, said
 from torch_tb_profiler.views.diff_verdict import judged
 from torch_tb_profiler.views.diff_wire import Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 
 FORMAT = 1
 MOST_BYTES = 16 << 20
+MOST_BUDGET_BYTES = 64 << 10
 MOST_OPERATORS = 200
 FIGURES = {
     "device_share": ("Device active", "share"),
@@ -110,14 +111,15 @@ def read_baseline(path: Path) -> dict[str, Any]:
         SourceError: it is not there, or is no baseline of this format.
     """
     try:
-        with path.open("rb") as file:
-            told = json.loads(file.read(MOST_BYTES))
+        told = decoded(read_file(path, MOST_BYTES))
     except FileNotFoundError as error:
         raise SourceError(
             f"There is no baseline {path}.", "Save one with: torch-tb-profiler baseline save."
         ) from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", "Save the baseline again.") from error
+    except (OSError, ValueError) as error:
+        raise SourceError(
+            f"{path} cannot be read: {_why(error)}.", "Save the baseline again."
+        ) from error
     if not _is_baseline(told):
         raise SourceError(f"{path} is no baseline of format {FORMAT}.", "Save the baseline again.")
     return dict(told)
@@ -155,9 +157,9 @@ def read_budgets(path: Path) -> dict[str, Any]:
     """
     toml = _toml()
     try:
-        told: dict[str, Any] = toml.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise SourceError(f"{path} cannot be read: {error}.", "Correct the file.") from error
+        told: dict[str, Any] = toml.loads(read_file(path, MOST_BUDGET_BYTES).decode())
+    except (OSError, ValueError, RecursionError) as error:
+        raise SourceError(f"{path} cannot be read: {_why(error)}.", "Correct the file.") from error
     for key, value in told.items():
         listed = isinstance(value, list) and all(isinstance(word, str) for word in value)
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -167,6 +169,10 @@ def read_budgets(path: Path) -> dict[str, Any]:
                 f"Budgets: {', '.join(BUDGETS)} with a number, {NONE_OF} with a list of findings.",
             )
     return told
+
+
+def _why(error: Exception) -> str:
+    return said(error.strerror if isinstance(error, OSError) else error)
 
 
 def _toml() -> Any:

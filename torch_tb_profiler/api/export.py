@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.escapes import no_formula
 
 if TYPE_CHECKING:
@@ -298,6 +299,13 @@ def _arrow(module: str) -> Any:
         ) from error
 
 
+class _Printed(io.TextIOWrapper):
+    """What goes to standard output may end at a terminal."""
+
+    def write(self, text: str) -> int:
+        return super().write(printable(text, lines=True))
+
+
 def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
     import pandas
 
@@ -316,9 +324,8 @@ def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
         elif not pandas.api.types.is_numeric_dtype(kind):
             shown[name] = shown[name].map(_cell, na_action="ignore")
     shown = shown.rename(columns=no_formula)
-    text = io.TextIOWrapper(
-        file, encoding="utf-8", errors="replace", newline="", write_through=True
-    )
+    kind = _Printed if file is sys.stdout.buffer else io.TextIOWrapper
+    text = kind(file, encoding="utf-8", errors="replace", newline="", write_through=True)
     shown.to_csv(text, index=False, lineterminator="\r\n", chunksize=_ROWS_AT_A_TIME)
     text.detach()
 
@@ -328,6 +335,8 @@ def _runs(texts: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A text that no spreadsheet runs; several values joined by ``;``. A lone sign is no formula."""
-    text = ";".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    return no_formula(text) if len(text) > 1 else text
+    """A text that no spreadsheet runs; several values joined by ``;``. A lone sign is no formula, and no number is."""
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    text = ";".join(map(str, values))
+    plain = len(text) <= 1 or all(isinstance(each, (int, float)) for each in values)
+    return text if plain else no_formula(text)

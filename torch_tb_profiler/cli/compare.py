@@ -14,10 +14,10 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.junit import check_of, write_junit
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import selected_steps, write
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_names
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff_run import ALL_ROWS, Pair, run_markdown, run_payload
@@ -42,6 +42,7 @@ def print_comparison(
     matching = match_traces(*traces)
     # A trace compared with itself is analysed once.
     once: dict[str, TraceContext] = {}
+    as_json = options.format == "json"
     pairs = []
     for places in matching.pairs:
         a, b = (
@@ -58,10 +59,10 @@ def print_comparison(
         payload = diff_payload(
             pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS
         )
-        write(_text(payload, options, lambda most: diff_markdown(payload, most)))
+        write(_text(payload, options, lambda most: diff_markdown(payload, most)), json=as_json)
         return _told(options, _whole("step time", payload.verdict, options))
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
-    write(_text(together, options, lambda most: run_markdown(together, most)))
+    write(_text(together, options, lambda most: run_markdown(together, most)), json=as_json)
     workers = [check_of("", w.name, w.verdict, w.sure, options.fail_on) for w in together.workers]
     return _told(options, _whole("run", together.verdict, options), workers)
 

@@ -65,7 +65,8 @@ def run(options: argparse.Namespace) -> int:
             msgspec.json.encode(
                 {"program": program, "advice": advice, "traces": traces, "unreadable": files}
             ).decode()
-            + "\n"
+            + "\n",
+            json=True,
         )
     else:
         to_do = [Listing("What to do", [Item(text) for text in advice])] if advice else []

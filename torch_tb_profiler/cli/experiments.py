@@ -17,10 +17,10 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
     write,
 )
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import UNKNOWN, format_delta
+from torch_tb_profiler.untrusted import printable
 
 _SHOWN = "run step_ns spread_ns delta_ns beyond busy mfu peak_bytes exposed_ns findings"
 _BEYOND = {True: "yes", False: "no", None: UNKNOWN}

@@ -19,10 +19,10 @@ from torch_tb_profiler.cli.output import (
     steps_option,
     warn_unreadable,
 )
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames

@@ -12,10 +12,10 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli.output import write
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs import whole_logdir
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         counts = {"ready": len(traces) - len(failed), "failed": len(failed)}
         done = {"seconds": round(seconds, 3), "scheduler": told.scheduler, **counts}
         rows = [asdict(trace) for trace in traces]
-        write(msgspec.json.encode({**done, "traces": rows}).decode() + "\n")
+        write(msgspec.json.encode({**done, "traces": rows}).decode() + "\n", json=True)
     else:
         write(_summary(traces, seconds, told.by) + "\n")
     return SOME_FAILED if failed else 0

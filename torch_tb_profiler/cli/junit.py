@@ -7,8 +7,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from torch_tb_profiler.api.baselines import Check
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff_wire import Verdict
 
 

@@ -7,8 +7,8 @@ import dataclasses
 import json
 import sys
 
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.live.client import record_live
+from torch_tb_profiler.untrusted import printable
 
 
 def run(options: argparse.Namespace) -> int:

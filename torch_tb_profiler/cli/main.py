@@ -10,11 +10,16 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
 from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.untrusted import printable
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
 
 FAILED = 2
 
@@ -31,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ProfilerError as error:
-        print(f"torch-tb-profiler: {error.message} {error.hint}".rstrip(), file=sys.stderr)
+        _tell(f"{error.message} {error.hint}")
         return FAILED
     except BrokenPipeError:
         # `| head` is no error; closing now avoids a message at exit.
@@ -40,11 +45,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # Such as a full disk behind `> FILE`; flushing the rest at exit would fail again.
         where = f"{error.filename}: " if error.filename else ""
-        print(f"torch-tb-profiler: {where}{error.strerror or error}.", file=sys.stderr)
+        _tell(f"{where}{error.strerror or error}.")
         sys.stdout = None
         return FAILED
     except KeyboardInterrupt:
         return 130
+
+
+def _tell(text: str) -> None:
+    print(printable(f"torch-tb-profiler: {text}".rstrip()), file=sys.stderr)
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument that it repeats may hold anything: a shell puts in names of files."""
+
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        super()._print_message(printable(message, lines=True), file)
 
 
 def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str]) -> int:
@@ -64,9 +80,7 @@ def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="torch-tb-profiler", description="Analyze PyTorch profiler traces."
-    )
+    parser = _Parser(prog="torch-tb-profiler", description="Analyze PyTorch profiler traces.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.cli.commands import function_of
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
-from torch_tb_profiler.cli.plain import plain, printable
+from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
+from torch_tb_profiler.untrusted import printable, printable_json
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.figures.selection import Selection
@@ -63,11 +64,8 @@ class Printer:
             import msgspec
 
             if report.data is not None:
-                write(
-                    ("," if self._printed else "[")
-                    + "\n"
-                    + msgspec.json.encode(report.data()).decode()
-                )
+                text = msgspec.json.encode(report.data()).decode()
+                write(f"{',' if self._printed else '['}\n{text}", json=True)
                 self._printed += 1
             return
         document = report.document()
@@ -311,7 +309,10 @@ def identity(opened: Opened) -> dict[str, str]:
     }
 
 
-def write(text: str) -> None:
-    """Print to standard output; what its encoding lacks, such as µ under LANG=C, becomes ``?``."""
+def write(text: str, *, json: bool = False) -> None:
+    """Print to standard output. What steers a terminal becomes ``?``, in JSON an escape, and so does what the encoding
+    lacks, such as µ under LANG=C.
+    """
+    text = printable_json(text) if json else printable(text, lines=True)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
-from torch_tb_profiler.units import NARROW_SPACE, and_more
+from torch_tb_profiler.units import and_more
+from torch_tb_profiler.untrusted import printable
 
 WIDTH = 100
 LONGEST_BELOW = 240
@@ -21,11 +22,6 @@ def plain(document: Document) -> str:
     head = [_short(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]
     head += [part for line in document.lines for part in _wrapped(line, other="  ")]
     return "\n\n".join(["\n".join(head), *(_block(block) for block in document.blocks)]) + "\n"
-
-
-def printable(text: str) -> str:
-    """Text from a trace with control characters, which could steer a terminal, as ``?``."""
-    return "".join(c if c.isprintable() or c == NARROW_SPACE else "?" for c in text)
 
 
 def _block(block: Block) -> str:

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.values import STANDARD_INPUT
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.escapes import csv_field
 from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
 

@@ -12,13 +12,13 @@ from typing import BinaryIO
 
 from torch_tb_profiler.api.export import STDOUT, saving
 from torch_tb_profiler.cli.output import settings_of
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue, catalogue_of
 from torch_tb_profiler.runs.model import Snapshot, State
 from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import printable
 
 ABOUT = (
     "A report holds tables and charts, but neither the timeline nor every selection. For those, open"

@@ -9,9 +9,9 @@ import socket
 import sys
 from collections.abc import Iterator
 
-from torch_tb_profiler.cli.plain import printable
 from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.standalone import server
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity, print_traces, settings_of, write
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.engine import check_installed
+from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
@@ -110,7 +111,7 @@ def _print_csv(options: argparse.Namespace) -> int:
         frame.columns = pandas.Index(answer.columns)
         parts.append((opened, frame))
         if answer.note:
-            print(f"torch-tb-profiler: {answer.note}", file=sys.stderr)
+            print(printable(f"torch-tb-profiler: {answer.note}"), file=sys.stderr)
     write_table(parts[0][1] if len(parts) == 1 else joined(parts), sys.stdout.buffer, "csv")
     sys.stdout.buffer.flush()
     warn_unreadable(unreadable)

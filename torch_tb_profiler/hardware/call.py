@@ -176,7 +176,7 @@ class Call:
         decodable = text.replace("True", "true").replace("False", "false") if listed else text
         try:
             return _ANY.decode(_BARE.sub(r"\g<0>0", decodable))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, RecursionError):
             return text
 
 

@@ -10,13 +10,13 @@ The file is JSON: patterns of device names (``*`` matches anything) → what ove
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from torch_tb_profiler import untrusted
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.hardware.accelerator import PRECISIONS
 from torch_tb_profiler.hardware.accelerators import find
@@ -27,6 +27,7 @@ _SHAPE = (
 )
 _KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precision in PRECISIONS)
 _LARGEST = 1e9
+_MOST_BYTES = 4 << 20
 """TFLOP/s or GB/s; no device reaches it."""
 
 
@@ -126,8 +127,11 @@ def read_file(file: str, changed: int) -> dict[str, dict[str, Any]]:
     """
     named = Path(file).name
     try:
-        content = json.loads(Path(file).expanduser().read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        content = untrusted.decoded(untrusted.read_file(Path(file).expanduser(), _MOST_BYTES))
+    except OSError as error:
+        why = untrusted.said(error.strerror)
+        raise SourceError(f"The file of peaks {named} cannot be read: {why}.", _SHAPE) from None
+    except ValueError as error:
         raise SourceError(f"The file of peaks {named} is not JSON: {error}.", _SHAPE) from None
     if not isinstance(content, dict):
         raise SourceError(f"The file of peaks {named} is not a JSON object.", _SHAPE)

@@ -5,40 +5,72 @@
     rank 0  ── step 41 ──▶ ┐
     rank 1  ── step 42 ──▶ ┘ at step 42 + ahead      ahead: what one second takes, three steps at least
     rank 0, rank 1 ◀── record 5 steps from step 47
+
+Whoever answers is not trusted: what a reply says has its type and bounds, and nothing is waited for without an end.
 """
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
 import math
 import os
-import socket
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Annotated, Any, TypeVar
 
-from torch_tb_profiler.errors import BadRequest, SourceError
-from torch_tb_profiler.live.listener import (
-    FOLDER,
-    HEADER,
-    MOST_BODY,
-    TOKEN_VARIABLE,
-    kept_token,
-    members_of,
-)
+import msgspec
 
+from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
+from torch_tb_profiler.live.exchange import FAILURES, connection_by, connection_to, exchange
+from torch_tb_profiler.live.job_files import FOLDER, kept_token, members_of
+from torch_tb_profiler.live.listener import HEADER, TOKEN_VARIABLE
+from torch_tb_profiler.untrusted import decoded, said
+
+T = TypeVar("T")
 SECONDS = 5.0
 """For each answer."""
+ALL_SECONDS = 60.0
+"""For all ranks to be asked; which were not by then, are not."""
 CLOSED = (ConnectionResetError, BrokenPipeError)
 AHEAD_SECONDS, AHEAD_STEPS = 1.0, 3
 TRIES = 3
 FINISH_SECONDS = 120.0
 """For the traces to be written, beyond what the steps take."""
+MOST_STEP_SECONDS = 3600.0
+"""What the steps may take at most, whatever a job says of its pace."""
+MOST_STEP = 1 << 62
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A rank that listens."""
+
+    address: Annotated[str, msgspec.Meta(max_length=1024)]
+    rank: Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)] = 0
+
+
+class _Members(msgspec.Struct):
+    members: Annotated[list[Member], msgspec.Meta(max_length=1 << 14)]
+
+
+class _Status(msgspec.Struct):
+    """What ``Listener.status`` tells."""
+
+    step: Annotated[int, msgspec.Meta(ge=0, le=MOST_STEP)]
+    busy: bool
+    traces: list[str]
+    directory: str = ""
+    seconds_per_step: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
+class _Planned(msgspec.Struct):
+    at_step: Annotated[int, msgspec.Meta(ge=0, le=MOST_STEP)]
+
+
+class _Refusal(msgspec.Struct):
+    error: str = ""
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,126 +115,142 @@ def record_live(
         wait: whether to wait until the traces are written.
 
     Raises:
-        BadRequest: the token is wrong, the job is busy, or no such rank listens.
-        SourceError: the job does not answer.
+        BadRequest: the token is wrong, the job is busy, no such rank listens, or the folder names an address that
+            somebody else wrote.
+        SourceError: the job does not answer, or not as one does.
     """
     if target.startswith(("http://", "https://")):
         return _server(target, steps, seconds, progress)
-    members = _members(target, token)
+    members, token = _members(target, token)
     wanted = None if ranks is None else set(ranks)
-    chosen = [m for m in members if wanted is None or m["rank"] in wanted]
+    chosen = [m for m in members if wanted is None or m.rank in wanted]
     if not chosen:
-        listed = ", ".join(str(m["rank"]) for m in members) or "none"
-        raise BadRequest("No such rank listens.", f"Ranks that do: {listed}.")
+        listed = ", ".join(str(m.rank) for m in members) or "none"
+        raise BadRequest("No such rank listens.", f"Ranks that do: {said(listed)}.")
     for attempt in range(TRIES):
-        report = _ask_all(chosen, steps, AHEAD_STEPS * 4**attempt, progress)
-        if report is not None:
-            return _finished(report, chosen, progress) if wait else report
+        planned = _Planning(chosen, token).plan(steps, AHEAD_STEPS * 4**attempt, progress)
+        if planned is not None:
+            report, step_seconds = planned
+            return _finished(report, token, step_seconds, progress) if wait else report
     raise BadRequest(
         "The ranks went on before all of them were asked.", "Try again; the job may be too fast."
     )
 
 
-def _members(target: str, token: str | None) -> list[dict[str, Any]]:
-    """Rank, address and token of each rank."""
+def _members(target: str, token: str | None) -> tuple[list[Member], str]:
+    """The ranks, and the token for them."""
     token = token or os.environ.get(TOKEN_VARIABLE)
     folder = Path(target).expanduser()
-    if ":" not in target or folder.is_dir():
-        members = members_of(folder)
-        token = token or kept_token(folder)
-        if not members:
-            raise BadRequest(
-                f"Nothing listens for {target}.",
-                f"A job that calls torch_tb_profiler.listen(directory={target!r}) leaves a file in {FOLDER} there.",
-            )
-    else:
-        told = _asked(target, token or "", "GET", "/members")
-        listed = told.get("members")
-        members = [dict(m) for m in listed] if isinstance(listed, list) and listed else []
-        members = members or [{"rank": 0, "address": target}]
-    return [{**member, "token": token or ""} for member in members]
-
-
-def _ask_all(
-    members: list[dict[str, Any]], steps: int, ahead: int, progress: Callable[[str], object]
-) -> LiveReport | None:
-    """Plan on all ranks; None where one of them was late and nobody else has begun."""
-    states: dict[int, dict[str, Any]] = {}
-    problems: dict[int, str] = {}
-    for place, member in enumerate(members):
-        try:
-            states[place] = _asked(member["address"], member["token"], "GET", "/status")
-        except SourceError as error:
-            problems[place] = error.message
-    if not states:
-        raise SourceError(
-            f"No rank answers: {next(iter(problems.values()))}", "Is the job running?"
+    if ":" in target and not folder.is_dir():
+        told = _asked(target, token or "", "GET", "/members", _Members)
+        return told.members or [Member(target)], token or ""
+    found = members_of(folder)
+    if found.refused:
+        # The token would be sent to an address of whoever wrote that.
+        raise BadRequest(
+            found.refused[0], "If you trust the job, give its HOST:PORT and its token."
         )
-    pace = max((s.get("seconds_per_step") or 0.0) for s in states.values())
-    now = max(int(s.get("step", 0)) for s in states.values())
-    at = now + max(ahead, math.ceil(AHEAD_SECONDS / pace) if pace else 0)
-    late, refusal = False, None
-    for place in states:
-        member = members[place]
-        try:
-            _asked(
-                member["address"],
-                member["token"],
-                "POST",
-                "/record",
-                {"at_step": at, "steps": steps},
-            )
-        except _Late as error:
-            problems[place], late = error.message, True
-        except (BadRequest, SourceError) as error:
-            problems[place], refusal = error.message, error
-    planned = [place for place in states if place not in problems]
-    if late and not planned:
-        return None
-    if refusal is not None and not planned:
-        raise refusal
-    progress(
-        f"steps {at} to {at + steps - 1} are recorded on {len(planned)} of {len(members)} ranks"
-    )
-    reports = tuple(
-        RankReport(m["rank"], m["address"], problem=problems.get(place, ""))
-        for place, m in enumerate(members)
-    )
-    directory = str(next(iter(states.values())).get("directory", ""))
-    return LiveReport(directory, at, steps, reports)
+    if not found.ranks:
+        raise BadRequest(
+            f"Nothing listens for {target}.",
+            f"A job that calls torch_tb_profiler.listen(directory={target!r}) leaves a file in {FOLDER} there.",
+        )
+    members = [Member(**member) for member in found.ranks]
+    return members, token or kept_token(folder) or ""
+
+
+class _Planning:
+    """Asks all ranks to record the same steps. ``problems``: place → why a rank does not."""
+
+    def __init__(self, members: list[Member], token: str) -> None:
+        self._members = members
+        self._token = token
+        self._problems: dict[int, ProfilerError] = {}
+
+    def plan(
+        self, steps: int, ahead: int, progress: Callable[[str], object]
+    ) -> tuple[LiveReport, float] | None:
+        """What was planned, and the seconds that the steps take; None where a rank was late and nobody else has begun."""
+        states = dict(self._each(range(len(self._members)), "GET", "/status", _Status))
+        if not states:
+            problem = next(iter(self._problems.values()))
+            if isinstance(problem, BadRequest):
+                raise problem
+            raise SourceError(f"No rank answers: {problem.message}", "Is the job running?")
+        pace = max(s.seconds_per_step or 0.0 for s in states.values())
+        pace = min(pace, MOST_STEP_SECONDS)
+        now = max(s.step for s in states.values())
+        at = now + max(ahead, math.ceil(AHEAD_SECONDS / pace) if pace > 1e-9 else 0)
+        body = {"at_step": at, "steps": steps}
+        planned = dict(self._each(list(states), "POST", "/record", _Planned, body))
+        if not planned:
+            refused = [self._problems[place] for place in states]
+            late = any(isinstance(problem, _Late) for problem in refused)
+            if late:
+                return None
+            raise refused[-1]
+        progress(
+            f"steps {at} to {at + steps - 1} are recorded on {len(planned)} of {len(self._members)} ranks"
+        )
+        reports = tuple(
+            RankReport(m.rank, m.address, problem=_message(self._problems.get(place)))
+            for place, m in enumerate(self._members)
+        )
+        step_seconds = min(2 * pace * (at - now + steps), MOST_STEP_SECONDS)
+        directory = next(iter(states.values())).directory
+        return LiveReport(directory, at, steps, reports), step_seconds
+
+    def _each(
+        self,
+        places: Iterable[int],
+        method: str,
+        path: str,
+        kind: type[T],
+        body: dict[str, Any] | None = None,
+    ) -> Iterator[tuple[int, T]]:
+        """Place and answer of each rank that gives one, one after another; of the others the problem is kept."""
+        until = time.monotonic() + ALL_SECONDS
+        for place in places:
+            address = self._members[place].address
+            try:
+                if time.monotonic() > until:
+                    raise SourceError(f"{said(address)} was not asked: other ranks take too long.")
+                yield place, _asked(address, self._token, method, path, kind, body)
+            except (BadRequest, SourceError) as error:
+                self._problems[place] = error
+
+
+def _message(problem: ProfilerError | None) -> str:
+    return "" if problem is None else problem.message
 
 
 def _finished(
-    report: LiveReport, members: list[dict[str, Any]], progress: Callable[[str], object]
+    report: LiveReport, token: str, step_seconds: float, progress: Callable[[str], object]
 ) -> LiveReport:
     """Wait until every rank has written its trace, or says nothing more."""
     done: list[RankReport] = []
-    until = time.monotonic() + FINISH_SECONDS
-    for member, rank in zip(members, report.ranks, strict=True):
-        if rank.problem:
-            done.append(rank)
-            continue
-        traces, problem = _traces_of(member, until)
-        progress(f"rank {rank.rank}: {problem or ', '.join(traces)}")
-        done.append(RankReport(rank.rank, rank.address, traces, problem))
-    return LiveReport(report.directory, report.at_step, report.steps, tuple(done))
+    until = time.monotonic() + FINISH_SECONDS + step_seconds
+    for rank in report.ranks:
+        if not rank.problem:
+            traces, problem = _traces_of(rank.address, token, until)
+            rank = replace(rank, traces=traces, problem=problem)
+            progress(f"rank {rank.rank}: {problem or ', '.join(traces)}")
+        done.append(rank)
+    return replace(report, ranks=tuple(done))
 
 
-def _traces_of(member: dict[str, Any], until: float) -> tuple[tuple[str, ...], str]:
+def _traces_of(address: str, token: str, until: float) -> tuple[tuple[str, ...], str]:
     seen: tuple[str, ...] = ()
-    while True:
+    while time.monotonic() < until:
         try:
-            state = _asked(member["address"], member["token"], "GET", "/status")
-        except SourceError as error:
+            state = _asked(address, token, "GET", "/status", _Status)
+        except (BadRequest, SourceError) as error:
             return seen, error.message
-        listed = state.get("traces")
-        seen = tuple(str(name) for name in listed[-1:]) if isinstance(listed, list) else ()
-        if not state.get("busy"):
+        seen = tuple(state.traces[-1:])
+        if not state.busy:
             return seen, "" if seen else "it ended without a trace; its output says why"
-        pace = state.get("seconds_per_step") or 0.0
-        if time.monotonic() > until + 50 * pace:
-            return seen, "its trace was not written in time"
         time.sleep(0.1)
+    return seen, "its trace was not written in time"
 
 
 class _Late(BadRequest):
@@ -210,71 +258,50 @@ class _Late(BadRequest):
 
 
 def _asked(
-    address: str, token: str, method: str, path: str, body: dict[str, Any] | None = None
-) -> dict[str, Any]:
+    address: str,
+    token: str,
+    method: str,
+    path: str,
+    kind: type[T],
+    body: dict[str, Any] | None = None,
+) -> T:
     """What a listener answers.
 
     Raises:
         BadRequest: it refuses.
-        SourceError: it does not answer.
+        SourceError: it does not answer, or not as a listener does.
     """
     until = time.monotonic() + SECONDS
+    text = None if body is None else json.dumps(body)
     while True:
+        connection = connection_to(address, SECONDS)
         try:
-            status, told = _reply(address, token, method, path, body)
+            status, content = exchange(
+                connection, method, path, body=text, headers={HEADER: token}, seconds=SECONDS
+            )
             break
-        except (OSError, http.client.HTTPException, ValueError) as error:
+        except FAILURES as error:
             # A listener with too many connections closes further ones without a word.
             if isinstance(error, CLOSED) and time.monotonic() < until:
                 time.sleep(0.1)
                 continue
             raise SourceError(
-                f"{address} does not answer: {error}.", "Is the job running?"
+                f"{said(address)} does not answer: {said(error)}.", "Is the job running?"
             ) from error
-    if not isinstance(told, dict):
-        raise SourceError(f"{address} answers in another way.", "Is it a job that listens?")
-    if status != 200:
-        refusal = str(told.get("error", status))
-        if told.get("late"):
-            raise _Late(refusal)
-        hint = f"Pass --token, or set {TOKEN_VARIABLE}." if status == 403 else "Try again later."
-        raise BadRequest(f"{address} refuses: {refusal}", hint)
-    return told
-
-
-def _reply(
-    address: str, token: str, method: str, path: str, body: dict[str, Any] | None
-) -> tuple[int, Any]:
-    """Status and JSON of one request."""
-    with contextlib.closing(_connection(address)) as connection:
-        text = None if body is None else json.dumps(body)
-        connection.request(method, path, body=text, headers={HEADER: token})
-        reply = connection.getresponse()
-        return reply.status, json.loads(reply.read(MOST_BODY * 16))
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path: str) -> None:
-        super().__init__("localhost", timeout=SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        """To the socket."""
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(SECONDS)
-        self.sock.connect(self._path)
-
-
-def _connection(address: str) -> http.client.HTTPConnection:
-    if address.startswith("unix:"):
-        return _UnixConnection(address.removeprefix("unix:"))
-    host, _, port = address.rpartition(":")
-    if not port.isascii() or not port.isdigit():
-        raise BadRequest(
-            f"{address} is no address.",
-            "Use HOST:PORT, unix:PATH, a folder, or the URL of a server.",
-        )
-    return http.client.HTTPConnection(host.strip("[]") or "127.0.0.1", int(port), timeout=SECONDS)
+    try:
+        if status == 200:
+            return decoded(content, kind)  # type: ignore[no-any-return]
+        refusal = decoded(content, _Refusal)
+    except ValueError as error:
+        raise SourceError(
+            f"{said(address)} does not answer as a job that listens does (status {status}): {said(error)}.",
+            "Is it the address of one?",
+        ) from error
+    message = said(refusal.error) or str(status)
+    if refusal.late:
+        raise _Late(message)
+    hint = f"Pass --token, or set {TOKEN_VARIABLE}." if status == 403 else "Try again later."
+    raise BadRequest(f"{said(address)} refuses: {message}", hint)
 
 
 def _server(
@@ -308,25 +335,23 @@ def _post(url: str, path: str, body: dict[str, Any] | None) -> int:
     """The status of a POST, without a body of a GET.
 
     Raises:
+        BadRequest: it is no URL of a server.
         SourceError: nothing answers.
     """
-    parts = urlsplit(url)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     # A server writes its traces before it answers.
-    connection = kind(parts.hostname or "", parts.port, timeout=FINISH_SECONDS)
+    seconds = SECONDS if body is None else FINISH_SECONDS
+    connection, home = connection_by(url, seconds)
     try:
-        text = None if body is None else json.dumps(body)
-        headers = {} if body is None else {"Content-Type": "application/json"}
-        connection.request(
+        return exchange(
+            connection,
             "GET" if body is None else "POST",
-            parts.path.rstrip("/") + path,
-            body=text,
-            headers=headers,
-        )
-        reply = connection.getresponse()
-        reply.read(MOST_BODY)
-        return reply.status
-    except (OSError, http.client.HTTPException) as error:
-        raise SourceError(f"{url} does not answer: {error}.", "Is the server running?") from error
-    finally:
-        connection.close()
+            home + path,
+            body=None if body is None else json.dumps(body),
+            headers={} if body is None else {"Content-Type": "application/json"},
+            seconds=seconds,
+            content=False,
+        )[0]
+    except FAILURES as error:
+        raise SourceError(
+            f"{url} does not answer: {said(error)}.", "Is the server running?"
+        ) from error

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from torch_tb_profiler.live.listener import FOLDER, members_of
+from torch_tb_profiler.live.job_files import FOLDER, members_of
 
 DEEPEST = 4
 MOST_FOLDERS = 5000
@@ -14,7 +14,7 @@ MOST_JOBS = 50
 
 
 def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
-    """Folders for which ranks listen, with these ranks; only folders of this machine, few levels deep.
+    """Folders for which ranks of this user listen, with these ranks; only folders of this machine, few levels deep.
 
     Links to folders are not followed.
     """
@@ -28,8 +28,11 @@ def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
             if seen > MOST_FOLDERS or len(found) >= MOST_JOBS:
                 return found
             names = _folders(folder)
-            if FOLDER in names and (members := members_of(folder)):
-                found.append((folder, [member["rank"] for member in members]))
+            if FOLDER in names:
+                members = members_of(folder)
+                # Recording them is refused where somebody else wrote an address.
+                if members.ranks and not members.refused:
+                    found.append((folder, [member["rank"] for member in members.ranks]))
             below += [folder / name for name in names if not name.startswith(".")]
         level = below
     return found

@@ -9,7 +9,6 @@ import contextlib
 import hmac
 import json
 import os
-import secrets
 import socket
 import socketserver
 import threading
@@ -21,11 +20,9 @@ from typing import Any
 
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.integrations.steps import StepRecorder
+from torch_tb_profiler.live.job_files import FOLDER, members_of, register, shared_token, whole
 from torch_tb_profiler.recording import rank_of_process
 
-FOLDER = ".live"
-"""Below the folder of the traces: a file per rank that listens, and their token."""
-TOKEN = "token"
 TOKEN_VARIABLE = "TORCH_TB_PROFILER_TOKEN"
 MOST_BODY = 64 << 10
 MOST_STEPS = 1000
@@ -56,7 +53,7 @@ class Listener:
         options: dict[str, Any],
     ) -> None:
         folder = Path(directory).expanduser() / FOLDER
-        self.token = token or os.environ.get(TOKEN_VARIABLE) or _shared_token(folder)
+        self.token = token or os.environ.get(TOKEN_VARIABLE) or shared_token(folder)
         self._recorder = StepRecorder(directory, skip=0, ranks="all", **options)
         self._recorder.begin(first_step)
         self._rank = rank_of_process() or 0
@@ -71,7 +68,12 @@ class Listener:
             target=self._server.serve_forever, name="torch_tb_profiler listener", daemon=True
         )
         self._thread.start()
-        self._file = _register(folder, self)
+        try:
+            self._file = register(folder, self.rank, self.address)
+        except BaseException:
+            self._server.shutdown()
+            self._server.server_close()
+            raise
 
     def __enter__(self) -> Listener:
         return self
@@ -115,12 +117,12 @@ class Listener:
 
     def members(self) -> list[dict[str, Any]]:
         """The ranks that listen with this one, by their files."""
-        return members_of(self._recorder.directory)
+        return members_of(self._recorder.directory).ranks
 
     def record(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Plan a recording; HTTP status and what to say."""
-        at = _whole(asked.get("at_step"), 0, 1 << 62)
-        steps = _whole(asked.get("steps"), 1, MOST_STEPS)
+        at = whole(asked.get("at_step"), 0, 1 << 62)
+        steps = whole(asked.get("steps"), 1, MOST_STEPS)
         if at is None or steps is None:
             return 400, {"error": f"at_step and steps (1 to {MOST_STEPS}) must be whole numbers."}
         with self._lock:
@@ -183,23 +185,6 @@ def listen(
         SourceError: it cannot be listened at, or the folder cannot be written to.
     """
     return Listener(address, directory, token, first_step, options)
-
-
-def members_of(directory: Path) -> list[dict[str, Any]]:
-    """The ranks that listen for a folder of traces: rank and address."""
-    found = []
-    for path in sorted((directory / FOLDER).glob("*.json"))[:4096]:
-        with contextlib.suppress(OSError, ValueError):
-            with path.open("rb") as file:
-                told = json.loads(file.read(MOST_BODY))
-            if isinstance(told, dict) and isinstance(told.get("address"), str):
-                found.append(
-                    {
-                        "rank": _whole(told.get("rank"), 0, 1 << 31) or 0,
-                        "address": told["address"],
-                    }
-                )
-    return sorted(found, key=lambda member: member["rank"])
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -334,57 +319,3 @@ def _name_of(server: Any, address: str) -> str:
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     return f"{host}:{port}"
-
-
-def kept_token(directory: Path) -> str | None:
-    """The token that a job made for its folder; None if there is none, or another user's."""
-    with contextlib.suppress(OSError, ValueError):
-        return (directory / FOLDER / TOKEN).read_text("ascii").strip() or None
-    return None
-
-
-def _shared_token(folder: Path) -> str:
-    """One for all ranks: the first one makes it, and only the same user can read it."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for _ in range(2):
-            if kept := kept_token(folder.parent):
-                return kept
-            part = folder / f".{TOKEN}.{os.getpid()}"
-            _write_private(part, secrets.token_urlsafe(24))
-            with contextlib.suppress(FileExistsError):
-                os.link(part, folder / TOKEN)  # Whole, and never over that of another rank.
-            part.unlink()
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    raise SourceError(f"{folder / TOKEN} cannot be read.", "Pass a token, or another folder.")
-
-
-def _register(folder: Path, listener: Listener) -> Path:
-    """The file that tells where this rank listens."""
-    path = folder / f"rank{listener.rank}.json"
-    told = {"rank": listener.rank, "address": listener.address, "process": os.getpid()}
-    part = folder / f".{path.name}.{os.getpid()}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_private(part, json.dumps(told))
-        os.replace(part, path)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return path
-
-
-def _write_private(path: Path, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def _unwritable(folder: Path, error: OSError) -> SourceError:
-    return SourceError(f"{folder} cannot be written to: {error}.", "Pass another folder.")
-
-
-def _whole(value: object, least: int, most: int) -> int | None:
-    """The value if it is a whole number between these, else None."""
-    whole = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    return value if whole else None  # type: ignore[return-value]

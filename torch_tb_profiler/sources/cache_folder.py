@@ -24,6 +24,7 @@ from torch_tb_profiler.sources.places import is_url, shown, words
 from torch_tb_profiler.sources.private_folder import make_private
 from torch_tb_profiler.sources.remote_cache import NOTE_SUFFIX, RemoteCache, folder_name
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import decoded
 
 SUFFIX = ".safetensors"
 DAY_SECONDS = 86_400.0
@@ -150,7 +151,7 @@ class CacheFolder:
         if self.remote is None or path.exists() or self.remote.size(path.name) is None:
             return None
         try:
-            told = json.loads(self.remote.note(_note_name(path)) or b"null")
+            told = decoded(self.remote.note(_note_name(path)) or b"null")
         except ValueError:
             return None
         return told if isinstance(told, dict) else None

@@ -12,7 +12,6 @@ A folder or a file is one of captures by its name; what was captured, only the c
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -21,6 +20,7 @@ from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.sources.places import readable
 from torch_tb_profiler.sources.streams import open_bytes
+from torch_tb_profiler.untrusted import decoded
 
 DETAILS = "execution_details.json"
 _WORD = "capture"
@@ -117,8 +117,8 @@ def _read_details(location: str) -> Mapping[str, tuple[int, str]]:
             f"{DETAILS} has more than {_MOST_DETAILS >> 20} MiB.", "It lists captures of graphs."
         )
     try:
-        rows = json.loads(text)
-    except (ValueError, RecursionError):
+        rows = decoded(text)
+    except ValueError:
         return {}
     found = {}
     for row in rows if isinstance(rows, list) else ():

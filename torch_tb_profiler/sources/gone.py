@@ -7,12 +7,12 @@ until the cache is full.
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 from torch_tb_profiler.sources.identity import agrees
+from torch_tb_profiler.untrusted import decoded
 
 _LONGEST_HEADER = 64 << 20
 
@@ -24,8 +24,8 @@ def is_gone(sidecar: Path) -> bool:
     try:
         with sidecar.open("rb") as file:
             size = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(min(size, _LONGEST_HEADER)))
-        source = json.loads(header["__metadata__"]["told"])["source"]
+            header = decoded(file.read(min(size, _LONGEST_HEADER)))
+        source = decoded(header["__metadata__"]["told"].encode())["source"]
         path, device = os.fsdecode(unquote_to_bytes(source["path"])), source["device"]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return False

@@ -6,6 +6,8 @@ import os
 import re
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
+from torch_tb_profiler import untrusted
+
 
 def is_url(location: str) -> bool:
     """Whether a location names an fsspec filesystem (``s3://…``) rather than a local path."""
@@ -72,13 +74,7 @@ def shown(location: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def readable(name: str) -> str:
-    r"""A file name that JSON can carry: bytes that are not UTF-8 become ``\udcff`` and stay
-    distinct.
-    """
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
+readable = untrusted.readable
 LONGEST_WORDS = 400
 """Characters of an exception's message: some hold what was received."""
 

@@ -10,11 +10,9 @@ Inflating runs in its own thread: python-isal and zstandard release the GIL.
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import queue
-import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -33,6 +31,7 @@ from torch_tb_profiler.sources.places import (
     words,
 )
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import open_regular
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -111,22 +110,13 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
             ) from error
     try:
         path = local_path(location)
-        local = open(path, "rb", opener=_open_regular)  # noqa: SIM115 - the caller closes it
+        local = open(path, "rb", opener=open_regular)  # noqa: SIM115 - the caller closes it
         return local, os.fstat(local.fileno()).st_size
     except OSError as error:
         raise SourceError(
             f"{os.path.basename(location)} could not be opened: {error.strerror}.",
             "Check that it exists and may be read.",
         ) from error
-
-
-def _open_regular(path: str, flags: int) -> int:
-    # A pipe in the place of a file would be waited for without an end.
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
-        return descriptor
-    os.close(descriptor)
-    raise OSError(errno.EINVAL, "it is no regular file")
 
 
 def _why(error: BaseException, location: str) -> str:

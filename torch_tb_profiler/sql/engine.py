@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import decimal
+import json
 import math
 import threading
 from collections.abc import Iterator
@@ -88,18 +89,38 @@ def run(data: Data, text: str, limits: Limits) -> Result:
                     continue
                 part = batch.slice(0, limits.rows - len(rows))
                 for row in zip(*(column.to_pylist() for column in part.columns), strict=True):
-                    size += sum(len(v) if isinstance(v, str) else 8 for v in row)
-                    if size > limits.bytes and rows:
+                    plain = [_plain(value) for value in row]
+                    size += sum(map(_size, plain))
+                    if size > limits.bytes:
                         full = True
                         break
-                    rows.append([_plain(value) for value in row])
+                    rows.append(plain)
                 full = full or len(rows) >= limits.rows
         except Exception:
             # What is there is an answer, though nobody knows how much more would come.
             if not (full and ended.is_set()):
                 raise
             total = -1
+        if size > limits.bytes and not rows:
+            raise BadRequest(
+                f"The first row alone has more than the {format_bytes(limits.bytes)} of an answer.",
+                LESS,
+            )
         return Result(columns, types, of, rows, total)
+
+
+def first_row_too_long(limits: Limits) -> BadRequest:
+    """Why there is no answer where not even one row fits."""
+    return BadRequest(
+        f"The first row alone has more than the {format_bytes(limits.bytes)} of an answer.", LESS
+    )
+
+
+def _size(value: Any) -> int:
+    """About how long a plain value is as text."""
+    if isinstance(value, str):
+        return len(value)
+    return len(json.dumps(value, ensure_ascii=False)) if isinstance(value, (list, dict)) else 8
 
 
 def frame(data: Data, text: str, limits: Limits) -> DataFrame:

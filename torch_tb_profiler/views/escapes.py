@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 
-from torch_tb_profiler.units import NARROW_SPACE
+from torch_tb_profiler.untrusted import printable
 
-_FORMULA = re.compile("^[=+\\-@\t\r\uff1d\uff0b\uff0d\uff20]")
-"""Signs at which spreadsheets take a text for a formula, as in ``fe/src/base/csv.ts``."""
+_SIGNS, _PARTS = "[=+\\-@\uff1d\uff0b\uff0d\uff20]", "[;\t\r\n]"
+_FORMULA = re.compile(rf'[ "]*{_SIGNS}|{_PARTS}')
+"""Begins of a text at which spreadsheets take it for a formula, or part it, as in ``fe/src/base/csv.ts``."""
+_NUMBER = r"[+\-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?"
+_FORMULA_WITHIN = re.compile(
+    rf'({_PARTS})(?=[ "]*{_SIGNS})(?![ "]*(?:{_NUMBER})[ "]*(?:{_PARTS}|$))'
+)
+"""Where one may begin within a text: the semicolon parts cells in many countries. Numbers do nothing there."""
 _QUOTED = re.compile('[",\r\n]')
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
 
@@ -27,8 +33,9 @@ def csv_field(value: str | float | bool | None) -> str:
 
 
 def no_formula(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if _FORMULA.match(text) else text
+    """A text that no spreadsheet takes for a formula, nor a part of it."""
+    inner = _FORMULA_WITHIN.sub(r"\1'", text)
+    return f"'{inner}" if _FORMULA.match(inner) else inner
 
 
 def markdown_text(text: str) -> str:
@@ -46,4 +53,4 @@ def markdown_name(text: str) -> str:
 
 def one_line(text: str) -> str:
     """A text without line breaks and control characters."""
-    return "".join(c if c.isprintable() or c == NARROW_SPACE else " " for c in text)
+    return printable(text, " ")

@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from torch_tb_profiler.untrusted import decoded
 from torch_tb_profiler.views.wire import Wire
 
 _Text = Annotated[str, msgspec.Meta(max_length=400)]
@@ -35,8 +36,8 @@ NO_TOUR = TourPayload(sentences=[], places=[])
 def tour_payload(text: bytes, workers: Mapping[str, Sequence[str]]) -> TourPayload:
     """The tour of a file, with the places whose run and worker are there. ``workers``: of each run."""
     try:
-        tour = msgspec.json.decode(text, type=TourPayload)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        tour: TourPayload = decoded(text, TourPayload)
+    except ValueError:
         return NO_TOUR
     places = [place for place in tour.places if _is_there(place, workers)]
     return TourPayload(sentences=tour.sentences, places=places) if places else NO_TOUR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from shlex import quote
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import msgspec
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.tour_file import tour_text
+from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.files_table import FILES
@@ -54,14 +56,27 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
         cluster=_cluster(catalogue),
         live=[
             wire.LiveJob(
-                folder=str(folder),
+                folder=readable(str(folder)),
                 ranks=ranks,
-                command=f"torch-tb-profiler record {quote(str(folder))} --steps 5",
+                command=f"torch-tb-profiler record {_quoted(str(folder))} --steps 5",
             )
             for folder, ranks in jobs_below(catalogue.logdirs.values())
         ],
         files=files,
     )
+
+
+def _quoted(path: str) -> str:
+    """A path as a word for a shell, of printable characters: a name that holds an end of line must not run what follows
+    it when the command is pasted.
+    """
+    if path.isprintable():
+        return quote(path)
+    escaped = "".join(
+        chr(byte) if 32 <= byte < 127 and byte not in b"\\'" else f"\\x{byte:02x}"
+        for byte in os.fsencode(path)
+    )
+    return f"$'{escaped}'"
 
 
 def _cluster(catalogue: Catalogue) -> wire.ClusterItem | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 
-import msgspec
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import BadRequest, Busy, NotFound
@@ -16,6 +15,7 @@ from torch_tb_profiler.live.client import record_live
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import decoded, readable
 from torch_tb_profiler.views.record_wire import RecordedRank, RecordPayload, RecordRequest
 from torch_tb_profiler.web import replies
 
@@ -29,14 +29,20 @@ def record_handler(catalogue: Catalogue) -> replies.Handler:
 
     def answer(request: Request) -> Response:
         asked = _read(request)
-        folders = {str(folder): folder for folder, _ in jobs_below(catalogue.logdirs.values())}
+        folders = {
+            readable(str(folder)): folder for folder, _ in jobs_below(catalogue.logdirs.values())
+        }
         if asked.folder not in folders:
             raise NotFound("No job listens for this folder.", "Diagnosis lists those that do.")
         if not asking.acquire(blocking=False):
             raise Busy("Another recording is being planned.", "Try again in a moment.")
         try:
             report = record_live(
-                asked.folder, steps=asked.steps, ranks=asked.ranks, token=asked.token, wait=False
+                str(folders[asked.folder]),
+                steps=asked.steps,
+                ranks=asked.ranks,
+                token=asked.token,
+                wait=False,
             )
         finally:
             asking.release()
@@ -53,6 +59,6 @@ def _read(request: Request) -> RecordRequest:
     if (request.content_length or 0) > MOST_BYTES:
         raise BadRequest(f"The body is larger than {format_bytes(MOST_BYTES)}.")
     try:
-        return msgspec.json.decode(request.stream.read(MOST_BYTES), type=RecordRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return decoded(request.stream.read(MOST_BYTES), RecordRequest)  # type: ignore[no-any-return]
+    except ValueError as error:
         raise BadRequest(f"The body is not what is expected: {error}.") from error

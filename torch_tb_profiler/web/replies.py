@@ -13,6 +13,7 @@ from werkzeug.datastructures import Headers
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import Busy, NotReady, ProfilerError
+from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire, to_json
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
     progress = failure.details.get("progress") if isinstance(failure, NotReady) else None
     payload = ErrorPayload(
         error=ErrorBody(
-            code=failure.code, message=failure.message, hint=failure.hint, progress=progress
+            code=failure.code,
+            message=readable(failure.message),
+            hint=readable(failure.hint),
+            progress=progress,
         )
     )
     extra = {"Retry-After": "1"} if isinstance(failure, (Busy, NotReady)) else {}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from torch_tb_profiler.errors import MissingPackage
@@ -10,7 +12,13 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sql.engine import Limits, Result, check_installed, run
+from torch_tb_profiler.sql.engine import (
+    Limits,
+    Result,
+    check_installed,
+    first_row_too_long,
+    run,
+)
 from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.views.sql_wire import (
     SqlColumn,
@@ -21,11 +29,14 @@ from torch_tb_profiler.views.sql_wire import (
     SqlTableItem,
     SqlTablesPayload,
 )
+from torch_tb_profiler.views.wire import to_json
 from torch_tb_profiler.web.parameters import Text, Whole
 from torch_tb_profiler.web.route import route
 
 LONGEST = 8000
 _EXACT = 1 << 53
+_ENVELOPE = 4096
+"""Bytes of an answer around its columns and rows."""
 _KINDS: dict[str, SqlKind] = {"event": "event", "ns": "time", "bytes": "bytes"}
 
 
@@ -45,11 +56,10 @@ def sql(
         from torch_tb_profiler.sql.readable import Data
 
         data = Data(opened.trace, opened.facts, lambda: catalogue.insight(*place).insight)
-        return _payload(run(data, q, limits))
+        return _payload(run(data, q, limits), limits)
     insight = INSIGHT.path(opened.sidecar, settings)
-    return _payload(
-        statements.ask(opened.sidecar, insight, lambda: catalogue.insight(*place), q, limits)
-    )
+    ask = partial(catalogue.insight, *place)
+    return _payload(statements.ask(opened.sidecar, insight, ask, q, limits), limits)
 
 
 @route("/sql/tables")
@@ -78,12 +88,26 @@ def sql_tables() -> SqlTablesPayload:
     return SqlTablesPayload(tables=tables, examples=examples, missing=missing)
 
 
-def _payload(answer: Result) -> SqlPayload:
+def _payload(answer: Result, limits: Limits) -> SqlPayload:
+    """What fits of an answer: escaped, and with what stands between values, texts are longer than the engine counts.
+
+    Raises:
+        BadRequest: not even the first row fits.
+    """
     columns = [
         SqlColumn(name=name, kind=_kind(kind, unit))
         for name, kind, unit in zip(answer.columns, answer.types, answer.units, strict=True)
     ]
-    values = [[_value(row[place]) for row in answer.rows] for place in range(len(columns))]
+    rows = [[_value(value) for value in row] for row in answer.rows]
+    left = limits.bytes - _ENVELOPE - len(to_json(columns))
+    for fits, row in enumerate(rows):
+        left -= len(to_json(row))
+        if left < 0:
+            if not fits:
+                raise first_row_too_long(limits)
+            answer = replace(answer, rows=answer.rows[:fits])
+            break
+    values = [[row[place] for row in rows[: len(answer.rows)]] for place in range(len(columns))]
     total = None if answer.total < 0 else answer.total
     return SqlPayload(columns=columns, values=values, total=total, note=answer.note)
 

@@ -2,15 +2,24 @@
 
 export type CsvCell = string | number | boolean | null | undefined;
 
-/** Signs at which spreadsheets take a text for a formula. */
-const FORMULA = /^[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+/** Begins of a text at which spreadsheets take it for a formula, or part it, as in `torch_tb_profiler/views/escapes.py`. */
+const FORMULA = /^(?:[ "]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[;\t\r\n])/;
+/** Where one may begin within a text: the semicolon parts cells in many countries. Numbers do nothing there. */
+const FORMULA_WITHIN =
+  /([;\t\r\n])(?=[ "]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20])(?![ "]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ "]*(?:[;\t\r\n]|$))/g;
 
-/** One field. A text that a spreadsheet would run gets an apostrophe in front; numbers stay as they are; unknown is empty. */
+/** A text that no spreadsheet takes for a formula, nor a part of it. */
+function noFormula(text: string): string {
+  const inner = text.replace(FORMULA_WITHIN, "$1'");
+  return FORMULA.test(inner) ? `'${inner}` : inner;
+}
+
+/** One field. A text that a spreadsheet would run gets an apostrophe; numbers stay as they are; unknown is empty. */
 export function csvField(value: CsvCell): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number") return Number.isFinite(value) ? value.toString() : "";
   if (typeof value === "boolean") return value ? "true" : "false";
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const text = noFormula(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
@@ -31,7 +40,7 @@ export function fileName(...parts: readonly string[]): string {
 export function tsv(header: readonly string[], rows: Iterable<readonly CsvCell[]>): string {
   const plain = (cell: CsvCell): string => (cell ?? "").toString().replace(/[\t\r\n]+/g, " ");
   const field = (cell: CsvCell): string =>
-    typeof cell === "string" && FORMULA.test(cell) ? `'${plain(cell)}` : plain(cell);
+    typeof cell === "string" ? plain(noFormula(cell)) : plain(cell);
   return [header, ...rows].map((row) => `${row.map(field).join("\t")}\n`).join("");
 }
 

@@ -192,6 +192,6 @@ def _entries(text: str) -> list[str]:
     """A recorded ``Call stack`` as frames, innermost first."""
     try:
         decoded = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         decoded = text
     return [entry for entry in str(decoded).split(";") if entry]

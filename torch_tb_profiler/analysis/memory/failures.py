@@ -75,7 +75,7 @@ def failed_allocations(
     for place, span in zip(kept.tolist(), inner.tolist(), strict=True):
         try:
             args = msgspec.json.decode(trace.strings[int(instants["args"][place])], type=_Args)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, RecursionError):
             args = _Args()
         written = args.stack.split("\n") if isinstance(args.stack, str) and args.stack else None
         found.append(

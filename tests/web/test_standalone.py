@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -73,3 +74,45 @@ def test_a_taken_port_is_said(address: str) -> None:
     port = int(address.rpartition(":")[2])
     with pytest.raises(SourceError, match=f"{HOST}:{port} cannot be used"):
         server(Application(WrittenCatalogue(), Settings()), port=port)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("line", "headers", "status"),
+    [
+        (b"GET /runs?" + b"x" * 66_000 + b" HTTP/1.1", b"", 414),
+        (b"GET /runs HTTP/1.1", b"A: b\r\n" * 200, 431),
+        (b"GET /runs HTTP/1.1", b"A: " + b"x" * 70_000 + b"\r\n", 431),
+        (b"GET /overview?run=\xed\xa0\x80 HTTP/1.1", b"", 400),
+        (b"GET /overview?run=\xff HTTP/1.1", b"", 400),
+        (b"GET /overview?run=%ED%A0%80 HTTP/1.1", b"", 400),
+        (b"GET /%ED%A0%80 HTTP/1.1", b"", 404),
+        (b"GET http://[::1/runs HTTP/1.1", b"", 404),
+        (b"GET", b"", 400),
+        (b"GET /runs HTTP/9.9", b"", 505),
+        (b"G\x1b[31mT /runs HTTP/1.1", b"", 405),
+        (b"\x16\x03\x01 \x00 \x00 \x00", b"", 400),
+    ],
+    ids=range(12),
+)
+def test_what_is_no_request_gets_the_one_error_shape(
+    address: str, line: bytes, headers: bytes, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    host, _, port = address.rpartition("/")[2].partition(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(
+            line + b"\r\nHost: localhost\r\nConnection: close\r\n" + headers + b"\r\n"
+        )
+        with suppress(ConnectionResetError):  # of what was not read
+            reply = b""
+            while more := connection.recv(1 << 16):
+                reply += more
+    head, mark, content = reply.partition(b"\r\n\r\n")
+    if mark:  # else it asked as before HTTP/1.0
+        assert head.startswith(f"HTTP/1.1 {status} ".encode())
+        assert b"Content-Type: application/json" in head
+    assert json.loads(content or head)["error"]["code"] in (
+        "bad_request",
+        "not_found",
+        "method_not_allowed",
+    )
+    assert capfd.readouterr().err == ""

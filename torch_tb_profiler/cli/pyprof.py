@@ -89,7 +89,7 @@ def _print(
         else _lines(parts, keys, form)
     )
     for text in texts:
-        write(text)
+        write(text, json=options.json)
     return 0
 
 
@@ -129,7 +129,7 @@ def _listed(
     lost = sum(counts.as_dict().values())
     if lost:
         said = f"{lost} {'line is' if lost == 1 else 'lines are'} no dictionary of a kernel"
-        print(f"torch-tb-profiler: {said}, and left out.", file=sys.stderr)
+        print(printable(f"torch-tb-profiler: {said}, and left out."), file=sys.stderr)
     return ListedCells(lines), [True] * len(lines)
 
 

@@ -169,7 +169,14 @@ def test_what_could_not_be_looked_at_is_said_beside_what_could(
 
 @pytest.mark.parametrize(
     ("message", "text"),
-    [("Empty.", "a.json: Empty."), ("a.json could not be opened.", "a.json could not be opened.")],
+    [
+        ("Empty.", "run/a.json: Empty."),
+        ("run/a.json could not be opened.", "run/a.json could not be opened."),
+        ("run/a.json: Empty.", "run/a.json: Empty."),
+        ("a.json: Empty.", "run/a.json: Empty."),
+        ("b/a.json: Empty.", "run/a.json: b/a.json: Empty."),
+        ("Not a trace: a page.", "run/a.json: Not a trace: a page."),
+    ],
 )
 def test_a_path_is_said_once(message: str, text: str) -> None:
-    assert Unreadable("", "", "", "a.json", message).text == text
+    assert Unreadable("", "", "", "run/a.json", message).text == text

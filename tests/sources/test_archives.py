@@ -15,7 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.loop import document, loop
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import archives, listing, sniff
 from torch_tb_profiler.sources.listing import captures_beside, list_files
 from torch_tb_profiler.sources.streams import open_bytes, open_text
@@ -133,7 +136,10 @@ def test_a_member_that_is_gone_says_so(tmp_path: Path) -> None:
     archived(tmp_path / "a.zip", {"a.json": TEXT})
     (found,) = list_files(str(tmp_path)).files
     archived(tmp_path / "a.zip", {"b.json": TEXT})
-    with pytest.raises(SourceError, match=r"a\.zip/a\.json could not be opened"):
+    with pytest.raises(
+        SourceError,
+        match=r"^The file could not be opened in its archive: the archive does not hold it",
+    ):
         open_bytes(found.location)
 
 
@@ -236,3 +242,51 @@ def test_captures_in_an_archive_belong_to_the_trace_beside_them(tmp_path: Path) 
         for path in ("run/rank0.pt.trace.json", "other/rank0.json")
     }
     assert beside == {"run/rank0.pt.trace.json": ["bs_32_rank0.json"], "other/rank0.json": []}
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    zipped(tmp_path / "a.zip", {"a.json": TEXT, "b.json": TEXT, "c.json": TEXT, "d.md": TEXT})
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    at = -1
+    for _ in range(4):
+        at = data.index(b"PK\x01\x02", at + 1)
+        if data[at + 46 : at + 47] != b"a":
+            data[at + 8] |= 1
+    (tmp_path / "a.zip").write_bytes(data)
+    with tarfile.open(tmp_path / "b.tar.gz", "w:gz") as archive:
+        for name, kind in (("a.json", tarfile.REGTYPE), ("b.json", tarfile.SYMTYPE)):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "a.json"
+            info.size = len(TEXT) if kind == tarfile.REGTYPE else 0
+            archive.addfile(info, io.BytesIO(TEXT))
+    found = list_files(str(tmp_path))
+    assert [file.path for file in found.files] == ["a.zip/a.json", "b.tar.gz/a.json"]
+    assert sorted(found.notes) == [
+        "a.zip: 2 encrypted files in it were left out; unpack it.",
+        "b.tar.gz: 1 link in it was left out; unpack it.",
+    ]
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_damaged_member_gives_what_comes_before_or_says_so(
+    tmp_path: Path, compression: int, share: float
+) -> None:
+    text = json.dumps(document(loop(60))).encode()
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", compression) as archive:
+        archive.writestr("w0.pt.trace.json", text)
+        archive.writestr("w1.json", text)
+    data = bytearray((tmp_path / "a.zip").read_bytes())
+    first = len(data) // 2
+    for begin in (0, first):
+        at = begin + 40 + int(share * (first - 400))
+        data[at : at + 100] = b"\xff" * 100
+    (tmp_path / "a.zip").write_bytes(data)
+    items = list(load_all(str(tmp_path / "a.zip"), Settings(use_cache=False)))
+    assert len(items) == 2
+    for item in items:
+        if isinstance(item, Unreadable):
+            assert "archive is damaged" in item.message
+            assert item.text.count("w1.json" if "w1" in item.path else "w0") == 1
+        else:
+            assert item.trace.defects.as_dict()

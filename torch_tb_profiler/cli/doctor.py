@@ -57,8 +57,7 @@ def run(options: argparse.Namespace) -> int:
     )
     program, advice = _program(settings), _advice(settings)
     files = [
-        {"path": item.path, "rejected": item.rejected, "reason": item.message}
-        for item in unreadable
+        {"path": item.path, "rejected": item.rejected, "reason": item.reason} for item in unreadable
     ]
     if options.json:
         write(

@@ -50,10 +50,17 @@ class Unreadable:
     rejected: bool = False
 
     @property
+    def reason(self) -> str:
+        """Why, without the path or its last part before it."""
+        before, _, after = self.message.partition(": ")
+        named = before and after and f"/{self.path}".endswith(f"/{before}")
+        return after if named else self.message
+
+    @property
     def text(self) -> str:
         """The path and why, the path once."""
-        named = self.message.startswith(self.path)
-        return self.message if named else f"{self.path}: {self.message}"
+        named = self.message.startswith(self.path) and self.reason == self.message
+        return self.message if named else f"{self.path}: {self.reason}"
 
 
 class CacheUse(NamedTuple):

@@ -13,8 +13,11 @@ limited as that of any file. A ``.tar.gz`` has no directory: each member is reac
 from __future__ import annotations
 
 import re
+import stat
 import tarfile
 import zipfile
+import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
@@ -22,7 +25,7 @@ from typing import IO, Any, cast
 
 from isal import igzip
 
-from torch_tb_profiler.sources.inflate import GZIP
+from torch_tb_profiler.sources.inflate import GZIP, Unreadable
 from torch_tb_profiler.sources.names import parse
 from torch_tb_profiler.units import format_count
 
@@ -34,6 +37,8 @@ DIRECTORY_BYTES = 64 << 20
 """What an archive may say of its members."""
 INFLATED_BYTES = 64 << 30
 """What is inflated of a ``.tar.gz`` to list it."""
+PIECE_BYTES = 64 << 10
+"""What is lost of a damaged member at most, before the damage."""
 _SUFFIX = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
@@ -75,10 +80,11 @@ def list_members(file: IO[bytes], kind: str) -> Members:
         ArchiveError: nothing of it can be read as an archive.
     """
     found: dict[str, int] = {}
+    left_out: Counter[str] = Counter()
     outside = inside = visited = 0
     problem = ""
     try:
-        for path, size in _walk(file, kind):
+        for path, size, reason in _walk(file, kind):
             visited += 1
             name = path.removeprefix("./")
             if visited > MOST_VISITED or len(found) >= MOST_LISTED:
@@ -90,7 +96,11 @@ def list_members(file: IO[bytes], kind: str) -> Members:
             if not _fits(name) or hidden:
                 continue
             inside += is_archive(base)
-            if not is_archive(base) and parse(base) is not None:
+            if is_archive(base) or parse(base) is None:
+                continue
+            if reason:
+                left_out[reason] += 1
+            else:
                 found.setdefault(path, size)
     except Exception as error:  # damaged archives raise anything
         problem = _why(error)
@@ -99,6 +109,12 @@ def list_members(file: IO[bytes], kind: str) -> Members:
     notes = []
     if problem:
         notes.append(f"only {format_count(len(found))} files of it were listed: {problem}.")
+    notes += [
+        f"1 {reason} in it was left out; unpack it."
+        if count == 1
+        else f"{format_count(count)} {reason}s in it were left out; unpack it."
+        for reason, count in left_out.items()
+    ]
     if outside:
         notes.append(f"{format_count(outside)} names in it lead out of it and were left out.")
     if inside:
@@ -138,17 +154,29 @@ def _fits(path: str) -> bool:
     )
 
 
-def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int]]:
-    """Path and size of every readable file."""
+def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int, str]]:
+    """Path and size of every file, and what it is if it cannot be read."""
     if kind == "zip":
         with zipfile.ZipFile(cast("IO[bytes]", _Metered(file))) as archive:
             for name in dict.fromkeys(archive.namelist()):
                 info = archive.getinfo(name)
-                if not info.is_dir() and not info.flag_bits & 1:
-                    yield name, info.file_size
+                if not info.is_dir():
+                    yield name, info.file_size, _unread(info)
     else:
         for member, _ in _tar_members(*_tar_file(file)):
-            yield member.name, member.size
+            linked = member.issym() or member.islnk()
+            reason = "link" if linked else "" if _is_plain(member) else "sparse file or device"
+            yield member.name, member.size, reason
+
+
+def _unread(info: zipfile.ZipInfo) -> str:
+    if info.flag_bits & 1:
+        return "encrypted file"
+    return "link" if stat.S_ISLNK(info.external_attr >> 16) else ""
+
+
+def _is_plain(member: tarfile.TarInfo) -> bool:
+    return member.isreg() and not member.issparse()
 
 
 class _Metered:
@@ -186,7 +214,7 @@ def _tar_file(file: IO[bytes]) -> tuple[_Metered, bool]:
 def _tar_members(
     file: _Metered, compressed: bool
 ) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
-    """The files of a tar archive; links, devices and sparse files are none."""
+    """The members of a tar archive but for folders."""
     with tarfile.open(fileobj=cast("IO[bytes]", file), mode="r:") as archive:
         for _ in range(MOST_VISITED):
             info = archive.next()
@@ -194,7 +222,7 @@ def _tar_members(
                 return
             # The archive would keep every member it has passed.
             cast("Any", archive).members = []
-            if info.isreg() and not info.issparse():
+            if not info.isdir():
                 yield info, archive
             if compressed and info.offset_data + info.size > INFLATED_BYTES:
                 raise ArchiveError("it inflates to more than is read to list it")
@@ -208,13 +236,15 @@ def _in_zip(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
     info = archive.getinfo(path)
     member = archive.open(info)
     metered.free()
-    return cast("IO[bytes]", _Owned(member, file.close)), info.file_size
+    # A wrong sum would cost what was read last.
+    cast("Any", member)._expected_crc = None
+    return cast("IO[bytes]", _Owned(member, file.close, info.CRC)), info.file_size
 
 
 def _in_tar(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
     metered, compressed = _tar_file(file)
     for info, archive in _tar_members(metered, compressed):
-        if info.name == path:
+        if info.name == path and _is_plain(info):
             metered.free()
             # Closing the archive leaves the file open, which was opened elsewhere.
             return cast("IO[bytes]", _Owned(archive.extractfile(info), file.close)), info.size
@@ -222,14 +252,43 @@ def _in_tar(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
 
 
 class _Owned:
-    """A member's bytes, read once from the begin, with the archive that it closes."""
+    """A member's bytes, read once from the begin, with the archive that it closes. ``check``: CRC-32 of them all."""
 
-    def __init__(self, member: Any, close: Callable[[], None]) -> None:
+    def __init__(self, member: Any, close: Callable[[], None], check: int | None = None) -> None:
         self._member, self._close = member, close
+        self._check, self._sum = check, 0
+        self._damage = ""
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes, as any file gives them."""
-        return cast("bytes", self._member.read(size))
+        """The next bytes, as any file gives them; of a damaged member all before the damage.
+
+        Raises:
+            Unreadable: the archive is damaged there.
+        """
+        parts: list[bytes] = []
+        while size and not self._damage:
+            piece = self._piece(min(size, PIECE_BYTES) if size > 0 else PIECE_BYTES)
+            parts.append(piece)
+            size -= len(piece) if size > 0 else 0
+            if not piece:
+                break
+        if self._damage and not any(parts):
+            raise Unreadable(f"the archive is damaged: {self._damage}")
+        return b"".join(parts)
+
+    def _piece(self, size: int) -> bytes:
+        try:
+            piece = cast("bytes", self._member.read(size))
+        except OSError:
+            raise
+        except Exception as error:  # damaged archives raise anything
+            self._damage = _why(error)
+            return b""
+        if self._check is not None:
+            self._sum = zlib.crc32(piece, self._sum)
+            if not piece and self._sum != self._check:
+                self._damage = "the checksum is wrong"
+        return piece
 
     def seekable(self) -> bool:
         """A stream, even where the archive could seek."""

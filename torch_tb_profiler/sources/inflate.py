@@ -44,6 +44,10 @@ _WINDOWS = {"gzip": 31, "zlib": 15}
 _DAMAGED = cast("type[Exception]", isal_zlib.error)
 
 
+class Unreadable(Exception):
+    """The rest of a source cannot be read; what came before is used."""
+
+
 @dataclass
 class Inflated:
     """Progress of a decompression: raw bytes consumed, and the problem it ended with."""
@@ -101,8 +105,8 @@ def _is_zlib(head: bytes) -> bool:
 
 def inflate(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
     """Pieces of inflated text (at most ``PIECE_BYTES`` each); updates ``state`` as it goes."""
-    kind, raw = _peeked(raw)
-    pieces = _layer(kind, _count(raw, state), state)
+    kind, raw = _peeked(_undamaged(raw, state))
+    pieces = _layer(kind, _count(_sliced(kind, raw), state), state)
     for _ in range(1, MOST_LAYERS):
         if kind == "plain":
             break
@@ -122,10 +126,23 @@ def _peeked(raw: Iterator[bytes]) -> tuple[str, Iterator[bytes]]:
     return compression_of(head), itertools.chain([head] if head else [], raw)
 
 
-def _layer(kind: str, raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
-    if kind == "zstd":
-        return _unzstd(_slices(raw, SLICE_BYTES), state)
-    return raw if kind == "plain" else _undeflate(kind, _slices(raw, LARGEST_SLICE_BYTES), state)
+def _undamaged(raw: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    try:
+        yield from raw
+    except Unreadable as error:
+        state.stop(str(error))
+
+
+def _sliced(kind: str, raw: Iterator[bytes]) -> Iterator[bytes]:
+    if kind == "plain":
+        return raw
+    return _slices(raw, SLICE_BYTES if kind == "zstd" else LARGEST_SLICE_BYTES)
+
+
+def _layer(kind: str, slices: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
+    if kind == "plain":
+        return slices
+    return _unzstd(slices, state) if kind == "zstd" else _undeflate(kind, slices, state)
 
 
 def _inner(kind: str, pieces: Iterator[bytes], state: Inflated) -> Iterator[bytes]:
@@ -141,7 +158,7 @@ def _inner(kind: str, pieces: Iterator[bytes], state: Inflated) -> Iterator[byte
                 return
             yield data
 
-    for piece in _layer(kind, watched(), state):
+    for piece in _layer(kind, _sliced(kind, watched()), state):
         idle = 0
         yield piece
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import kinds
 from torch_tb_profiler.sources.inflate import GZIP, MOST_LAYERS, ZSTD, Inflated, inflate
 from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
-from torch_tb_profiler.sources.places import base_name, readable
+from torch_tb_profiler.sources.places import base_name, readable, words
 from torch_tb_profiler.sources.streams import open_bytes
 
 HEAD_BYTES = 64 << 10
@@ -86,10 +87,16 @@ def read_head(location: str) -> Head:
         text = b""
         # In small pieces: a few compressed KiB may inflate to gigabytes, and only the beginning
         # is wanted.
-        for piece in inflate(_pieces(file), state):
-            text += piece[:HEAD_BYTES]
-            if len(text) >= HEAD_BYTES:
-                return Head(text[:HEAD_BYTES], False, None)
+        try:
+            for piece in inflate(_pieces(file), state):
+                text += piece[:HEAD_BYTES]
+                if len(text) >= HEAD_BYTES:
+                    return Head(text[:HEAD_BYTES], False, None)
+        except Exception as error:  # drivers raise anything
+            raise SourceError(
+                f"Reading failed: {words(error)}.",
+                "Try again; if it persists, check the file system.",
+            ) from error
         return Head(text, True, state.problem)
 
 

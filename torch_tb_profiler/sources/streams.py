@@ -93,8 +93,10 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
         try:
             return open_member(open_bytes(archive)[0], kind, member)
         except ArchiveError as error:
+            # Those who list files name it, too.
             raise SourceError(
-                f"{shown(location)} could not be opened: {error}.", "Check the archive."
+                f"The file could not be opened in its archive: {error}.",
+                "Unpack the archive and check it.",
             ) from error
     if is_url(location):
         fs, path = filesystem_of(location)

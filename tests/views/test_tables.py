@@ -166,7 +166,23 @@ def test_kernels_by_properties_say_why_an_operator_is_not_known() -> None:
     )
 
 
-@pytest.mark.parametrize("group", ["name", "properties"])
+def test_kernels_by_operator_sum_over_launch_properties() -> None:
+    rows, fine = kernels("operator").rows, kernels("properties").rows
+    assert "grid" not in rows or set(rows["grid"]) == {None}
+    for key in ("calls", "total_ns"):
+        of_pair: dict[tuple[str, str | None], int] = {}
+        for pair, value in zip(
+            zip(fine["name"], fine["operator"], strict=True), fine[key], strict=True
+        ):
+            of_pair[pair] = of_pair.get(pair, 0) + value
+        assert (
+            dict(zip(zip(rows["name"], rows["operator"], strict=True), rows[key], strict=True))
+            == of_pair
+        )
+    assert set(rows["no_operator"]) == set(fine["no_operator"])
+
+
+@pytest.mark.parametrize("group", ["name", "operator", "properties"])
 @pytest.mark.parametrize("limit", [0, 1, 2])
 def test_pooled_kernels_keep_the_sums(group: KernelGroup, limit: int) -> None:
     whole, cut = kernels(group), kernels(group, limit)

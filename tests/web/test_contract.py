@@ -150,7 +150,7 @@ def test_groups() -> None:
         assert (
             json.loads(body(client().get(url("/operator") + f"&group={group}")))["group"] == group
         )
-    for group in ("name", "properties"):
+    for group in ("name", "operator", "properties"):
         assert json.loads(body(client().get(url("/kernel") + f"&group={group}")))["group"] == group
     callers = json.loads(body(client().get(url("/callers"))))
     assert len(callers["rows"]["name"]) == 4

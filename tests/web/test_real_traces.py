@@ -111,7 +111,8 @@ def test_groups_hold_the_same_sums(traces: list[Opened]) -> None:
         totals = [sum(rows["host_total_ns"]) for rows in by]
         assert totals == sorted(totals)
         kernels = [
-            json.loads(asked(trace, client, f"/kernel?group={g}&")) for g in ("name", "properties")
+            json.loads(asked(trace, client, f"/kernel?group={g}&"))
+            for g in ("name", "operator", "properties")
         ]
         assert len({sum(k["rows"]["total_ns"]) for k in kernels}) == 1
         assert {sum(k["rows"]["calls"]) for k in kernels} == {in_steps(trace)}

@@ -75,12 +75,12 @@ class Frames(CallFrames, MemoryFrames):
         return self._each(lambda context: tables.operators(context, by, steps))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, or by name, operator and launch ``"properties"``, the largest total first.
+        """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"``, the largest total first.
 
         Raises:
             IndexError: there is no such step.
         """
-        one_of(by, ("name", "properties"))
+        one_of(by, ("name", "operator", "properties"))
         return self._each(lambda context: tables.kernels(context, by, steps))
 
     def ranges(self, steps: Steps = None) -> DataFrame:

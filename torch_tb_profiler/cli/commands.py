@@ -181,7 +181,7 @@ def _what_if(parser: argparse.ArgumentParser) -> None:
 
 
 def _kernels(parser: argparse.ArgumentParser) -> None:
-    _table(parser, ("name", "properties"))
+    _table(parser, ("name", "operator", "properties"))
 
 
 def _compiled(parser: argparse.ArgumentParser) -> None:

@@ -123,7 +123,8 @@ def kernel(
     settings: Settings,
     steps: Steps,
     group: Annotated[
-        wire.KernelGroup, OneOf("`properties`: also by operator, grid and block.")
+        wire.KernelGroup,
+        OneOf("`operator`: also by operator; `properties`: by operator, grid and block."),
     ] = "name",
 ) -> wire.KernelPayload:
     """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device

@@ -166,8 +166,8 @@ export interface Parameters {
     library?: "0" | "1";
   };
   kernel: OfTrace & OfSteps & {
-    /** `properties`: also by operator, grid and block. */
-    group?: "name" | "properties";
+    /** `operator`: also by operator; `properties`: by operator, grid and block. */
+    group?: "name" | "operator" | "properties";
   };
   critical_path: OfTrace & OfSteps;
   "critical_path/rows": OfTrace & OfSteps & {

@@ -49,7 +49,7 @@ export type ChainKind = "annotation" | "device" | "launch" | "module" | "operato
 
 export type Direction = "in" | "out";
 
-export type KernelGroup = "name" | "properties";
+export type KernelGroup = "name" | "operator" | "properties";
 
 export type OperatorGroup = "name" | "shape" | "stack";
 
@@ -2126,7 +2126,7 @@ export interface CallersTable {
   total_ns: (number | null)[];
 }
 
-/** One row per kernel name (`by="name"`), or per name, operator and launch properties (`"properties"`). */
+/** One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`). */
 export interface KernelsTable {
   name: string[];
   short_name: string[];

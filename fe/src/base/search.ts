@@ -1,4 +1,6 @@
-/** Text search: plain (every word must occur, case ignored) or by regular expression. */
+/** Text search: plain (every word must occur, case ignored, shapes in any spelling) or by regular expression. */
+
+import { hasShape, holdsShapes, plainShapes } from "./shapes";
 
 export type Matcher =
   { test: (text: string) => boolean; error: null } | { test: null; error: string };
@@ -32,11 +34,27 @@ export function compileSearch(text: string, regex: boolean): Matcher {
 }
 
 function compilePlain(text: string): Matcher {
+  if (hasShape(text)) return compileShapes(text);
   const words = text.toLowerCase().split(/\s+/);
   return {
     test: (candidate) => {
       const lower = candidate.toLowerCase();
       return words.every((word) => lower.includes(word));
+    },
+    error: null,
+  };
+}
+
+/** Words of which some are shapes; a name such as `state[0]` is found as it stands, too. */
+function compileShapes(text: string): Matcher {
+  const words = plainShapes(text).split(/\s+/);
+  const literal = text.toLowerCase();
+  return {
+    test: (candidate) => {
+      const plain = plainShapes(candidate);
+      return (
+        words.every((word) => holdsShapes(plain, word)) || candidate.toLowerCase().includes(literal)
+      );
     },
     error: null,
   };

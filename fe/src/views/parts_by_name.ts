@@ -45,6 +45,3 @@ export function partsByName(
       : [];
   return [...parts.values(), ...many].sort((a, b) => b.value - a.value || (a.key < b.key ? -1 : 1));
 }
-
-/** Parts that stand by themselves in a chart beside a table. */
-export const ASIDE_PARTS = 5;

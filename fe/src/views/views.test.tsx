@@ -192,7 +192,7 @@ describe("OperatorView", () => {
     await waitFor(() => expect(text()).toContain("GPU self time"));
     const sorted = document.querySelector('[aria-sort="descending"]');
     expect(sorted?.textContent).toBe("GPU self");
-    expect(document.querySelectorAll(".legend-row")).toHaveLength(1);
+    expect(document.querySelectorAll(".legend-row")).toHaveLength(2);
     fireEvent.click(screen.getByRole("button", { name: "Charts" }));
     expect(document.querySelector(".grid-aside")).toBeNull();
   });

@@ -24,10 +24,9 @@ from torch_tb_profiler.store.model import Facts
 
 __all__ = ["KERNELS", "KernelGroup", "NoOperator", "fused_operators", "kernel_rows", "short_name"]
 
-KernelGroup = Literal["name", "properties"]
+KernelGroup = Literal["name", "operator", "properties"]
+_OPERATORS = {"operator": "operator", "no_operator": "reason"}
 _PROPERTIES = {
-    "operator": "operator",
-    "no_operator": "reason",
     "grid": "grid",
     "block": "block",
     "registers": "registers",
@@ -48,8 +47,8 @@ _CAN = "Operator {matrix_cores} eligible"
 _ELIGIBLE = "Whether its operator could."
 KERNELS = DisplaySpec(
     "kernels",
-    'One row per kernel name (`by="name"`), or per name, operator and launch properties'
-    ' (`"properties"`).',
+    'One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name,'
+    ' operator and launch properties (`"properties"`).',
     (
         _C("name", "code", "Kernel", "Full name.", "kernel", width=320),
         _C("short_name", "code", "", "The name without its template arguments.", pool="other"),
@@ -75,23 +74,26 @@ KERNELS = DisplaySpec(
         _C("communication", "flag", "", "Whether it is communication."),
     ),
 )
-"""The operator and launch properties are absent when grouped by name. Rows are sorted by ``total_ns``, descending."""
+"""Operator and launch properties are absent where rows are not grouped by them. Rows are sorted by ``total_ns``, descending."""
 
 
 def kernel_rows(
     facts: Facts, selection: Selection, group: KernelGroup, *, of_calls: bool = False
 ) -> DisplayTable:
-    """Kernels launched in the selected steps: one row per full name, or per name, operator and
-    launch properties; ``of_calls``: with the median and the deviation of their durations.
+    """Kernels launched in the selected steps: one row per full name, per name and operator, or per
+    name, operator and launch properties; ``of_calls``: with the median and the deviation of their
+    durations.
     """
     table, sums = facts["kernels"], facts["kernel_steps"]
     taken = mask(selection, sums["step"])
     row = sums["kernel"][taken]
     name = table["name"][row]
-    first, group_of = group_rows((row if group == "properties" else name,))
+    keys = [name] if group == "name" else [name, *(table[key][row] for key in _OPERATORS.values())]
+    first, group_of = group_rows([row] if group == "properties" else keys)
     properties: dict[str, Any] = {}
-    if group == "properties":
-        properties = {key: table[column][row][first] for key, column in _PROPERTIES.items()}
+    if group != "name":
+        known = _OPERATORS | (_PROPERTIES if group == "properties" else {})
+        properties = {key: table[column][row][first] for key, column in known.items()}
         reasons = properties["no_operator"].tolist()
         properties["no_operator"] = [NoOperator(r).name.lower() if r else None for r in reasons]
     n = len(first)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { KernelPayload } from "../../api/types.gen";
 import { declaredTable, NAMED_BY } from "../fixtures";
-import { matrixTime, rowKey, timeByKernel, unattributed } from "./model";
+import { matrixTime, rowKey, partsByKernel, unattributed } from "./model";
 
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
@@ -40,9 +40,11 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
 
 const ALL = Uint32Array.of(0, 1, 2, 3);
 
-describe("timeByKernel", () => {
+describe("partsByKernel", () => {
   it("sums rows of one name over operators and properties", () => {
-    expect(timeByKernel(payload(), ALL).map((p) => [p.label, p.title, p.value])).toEqual([
+    expect(
+      partsByKernel(payload(), ALL, "total_ns").map((p) => [p.label, p.title, p.value]),
+    ).toEqual([
       ["graph_k", "graph_k", 40],
       ["copy", "copy", 30],
       ["gemm", "void gemm<a>()", 30],

@@ -5,8 +5,13 @@ import { NO, YES } from "../../base/columns";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-export function timeByKernel({ rows, pooled }: KernelPayload, found: Uint32Array): Part[] {
-  return partsByName(rows.name, rows.total_ns, pooled, rows.short_name, found);
+/** Calls by kernel where the table is sorted by them; otherwise total time, because no other figure of a kernel adds up. */
+export function partsByKernel(
+  { rows, pooled }: KernelPayload,
+  found: Uint32Array,
+  figure: "calls" | "total_ns",
+): Part[] {
+  return partsByName(rows.name, rows[figure], pooled, rows.short_name, found);
 }
 
 export interface MatrixTime {

@@ -20,11 +20,14 @@ describe("KernelCharts", () => {
       rows: kernelRows(names, { matrix: [1, 0, 2, 0, 0, 0, 0, 0] }),
     });
     const found = Uint32Array.of(0, 1, 2, 3, 4, 5, 6);
-    render(<KernelCharts payload={payload} found={found} onSelect={() => undefined} />);
+    const more = { sortedBy: "", top: 5, onSelect: () => undefined };
+    const { rerender } = render(<KernelCharts payload={payload} found={found} {...more} />);
     const [time, matrix] = document.querySelectorAll("figure");
     expect(time?.textContent).toContain("other (2)");
     for (const part of ["with Tensor Cores", "without", "not known"])
       expect(matrix?.textContent).toContain(part);
+    rerender(<KernelCharts payload={payload} found={found} {...more} sortedBy="calls" top={3} />);
+    expect(time?.textContent).toMatch(/^Calls by kernel.*other \(4\)/);
   });
 
   it("draws hostile kernel names as text", () => {
@@ -32,6 +35,8 @@ describe("KernelCharts", () => {
       <KernelCharts
         payload={kernels([HOSTILE], { rows: kernelRows([HOSTILE], { short_name: [HOSTILE] }) })}
         found={Uint32Array.of(0)}
+        sortedBy=""
+        top={5}
         onSelect={() => undefined}
       />,
     );

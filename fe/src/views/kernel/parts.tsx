@@ -4,52 +4,57 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
 import { declaredColumns } from "../columns";
-import { ASIDE_PARTS } from "../parts_by_name";
-import { matrixTime, reasonText, timeByKernel, type MatrixTime, type Unattributed } from "./model";
+import { matrixTime, partsByKernel, reasonText, type MatrixTime, type Unattributed } from "./model";
 
 interface KernelChartsProps {
   payload: KernelPayload;
   found: Uint32Array;
+  sortedBy: string;
+  /** Parts that stand by themselves. */
+  top: number;
   onSelect: (key: string) => void;
 }
 
 /** Of the rows that the search found. */
-export function KernelCharts({ payload, found, onSelect }: KernelChartsProps) {
-  const parts = useMemo(() => timeByKernel(payload, found), [payload, found]);
+export function KernelCharts({ payload, found, sortedBy, top, onSelect }: KernelChartsProps) {
+  const figure = sortedBy === "calls" ? "calls" : "total_ns";
+  const unit = figure === "calls" ? "count" : "ns";
+  const word = figure === "calls" ? "calls" : "time";
+  const parts = useMemo(() => partsByKernel(payload, found, figure), [payload, found, figure]);
   const matrix = useMemo(
     () => matrixParts(matrixTime(payload, found), payload.vocabulary),
     [payload, found],
   );
-  const word = capitalised(payload.vocabulary.matrix_cores);
+  const matrixCores = capitalised(payload.vocabulary.matrix_cores);
   return (
     <>
       <Figure
-        title="Time by kernel"
-        term="total"
+        title={`${capitalised(word)} by kernel`}
+        term={figure === "calls" ? "calls" : "total"}
         table={{
-          columns: [{ label: "Kernel" }, { label: "Total time", unit: "ns" }],
+          columns: [{ label: "Kernel" }, { label: `Total ${word}`, unit }],
           rows: parts.map((part) => [part.title ?? part.label, part.value]),
         }}
       >
         <Donut
-          label="Total time by kernel"
+          label={`Total ${word} by kernel`}
           parts={parts}
-          unit="ns"
-          top={ASIDE_PARTS}
+          unit={unit}
+          top={top}
           caption="of the rows"
           onSelect={onSelect}
         />
       </Figure>
       <Figure
-        title={`${word} in use`}
+        title={`${matrixCores} in use`}
         term="matrix"
         table={{
-          columns: [{ label: word }, { label: "Kernel time", unit: "ns" }],
+          columns: [{ label: matrixCores }, { label: "Kernel time", unit: "ns" }],
           rows: matrix.map((part) => [part.label, part.value]),
         }}
       >
         <Donut
-          label={`Kernel time by use of ${word}`}
+          label={`Kernel time by use of ${matrixCores}`}
           parts={matrix}
           unit="ns"
           caption="kernel time"

@@ -6,10 +6,11 @@ import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, onTimeline, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { ChartTop, topOf } from "../chart_top";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { rowKey, unattributed } from "./model";
@@ -23,6 +24,7 @@ import {
 
 const GROUPS: Readonly<Record<KernelGroup, string>> = {
   name: "Kernel",
+  operator: "+ operator",
   properties: "+ operator + launch properties",
 };
 
@@ -68,7 +70,7 @@ function KernelPage(props: PageProps) {
         <div class="table-notes">
           <AttributionLine
             attribution={payload.attribution}
-            onWhy={payload.group === "name" ? () => setParam("group", "properties") : undefined}
+            onWhy={payload.group === "name" ? () => setParam("group", "operator") : undefined}
           />
           <UnattributedList items={unknown} />
         </div>
@@ -110,11 +112,16 @@ function KernelTable({ payload, ...props }: PageProps) {
       expandable={(row) => payload.pooled === 0 || row !== rows.name.length - 1}
       order={{ key: "total_ns", descending: true }}
       aside={(found) => (
-        <KernelCharts
-          payload={payload}
-          found={found}
-          onSelect={(key) => showPart(key, params.search, setParam)}
-        />
+        <>
+          <ChartTop params={params} setParam={setParam} />
+          <KernelCharts
+            payload={payload}
+            found={found}
+            sortedBy={readSort(params.sort)?.key ?? ""}
+            top={topOf(params)}
+            onSelect={(key) => showPart(key, params.search, setParam)}
+          />
+        </>
       )}
       storage={`kernel-${payload.group}`}
       tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}

@@ -1,15 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorPayload } from "../../api/types.gen";
 import { declaredTable } from "../fixtures";
-import {
-  chartOf,
-  framesOf,
-  readableShapes,
-  rowKey,
-  splitFrame,
-  stackLabel,
-  stackTexts,
-} from "./model";
+import { chartsOf, framesOf, rowKey, splitFrame, stackLabel, stackTexts } from "./model";
 
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
@@ -44,37 +36,33 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   };
 }
 
-describe("chartOf", () => {
+describe("chartsOf", () => {
   const all = Uint32Array.of(0, 1, 2);
+  const durations = (sortedBy: string, over: Partial<OperatorPayload> = {}): string[] =>
+    chartsOf(payload(over), all, sortedBy).map((chart) => chart.duration);
   it("sums the shapes of one operator into one part", () => {
-    const { duration, parts } = chartOf(payload(), all, "calls");
-    expect(duration).toBe("device_self");
-    expect(parts.map((part) => [part.label, part.value])).toEqual([
+    const parts = chartsOf(payload(), all, "calls")[0]?.parts;
+    expect(parts?.map((part) => [part.label, part.value])).toEqual([
       ["aten::mm", 150],
       ["aten::add", 50],
     ]);
   });
   it("counts the rows that were found, and no other", () => {
-    const { parts } = chartOf(payload(), Uint32Array.of(1), "");
-    expect(parts.map((part) => part.value)).toEqual([50]);
+    const charts = chartsOf(payload(), Uint32Array.of(1), "");
+    expect(charts.map(({ parts }) => parts.map((part) => part.value))).toEqual([[50], [2]]);
   });
-  it("shows the host where the table is sorted by it, or no device was recorded", () => {
-    expect(chartOf(payload(), all, "host_total_ns").duration).toBe("host_self");
-    expect(chartOf(payload({ has_device: false }), all, "").duration).toBe("host_self");
-  });
-});
-
-describe("readableShapes", () => {
   it.each([
-    ["[[32,3,224,224],[],[64]]", "32×3×224×224, –, 64"],
-    ["[[[2,3],[4]],[1]]", "(2×3, 4), 1"],
-    ["[]", "–"],
-    ["[[2],[],[3],[],[]]", "2, –, 3"],
-    ['[""]', "–"],
-    ["not json <img src=x>", "not json <img src=x>"],
-    ['{"a":1}', '{"a":1}'],
-    [null, ""],
-  ])("%s", (json, text) => expect(readableShapes(json)).toBe(text));
+    ["", ["device_self", "host_self"]],
+    ["calls", ["device_self", "host_self"]],
+    ["device_total_ns", ["device_total", "host_total"]],
+    ["host_self_ns", ["host_self", "device_self"]],
+    ["host_total_ns", ["host_total", "device_total"]],
+    ["host_mean_ns", ["host_self", "device_self"]],
+  ])("follows the column %s", (key, expected) => expect(durations(key)).toEqual(expected));
+  it("shows the host alone where no device was recorded", () => {
+    expect(durations("", { has_device: false })).toEqual(["host_self"]);
+    expect(durations("host_total_ns", { has_device: false })).toEqual(["host_total"]);
+  });
 });
 
 describe("splitFrame", () => {

@@ -1,48 +1,36 @@
-/** What the Operator page computes from its payload: the chart's parts, readable shapes, frames taken apart. */
+/** What the Operator page computes from its payload: the charts' parts, frames taken apart. */
 
 import type { FrameTree, OperatorPayload } from "../../api/types.gen";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-/** Self times, because totals overlap: an operator's holds those of what it calls. */
-export type Duration = "device_self" | "host_self";
+export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
 
 export interface Chart {
   duration: Duration;
   parts: Part[];
 }
 
-/** Of some rows the self time on the device, or on the host where the table is sorted by a figure of the host. Rows of one name are one part. */
-export function chartOf(
+/**
+ * Charts of some rows, of the device and of the host: self times, or totals where the table is sorted by one; what it is sorted by comes first. Rows of one
+ * name are one part.
+ */
+export function chartsOf(
   { rows, pooled, has_device }: OperatorPayload,
   found: Uint32Array,
   sortedBy: string,
-): Chart {
-  const duration = has_device && !sortedBy.startsWith("host") ? "device_self" : "host_self";
-  const parts = partsByName(rows.name, rows[`${duration}_ns`], pooled, undefined, found);
-  return { duration, parts };
-}
-
-/** `[[32,3,224,224],[],[[2,3],[4]],[]]` as `32×3×224×224, –, (2×3, 4)`: what has no shape at the end is left out. Other text stays as it is. */
-export function readableShapes(json: string | null): string {
-  if (json === null) return "";
-  try {
-    const value: unknown = JSON.parse(json);
-    if (!Array.isArray(value)) return json;
-    const inputs = value.map(readableInput);
-    while (inputs.at(-1) === "–") inputs.pop();
-    return inputs.join(", ") || "–";
-  } catch {
-    return json;
-  }
-}
-
-function readableInput(input: unknown): string {
-  if (!Array.isArray(input))
-    return typeof input === "string" ? input || "–" : JSON.stringify(input);
-  if (input.length === 0) return "–";
-  if (input.every((size) => typeof size === "number")) return input.join("×");
-  return `(${input.map(readableInput).join(", ")})`;
+): Chart[] {
+  const kind = sortedBy.endsWith("_total_ns") ? "total" : "self";
+  const places = sortedBy.startsWith("host")
+    ? (["host", "device"] as const)
+    : (["device", "host"] as const);
+  return places
+    .filter((place) => has_device || place === "host")
+    .map((place) => {
+      const duration: Duration = `${place}_${kind}`;
+      const values = rows[`${duration}_ns`];
+      return { duration, parts: partsByName(rows.name, values, pooled, undefined, found) };
+    });
 }
 
 export interface Frame {

@@ -1,32 +1,54 @@
 import { useMemo } from "preact/hooks";
 import type { OperatorPayload } from "../../api/types.gen";
+import { readableShapes } from "../../base/shapes";
 import { capitalised } from "../../base/words";
 import { Donut, Figure, type Column } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkColumn } from "../links";
-import { ASIDE_PARTS } from "../parts_by_name";
-import { chartOf, readableShapes, stackTexts, type Duration } from "./model";
+import { chartsOf, stackTexts, type Chart, type Duration } from "./model";
 
+/** `device_self` → `GPU self time`. */
 export const chartTitle = (duration: Duration, device: string): string =>
-  `${duration === "device_self" ? capitalised(device) : "Host"} self time`;
+  capitalised(`${duration.replace("device", device).replace("_", " ")} time`);
 
-interface OperatorChartProps {
+interface ChartProps {
+  /** Parts that stand by themselves. */
+  top: number;
+  onSelect: (key: string) => void;
+}
+
+interface OperatorChartsProps extends ChartProps {
   payload: OperatorPayload;
   /** The rows that the search found. */
   found: Uint32Array;
   sortedBy: string;
-  onSelect: (key: string) => void;
 }
 
-export function OperatorChart({ payload, found, sortedBy, onSelect }: OperatorChartProps) {
-  const { duration, parts } = useMemo(
-    () => chartOf(payload, found, sortedBy),
-    [payload, found, sortedBy],
+export function OperatorCharts({ payload, found, sortedBy, ...props }: OperatorChartsProps) {
+  const charts = useMemo(() => chartsOf(payload, found, sortedBy), [payload, found, sortedBy]);
+  return (
+    <>
+      {charts.map((chart) => (
+        <OperatorChart
+          key={chart.duration}
+          {...chart}
+          {...props}
+          title={chartTitle(chart.duration, payload.vocabulary.device)}
+        />
+      ))}
+    </>
   );
-  const title = chartTitle(duration, payload.vocabulary.device);
+}
+
+function OperatorChart({
+  duration,
+  parts,
+  title,
+  top,
+  onSelect,
+}: Chart & ChartProps & { title: string }) {
   return (
     <Figure
-      key={duration}
       title={title}
       term={duration}
       table={{
@@ -38,8 +60,8 @@ export function OperatorChart({ payload, found, sortedBy, onSelect }: OperatorCh
         label={`${title} by operator`}
         parts={parts}
         unit="ns"
-        top={ASIDE_PARTS}
-        caption="of the rows"
+        top={top}
+        caption={duration.endsWith("total") ? "totals overlap" : "of the rows"}
         onSelect={onSelect}
       />
     </Figure>

@@ -9,10 +9,11 @@ import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_par
 import { Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
+import { ChartTop, topOf } from "../chart_top";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { framesOf, rowKey } from "./model";
-import { operatorColumns, OperatorChart } from "./parts";
+import { operatorColumns, OperatorCharts } from "./parts";
 import { Frames } from "./frames";
 
 const GROUPS: Readonly<Record<OperatorGroup, string>> = {
@@ -63,7 +64,7 @@ function OperatorTable({ payload, ...props }: PageProps) {
   const { params, setParam, hrefOf } = props;
   const columns = useColumns(() => {
     const target = (name: string): Record<string, string> => ({
-      group: "properties",
+      group: "operator",
       ...exactly(name),
     });
     return operatorColumns(payload, {
@@ -103,12 +104,16 @@ function OperatorTable({ payload, ...props }: PageProps) {
       }}
       order={{ key: order, descending: true }}
       aside={(found) => (
-        <OperatorChart
-          payload={payload}
-          found={found}
-          sortedBy={readSort(params.sort)?.key ?? ""}
-          onSelect={(key) => showPart(key, params.search, setParam)}
-        />
+        <>
+          <ChartTop params={params} setParam={setParam} />
+          <OperatorCharts
+            payload={payload}
+            found={found}
+            sortedBy={readSort(params.sort)?.key ?? ""}
+            top={topOf(params)}
+            onSelect={(key) => showPart(key, params.search, setParam)}
+          />
+        </>
       )}
       storage={`operator-${payload.group}`}
       tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}

@@ -1,0 +1,31 @@
+/** How many parts the charts beside a table show by themselves: the parameter `top`. */
+
+import { clamp } from "../base/clamp";
+
+const USUAL = 5;
+const MOST = 100;
+
+interface TopProps {
+  params: Readonly<Record<string, string>>;
+  setParam: (key: string, value: string | null) => void;
+}
+
+/** The number in the address bar within what can be drawn; the usual one where there is none. */
+export const topOf = (params: TopProps["params"]): number =>
+  clamp(Math.floor(Number(params.top)) || USUAL, 1, MOST);
+
+export function ChartTop({ params, setParam }: TopProps) {
+  return (
+    <label class="chart-top">
+      Top
+      <input
+        type="number"
+        class="text-input"
+        min={1}
+        max={MOST}
+        value={topOf(params)}
+        onChange={({ currentTarget }) => setParam("top", currentTarget.value || null)}
+      />
+    </label>
+  );
+}

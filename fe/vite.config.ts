@@ -30,7 +30,10 @@ const minifiedAgain: Plugin = {
   async generateBundle(_, bundle) {
     for (const file of Object.values(bundle))
       if (file.type === "chunk") {
-        const made = await minify(file.code, { module: true, compress: { passes: 3, pure_getters: true, unsafe: true, keep_fargs: false } });
+        const made = await minify(file.code, {
+          module: true,
+          compress: { passes: 3, pure_getters: true, unsafe: true, keep_fargs: false },
+        });
         file.code = made.code ?? file.code;
       }
   },

@@ -19,6 +19,7 @@ LOST = (
     d.UNMATCHED_BEGIN,
     d.UNMATCHED_END,
     d.FAR_EVENT,
+    d.UNREAL_TIME,
     d.DUPLICATE,
 )
 

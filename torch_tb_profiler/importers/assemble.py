@@ -19,6 +19,7 @@ from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
 from torch_tb_profiler.importers.gather import BLOBS_OF, Gatherer, Group
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.tracks import id_text, tracks_table
+from torch_tb_profiler.importers.unreal_times import BASE_KEY, drop_unreal
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
@@ -29,7 +30,6 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder
 
 Keep = Callable[[Array], Array]
 """Takes an array and returns the same numbers, perhaps in other memory."""
-DAY_NS = 24 * 3600 * 10**9
 MARKS_PER_DEFECT = 10_000
 _SIDE_TABLES = (
     schema.OPERATOR_ARGS,
@@ -73,12 +73,13 @@ def assemble(
     for name, key in (("marks", "defect"), ("counter_args", "counter")):
         if name in group:
             group[name][key] = texts[group[name][key]]
+    drop_unreal(group, header, counts)
     origin = _origin(group)
     tracks = tracks_table(gathered, group, strings, counts)
     tables = _tables(group, origin, counts, keep)
     give_back_memory()
     tables["tracks"] = tracks
-    base = header.get("baseTimeNanoseconds")
+    base = header.get(BASE_KEY)
     return Trace(
         strings=strings.table(),
         tables=tables,
@@ -155,7 +156,7 @@ def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
 
 
 def _origin(group: dict[str, dict[str, Array]]) -> int:
-    """Time of the first span, else of the first record; an instant may be far off."""
+    """Time of the first span, else of the first record."""
     for name, column in (
         ("spans", "start"),
         ("memory", "time"),
@@ -171,13 +172,11 @@ def _tables(
     group: dict[str, dict[str, Array]], origin: int, counts: DefectCounts, keep: Keep
 ) -> dict[str, Table]:
     tables: dict[str, Table] = {}
-    end = None
     if "spans" in group:
         spans, row_of_span = _spans_table(
             group.pop("spans"), group.get("python_args"), origin, counts, keep
         )
         tables["spans"] = spans
-        end = int((spans["start"] + spans["dur"]).max()) if spans.n else None
         for spec in _SIDE_TABLES:
             if spec.name in group:
                 columns = group.pop(spec.name)
@@ -185,7 +184,7 @@ def _tables(
     for spec in (schema.MEMORY, schema.FLOWS, schema.INSTANTS):
         if spec.name in group:
             columns = group.pop(spec.name)
-            tables[spec.name] = _timed_table(spec, columns, (origin, end), counts, keep)
+            tables[spec.name] = _timed_table(spec, columns, origin, counts, keep)
     if "chunks" in group:
         tables["chunks"] = schema.CHUNKS.build(**group["chunks"])
     marks = group.get("marks")
@@ -302,19 +301,13 @@ def _ordered(spec: TableSpec, columns: dict[str, Array], order: Ints, keep: Keep
 def _timed_table(
     spec: TableSpec,
     columns: dict[str, Array],
-    extent: tuple[int, int | None],
+    origin: int,
     counts: DefectCounts,
     keep: Keep,
 ) -> Table:
     _narrow(columns, counts)
-    origin, end = extent
     columns["time"] = keep(columns["time"] - origin)
     order = np.argsort(columns["time"], kind="stable")
-    if end is not None:
-        time = columns["time"][order]
-        near = (time > -DAY_NS) & (time < end + DAY_NS)
-        counts.add(d.FAR_EVENT, int((~near).sum()))
-        order = order[near]
     return _ordered(spec, columns, order, keep)
 
 

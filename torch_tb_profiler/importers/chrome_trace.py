@@ -20,6 +20,7 @@ from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.parts import Part, merge
 from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
+from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -44,7 +45,8 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
                 gathered.add(piece, seen)
             seen = reader.entries
     if gathered.begin_end:
-        joined = pair_begin_end(gathered.begin_end, counts)
+        marks = real_marks(gathered.begin_end, gathered.groups, reader.header, counts)
+        joined = pair_begin_end(marks, counts)
         if joined:
             gathered.add_joined(joined)
     count_problem(stream, counts)

@@ -35,6 +35,7 @@ _LEFT_OUT = (
     defects.UNMATCHED_BEGIN,
     defects.UNMATCHED_END,
     defects.FAR_EVENT,
+    defects.UNREAL_TIME,
     defects.DUPLICATE,
     defects.UNKNOWN_PHASE,
 )

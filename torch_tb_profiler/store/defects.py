@@ -198,7 +198,14 @@ HEADER_LOST = declare(
 FAR_EVENT = declare(
     "far_away_event",
     Severity.NOTICE,
-    "An instant more than a day away from everything else was dropped.",
+    "An instant far away from everything else was dropped.",
+)
+UNREAL_TIME = declare(
+    "unreal_timestamp",
+    Severity.DATA_LOSS,
+    "An event's timestamp cannot be its time: it is 0 in a recording that began much later, or far"
+    " away from everything else. The event was dropped and takes part in no figure.",
+    "counts and totals",
 )
 NOT_A_STACK = declare(
     "unusable_stack",

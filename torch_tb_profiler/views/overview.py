@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
@@ -33,6 +35,8 @@ RECORDED = ("device", "host", "steps", "stack", "memory", "shapes")
 """What the page says when it was not recorded."""
 LEAST_OUTSIDE = 0.01
 """Share of the time outside the steps beyond which it is said."""
+MOST_NAMED = 3
+"""Hidden steps that are named."""
 _COMMUNICATION = "Libraries whose collectives were seen in the trace."
 
 
@@ -199,7 +203,21 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             f"{', '.join(cut)}: the recording ended before the device work of this step did; its"
             " times are too short."
         )
+    notes += _hidden(facts)
     return notes
+
+
+def _hidden(facts: Facts) -> Iterator[str]:
+    """Steps for which earlier ones left no time."""
+    table = facts["steps"]
+    rows = np.flatnonzero(hidden_steps(table))
+    if len(rows):
+        named = facts.strings.many(table["name"][rows[:MOST_NAMED]])
+        more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+        yield (
+            f"{', '.join(named)}{more}: device work of an earlier step lasted beyond the end of this"
+            " step, so no time is left for it."
+        )
 
 
 def _outside(facts: Facts) -> Iterator[str]:

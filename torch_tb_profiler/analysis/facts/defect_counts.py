@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN, StepWindows
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN, StepWindows, hidden_steps
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
@@ -42,6 +42,8 @@ def find_defects(
         mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
     counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
+    counts.add(d.OTHER_STEPS, windows.left_out)
+    counts.add(d.HIDDEN_STEP, int(hidden_steps(vars(windows)).sum()))
     touched = {
         name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
         for name, row in marks.items()

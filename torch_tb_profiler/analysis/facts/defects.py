@@ -58,3 +58,15 @@ WORK_OUTSIDE_STEPS = declare(
     Severity.INFO,
     "Device work was launched outside every step; it counts in the totals and in no step.",
 )
+OTHER_STEPS = declare(
+    "steps_of_another_profiler",
+    Severity.NOTICE,
+    "Several profilers marked steps in one loop. The marks that cover most time are the steps; this"
+    " one of another profiler is none.",
+)
+HIDDEN_STEP = declare(
+    "hidden_step",
+    Severity.NOTICE,
+    "Device work of an earlier step lasted beyond the end of this one, whose time is therefore 0.",
+    "times of single steps",
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from torch_tb_profiler.analysis.facts.iterations import (
 )
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.passes import model_passes
+from torch_tb_profiler.analysis.facts.step_series import kept_marks
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -39,6 +41,8 @@ _STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
 DEEPEST_STEPS = 8
 """Levels of annotations in which steps are looked for."""
 COLD_FACTOR = 1.5
+COLD_SHARE = 0.8
+"""Share of the others that a cold step is slower than."""
 CUT_FACTOR = 0.8
 ODD_DEVIATIONS = 5.0
 ODD_EXCESS = 0.1
@@ -62,6 +66,7 @@ class StepWindows:
     start, end: the window, device work included; windows do not overlap.
     launched: number of device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
+    left_out: how many marks of other profilers are no steps.
     """
 
     source: str
@@ -73,6 +78,7 @@ class StepWindows:
     end: Ints
     launched: Ints
     device_step: Ints
+    left_out: int = 0
 
 
 def find_steps(
@@ -81,7 +87,8 @@ def find_steps(
     """The steps of a trace, and the iterations that they are or hold; a trace without any host or device work has none."""
     iterations = server_iterations(trace)
     spans = trace["spans"]
-    node, source = _profiler_steps(trace, tree, names), "ProfilerStep"
+    node, left_out = _profiler_steps(trace, tree, names)
+    source = "ProfilerStep"
     if not len(node) and len(iterations.row):
         return _extended(trace, caused, _iterations(trace, tree, iterations)), iterations
     if not len(node):
@@ -97,7 +104,8 @@ def find_steps(
     end = start + spans["dur"][row]
     name = spans["name"][row].astype(np.int64)
     none = np.zeros(0, np.int64)
-    host = StepWindows(source, name, names.step[name], start, end, start, end, none, none)
+    number = names.step[name]
+    host = StepWindows(source, name, number, start, end, start, end, none, none, left_out)
     return _extended(trace, caused, host), iterations
 
 
@@ -167,10 +175,10 @@ def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
         np.uint8(StepFlag.CUT)
     )
     wall = (windows.end - windows.start).astype(np.float64)
-    counted = flags == 0
+    counted = (flags == 0) & (wall > 0)
     others = counted.copy()
     others[0] = False
-    if counted[0] and others.sum() >= 2 and wall[0] > COLD_FACTOR * np.median(wall[others]):
+    if counted[0] and others.sum() >= 2 and _is_cold(wall[0], wall[others]):
         flags[0] |= np.uint8(StepFlag.COLD)
         counted = others
     if counted.sum() >= 4:
@@ -183,6 +191,17 @@ def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
         )
         flags[odd] |= np.uint8(StepFlag.ODD)
     return flags
+
+
+def hidden_steps(steps: Mapping[str, Array]) -> Mask:
+    """Which rows of ``STEPS``, or of its columns, have no time because device work of an earlier step outlasts them."""
+    return (steps["end"] == steps["start"]) & (steps["host_end"] > steps["host_start"])
+
+
+def _is_cold(first: float, others: Array) -> bool:
+    """Whether a first step is clearly slower than the others; where several of them are as slow, it is one of those."""
+    shorter = float((others < first).mean())
+    return first > COLD_FACTOR * float(np.median(others)) and shorter >= COLD_SHARE
 
 
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
@@ -201,14 +220,20 @@ def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
     return found
 
 
-def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> Ints:
-    """Nodes named ``ProfilerStep#N`` on the thread that has most of them."""
-    name = trace["spans"]["name"][tree.row]
+def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> tuple[Ints, int]:
+    """Nodes named ``ProfilerStep#N`` on the thread that has most of them, and how many of it are another profiler's."""
+    spans = trace["spans"]
+    name = spans["name"][tree.row]
     node = np.flatnonzero(names.step[name] >= 0)
     if not len(node):
-        return node
-    tracks, thread = np.unique(trace["spans"]["track"][tree.row[node]], return_inverse=True)
-    return np.asarray(node[thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))])
+        return node, 0
+    tracks, thread = np.unique(spans["track"][tree.row[node]], return_inverse=True)
+    node = node[thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))]
+    start, dur = spans["start"][tree.row[node]], spans["dur"][tree.row[node]]
+    order = np.lexsort((-dur, start))
+    node, start, dur = node[order], start[order], dur[order]
+    kept = kept_marks(start, start + dur, names.step[name[node]])
+    return node[kept], int((~kept).sum())
 
 
 def _repeated_annotations(

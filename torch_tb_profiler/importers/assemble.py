@@ -17,6 +17,7 @@ import numpy as np
 from torch_tb_profiler.importers.decimal_text import INVALID, nanoseconds
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Event
 from torch_tb_profiler.importers.gather import BLOBS_OF, Gatherer, Group
+from torch_tb_profiler.importers.late_args import LATE_ARGS
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.tracks import id_text, tracks_table
 from torch_tb_profiler.importers.unreal_times import BASE_KEY, drop_unreal
@@ -32,6 +33,7 @@ Keep = Callable[[Array], Array]
 """Takes an array and returns the same numbers, perhaps in other memory."""
 MARKS_PER_DEFECT = 10_000
 _SIDE_TABLES = (
+    LATE_ARGS,
     schema.OPERATOR_ARGS,
     schema.DEVICE_ARGS,
     schema.LAUNCH_ARGS,
@@ -43,7 +45,7 @@ _SIDE_TABLES = (
 )
 _NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
-_QUOTED = {"stack", "kernel", "annotation", "collective", "dtype", "group"}
+_QUOTED = {"stack", "kernel", "annotation", "collective", "dtype", "group", "task"}
 """Columns of ``BLOBS_OF`` that hold one JSON string each."""
 
 
@@ -311,6 +313,40 @@ def _timed_table(
     return _ordered(spec, columns, order, keep)
 
 
+class _Open:
+    """The begins of one thread that have no end yet; their number is its length."""
+
+    def __init__(self) -> None:
+        self._begun: list[int] = []
+        self._named: dict[str, list[int]] = {}
+        self._ended: set[int] = set()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def begin(self, number: int, name: str | None) -> None:
+        """One more."""
+        self._begun.append(number)
+        self._named.setdefault(name or "", []).append(number)
+        self._count += 1
+
+    def end(self, name: str | None) -> int:
+        """The number of the begin that an end of this name ends; there must be one."""
+        number = self._latest(self._named.get(name, [])) if name else None
+        if number is None:
+            number = self._latest(self._begun)
+            assert number is not None
+        self._ended.add(number)
+        self._count -= 1
+        return number
+
+    def _latest(self, numbers: list[int]) -> int | None:
+        while numbers and numbers[-1] in self._ended:
+            numbers.pop()
+        return numbers[-1] if numbers else None
+
+
 def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list[tuple[int, Event]]:
     """Join begin (``B``) and end (``E``) events of each thread into complete ones.
 
@@ -319,23 +355,27 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list
         B a   B b   E   E        a └───────┘
                                  b   └─┘
 
-    Returns the positions of the begins, and the joined events; unmatched ones are counted.
+        B a   B b   E a   E b    a └───────┘
+                                 b   └───────┘
+
+    An end with a name ends the latest open begin of that name, else the latest one. Returns the
+    positions of the begins, and the joined events; unmatched ones are counted.
     """
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
-    open_: dict[tuple[str, str], list[int]] = {}
+    open_: dict[tuple[str, str], _Open] = {}
     joined: list[tuple[int, Event]] = []
     for i in order:
         event = marks[i][1]
-        stack = open_.setdefault((id_text(event.pid), id_text(event.tid)), [])
+        begun = open_.setdefault((id_text(event.pid), id_text(event.tid)), _Open())
         if times[i] == INVALID:
             counts.add(d.NO_TIME)
         elif event.ph == "B":
-            stack.append(i)
-        elif not stack:
+            begun.begin(i, event.name)
+        elif not len(begun):
             counts.add(d.UNMATCHED_END)
         else:
-            begin = stack.pop()
+            begin = begun.end(event.name)
             first = marks[begin][1]
             dur = int(times[i] - times[begin])
             first.dur = msgspec.Raw(b"%d.%03d" % (dur // 1000, dur % 1000))

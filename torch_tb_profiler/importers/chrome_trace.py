@@ -5,6 +5,8 @@
     text stream ─▶ Window ─▶ EventReader (cut, decode) ─▶ Gatherer (columns) ─▶ assemble ─▶ Trace
                              │   └── Decoders, of a large trace ──┘                │
                              └── header keys ─────────────────────────────────────┘
+
+Events without a known category get their roles last (``placed``).
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.parts import Part, merge
+from torch_tb_profiler.importers.placed import placed
 from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window
@@ -32,9 +35,9 @@ from torch_tb_profiler.units import format_count
 
 def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | None = None) -> Trace:
     """Read a trace; see ``importers.read_trace``."""
-    counts = DefectCounts()
+    counts, own = DefectCounts(), own_roles(settings.categories)
     window = Window(stream, progress)
-    gathered = Gatherer(counts, own_roles(settings.categories))
+    gathered = Gatherer(counts, own)
     with Decoders(settings) as decoders:
         reader = EventReader(window, settings.chunk_bytes, counts, decoders)
         seen = 0
@@ -53,7 +56,7 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     if not gathered.groups.keys() - {"chunks"}:
         _refuse(reader)
         counts.add(d.NO_EVENTS)
-    trace = assemble(gathered, _clean(reader.header), reader.entries)
+    trace = placed(assemble(gathered, _clean(reader.header), reader.entries), own)
     if SCOPE_CATEGORY in gathered.categories:
         trace = without_scopes(trace)
     return tie_legacy(trace) if reader.bare_array else trace

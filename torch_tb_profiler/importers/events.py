@@ -183,6 +183,15 @@ def _number_in_text(raw: Raw, real: bool) -> int | float | None:
     return None
 
 
+def whole_number(raw: Raw) -> int:
+    """A number that may be written as a text; −1 for everything else."""
+    value = _any(raw)
+    if type(value) is int:
+        return value
+    number = _number_in_text(raw, real=False)
+    return number if isinstance(number, int) else -1
+
+
 def _any(raw: Raw) -> Any:
     if not len(bytes(raw)):
         return None

@@ -31,6 +31,7 @@ from torch_tb_profiler.importers.events import (
     Event,
     Figure,
 )
+from torch_tb_profiler.importers.late_args import NUMBERS, late_args
 from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
@@ -88,6 +89,7 @@ BLOBS_OF = {
     "node_args": ("annotation",),
     "instants": ("args",),
     "collective_args": ("collective", "dtype", "group"),
+    "late_args": ("task", "dtype"),
 }
 """Columns whose values are argument texts, by number."""
 _TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
@@ -222,6 +224,9 @@ class Gatherer:
             **self._links(args, roles),
         )
         self._arguments(args, roles)
+        others = np.flatnonzero(roles == Role.OTHER)
+        if len(others) and batch is not None:
+            self._late_arguments(batch, others, ordinals[others] - first)
         ranges = np.flatnonzero(roles == Role.COUNTER_RANGE)
         if len(ranges) and batch is not None:
             self._counters(batch, ranges + self.spans, ordinals[ranges] - first)
@@ -254,11 +259,7 @@ class Gatherer:
         for category in known[len(self._roles) :]:
             role = role_of(category, self._own_roles) if category else Role.OTHER
             self._roles.append(-1 if role is None else int(role))
-        roles = np.array(self._roles, np.int64)[categories]
-        if None in self.categories:
-            self.counts.add(d.NO_CATEGORY, int((categories == self.categories[None]).sum()))
-        self.counts.add(d.UNKNOWN_CATEGORY, int((roles < 0).sum()))
-        return np.maximum(roles, 0).astype(np.uint8)
+        return np.maximum(np.array(self._roles, np.int64)[categories], 0).astype(np.uint8)
 
     def _refine_roles(self, roles: Array, categories: Array, names: list[str | None]) -> None:
         """Set, in place, the roles of categories that also depend on the name."""
@@ -277,6 +278,23 @@ class Gatherer:
                 names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
                 columns = {name: self._column(chosen, arg) for name, arg in names.items()}
                 self._put(spec.name, span=rows + self.spans, **columns)
+
+    def _late_arguments(self, batch: Batch, rows: Ints, positions: Ints) -> None:
+        blobs = self._whole_args(batch)
+        if blobs is None:
+            return
+        found = late_args([blobs[position] for position in positions.tolist()])
+        kept = [args for args in found if args is not None]
+        if not kept:
+            return
+        numbers = zip(*(args.numbers for args in kept), strict=True)
+        self._put(
+            "late_args",
+            span=rows[[args is not None for args in found]] + self.spans,
+            task=self._raws(args.task for args in kept),
+            dtype=self._raws(args.dtype for args in kept),
+            **{n: self._fit(list(values), -1) for n, values in zip(NUMBERS, numbers, strict=True)},
+        )
 
     def _counters(self, batch: Batch, spans: Ints, positions: Ints) -> None:
         """Counters of profiled ranges: their names are arbitrary, so arguments are decoded again."""

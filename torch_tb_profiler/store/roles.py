@@ -2,6 +2,8 @@
 
 ``ROLE_OF_CATEGORY`` is the vocabulary (lower case); the setting ``categories`` overrides it, for
 accelerators that are not listed. ``*_runtime`` and ``*_driver`` are recognised by their suffix.
+Events without a category are placed by their process (``store/process_roles.py``), which the setting
+may name as well.
 """
 
 from __future__ import annotations
@@ -70,6 +72,9 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
     "python": Role.PYTHON,
     "cuda_sync": Role.SYNC,
     "overhead": Role.OVERHEAD,
+    "gpu_op": Role.KERNEL,
+    "enqueue": Role.OTHER,
+    "dequeue": Role.OTHER,
     "cuda_profiler_range": Role.COUNTER_RANGE,
     "xpu_scope_profiler": Role.COUNTER_RANGE,
     "trace": Role.PROFILER,
@@ -102,21 +107,28 @@ role.
 def role_of(category: str, own: Mapping[str, Role] | None = None) -> Role | None:
     """The role of a category in any case, None if unknown; ``own`` overrides our table."""
     key = category.lower()
-    role = (own or {}).get(key, ROLE_OF_CATEGORY.get(key))
+    role = (own or {}).get(setting_name(category), ROLE_OF_CATEGORY.get(key))
     if role is None and key.endswith(("_runtime", "_driver")):
         return Role.RUNTIME
     return role
 
 
+def setting_name(text: str) -> str:
+    """How the setting calls a category or a process: in any case, with blanks for commas."""
+    return " ".join(text.lower().replace(",", " ").split())
+
+
 def own_roles(text: str) -> dict[str, Role]:
-    """Parse the setting ``categories``, e.g. ``npu_kernel=kernel, npu_call=runtime``.
+    """Parse the setting ``categories``, e.g. ``npu_kernel=kernel, My NPU=kernel``: roles of categories
+    and, for events without one, of processes by their names.
 
     Raises:
         BadRequest: an entry has no ``=`` or names an unknown role.
     """
     roles = {}
     for entry in filter(None, (part.strip() for part in text.split(","))):
-        category, mark, role = (piece.strip() for piece in entry.partition("="))
+        # The name of a process may hold any character.
+        category, mark, role = (piece.strip() for piece in entry.rpartition("="))
         if not mark or not category or role.upper() not in Role.__members__:
             known = ", ".join(name.lower() for name in Role.__members__)
             raise BadRequest(
@@ -124,5 +136,5 @@ def own_roles(text: str) -> dict[str, Role]:
                 f" {known}.",
                 "Correct it or unset it.",
             )
-        roles[category.lower()] = Role[role.upper()]
+        roles[setting_name(category)] = Role[role.upper()]
     return roles

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
@@ -177,6 +178,7 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
     words = vocabulary(source.facts)
     return {
+        "unplaced": unplaced(source.facts) or "",
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,

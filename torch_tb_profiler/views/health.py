@@ -4,6 +4,9 @@ from __future__ import annotations
 
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
+from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.store import defects
+from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.wire import DefectItem
 
@@ -18,7 +21,7 @@ def health_items(facts: Facts) -> list[DefectItem]:
         DefectItem(
             name=defect.name,
             severity=defect.severity.value,
-            sentence=defect.sentence,
+            sentence=_sentence(facts, defect),
             count=count,
             touched_ns=touched.get(defect.name),
             touched_share=touched[defect.name] / wall if defect.name in touched and wall else None,
@@ -26,3 +29,13 @@ def health_items(facts: Facts) -> list[DefectItem]:
         )
         for defect, count in facts.defects
     ]
+
+
+_KIND = {defects.NO_CATEGORY: "process", defects.UNKNOWN_CATEGORY: "category"}
+"""What the events of a defect are told apart by."""
+
+
+def _sentence(facts: Facts, defect: Defect) -> str:
+    """What is wrong, with the names that the setting maps where that helps."""
+    found = unplaced(facts, _KIND[defect.name]) if defect.name in _KIND else None
+    return f"{defect.sentence} By name: {found}." if found else defect.sentence

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
+from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.health import health_items
@@ -59,7 +60,16 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
     return OverviewPayload(
         configuration=configuration(facts, place),
         vocabulary=words,
-        headline=headline(words, source, steps, mean, devices, health, "device_times" in lacking),
+        headline=headline(
+            words,
+            source,
+            steps,
+            mean,
+            devices,
+            health,
+            "device_times" in lacking,
+            unplaced(facts),
+        ),
         step_source=source,
         steps=steps,
         average=mean,

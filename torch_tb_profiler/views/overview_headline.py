@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.figures.unplaced import SETTING
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.texts import IN_CATEGORY
+from torch_tb_profiler.views.texts import IN_CATEGORY, NO_KNOWN_WORK
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 
 _MOST_PARTS = 3
@@ -32,13 +33,19 @@ def headline(
     devices: Sequence[DeviceSummary],
     health: Sequence[DefectItem],
     counters_only: bool,
+    unplaced: str | None = None,
 ) -> list[Sentence]:
-    """Over the selected steps; ``counters_only``: counters were recorded in place of times."""
+    """Over the selected steps; ``counters_only``: counters were recorded in place of times;
+    ``unplaced``: the events that have no role.
+    """
     whole = source == WHOLE_SPAN and len(steps["step"]) <= 1
     time = list(_time(steps, average, whole))
     if devices:
         busy = _busy(words, devices, "the recorded time" if whole else _steps_text(steps, average))
         found = [busy, *time]
+    elif unplaced and not counters_only:
+        text = f"{NO_KNOWN_WORK}, but the role of {unplaced} is unknown: {SETTING} tells it."
+        found = [*time, Sentence(key="busy", text=text, tone="attention")]
     else:
         lack = (
             "Hardware counters were recorded instead of kernel times"

@@ -40,6 +40,8 @@ def recipe(writer: Writer, *options: str, devices: bool = False) -> str:
     """
     if writer == Writer.LIGHTNING:
         return _lightning(options)
+    if writer == Writer.TORCH_NPU:
+        return _torch_npu(options)
     if writer == Writer.TRANSFORMERS:
         return "\n".join((*_CALLBACK, _call(options, devices, _TRAINER)))
     if writer in (Writer.LOOP, Writer.SCRIPT):
@@ -90,6 +92,23 @@ def _lightning(options: tuple[str, ...]) -> str:
             "from lightning.pytorch.profilers import PyTorchProfiler",
             "",
             f"trainer = Trainer(profiler=PyTorchProfiler({given}))",
+        )
+    )
+
+
+def _torch_npu(options: tuple[str, ...]) -> str:
+    if not set(options) <= set(_VLLM):
+        return ""
+    return "\n".join(
+        (
+            "from torch_npu import profiler as npu",
+            "",
+            "with npu.profile(",
+            "    activities=[npu.ProfilerActivity.CPU, npu.ProfilerActivity.NPU],",
+            *(f"    {option}," for option in options),
+            '    on_trace_ready=npu.tensorboard_trace_handler("./log/run"),',
+            ") as profiler:",
+            *(f"    {line}" for line in _LOOP),
         )
     )
 

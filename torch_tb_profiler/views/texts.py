@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from msgspec import structs
 
 from torch_tb_profiler.analysis.facts.writer import SERVERS, Writer
+from torch_tb_profiler.analysis.figures.unplaced import SETTING, Unplaced
 from torch_tb_profiler.views.recipes import recipe
 from torch_tb_profiler.views.wire import Missing
 
@@ -126,6 +128,21 @@ MISSING: dict[str, Missing] = {
     lack.key: structs.replace(lack, call=profile_call(lack.key)) for lack in _MISSING
 }
 """As one reads them who records a loop."""
+NO_KNOWN_WORK = "No event is known as work of an accelerator"
+_NOT_IN_FILE = {
+    "device": "The file has no kernel, copy or memset.",
+    "host": "The file has no host operators: kernels cannot be followed back to operators.",
+    "operators_of_device": "No launch lies within an operator: which operator caused which kernel is unknown.",
+    "shapes": "The file has no input shapes of operators.",
+    "stack": "The file has neither call stacks nor Python frames.",
+    "steps": "No event marks steps, and none repeats over most of the recording.",
+    "memory": "The file has no allocator records.",
+    "modules": "The file has no nn.Module.",
+}
+"""Reasons where a profiler recorded that is neither PyTorch's nor one whose options are known."""
+_MEMORY_OF_NPU = (
+    "torch_npu writes allocations into memory_record.csv beside the trace, which is not read."
+)
 _STEPS_OF_SERVER = "The trace has no annotation of the server's iterations."
 
 
@@ -185,12 +202,35 @@ def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
         return [MISSING["events"]] if absent.intersection(wanted) else []
     keys = dict.fromkeys(key for lack in wanted for key in (lack, _INSTEAD.get(lack, lack)))
     found = [key for key in keys if key in absent]
-    if "pytorch_profiler" in absent:
-        return [_OTHER_PROFILERS[key] for key in found]
     writer = next((one for one in Writer if one in absent), Writer.LOOP)
-    return [_of_writer(MISSING[key], writer) for key in found]
+    unplaced = next((key for key in absent if isinstance(key, Unplaced)), None)
+    return [
+        _unplaced(MISSING[key], unplaced)
+        if unplaced and key == "device"
+        else _OTHER_PROFILERS[key]
+        if "pytorch_profiler" in absent
+        else _of_writer(MISSING[key], writer)
+        for key in found
+    ]
 
 
 def _of_writer(lack: Missing, writer: Writer) -> Missing:
-    why = _STEPS_OF_SERVER if lack.key == "steps" and writer in SERVERS else lack.why
-    return structs.replace(lack, why=why, call=profile_call(lack.key, writer))
+    why, call = lack.why, profile_call(lack.key, writer)
+    if writer in SERVERS and lack.key == "steps":
+        why = _STEPS_OF_SERVER
+    elif writer == Writer.OTHER:
+        why, call = _NOT_IN_FILE.get(lack.key, why), ""
+    elif writer == Writer.TORCH_NPU and lack.key == "memory":
+        why, call = _MEMORY_OF_NPU, ""
+    return structs.replace(lack, why=why, call=call)
+
+
+def _unplaced(lack: Missing, unplaced: Unplaced) -> Missing:
+    return structs.replace(
+        lack,
+        why=f"{NO_KNOWN_WORK}, but the role of {unplaced} is unknown. {SETTING} tells it.",
+        call=f"# the role of each: kernel, memcpy, memset, runtime, operator, annotation, other\n"
+        f"export {SETTING}={shlex.quote(unplaced.setting)}"
+        if unplaced.setting
+        else "",
+    )

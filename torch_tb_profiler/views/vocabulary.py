@@ -22,6 +22,7 @@ _WORDS = {
         device="MTIA device", multiprocessor="processing element", matrix_cores="matrix engines"
     ),
     "ascend": Vocabulary(device="NPU", multiprocessor="AI core", matrix_cores="Cube units"),
+    "ibm": Vocabulary(device="AIU", multiprocessor="core", matrix_cores="matrix engines"),
 }
 
 
@@ -42,7 +43,7 @@ def device_title(words: Vocabulary, number: int) -> str:
     return f"{words.device[:1].upper()}{words.device[1:]} {number}"
 
 
-_OF_TRACE = re.compile(r"(?:GPU|XPU|NPU|HPU|TPU|MTIA|Device)\s*(\d+)\b", re.I)
+_OF_TRACE = re.compile(r"(?:GPU|XPU|NPU|HPU|TPU|AIU|MTIA|Device)\s*(\d+)\b", re.I)
 
 
 def named_device(words: Vocabulary, text: str) -> str:

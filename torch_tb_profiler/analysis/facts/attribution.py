@@ -9,13 +9,23 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import NoOperator
+from torch_tb_profiler.analysis.facts.handed_over import (
+    launches_around,
+    operators_by_arrow,
+    operators_of_queue,
+)
 from torch_tb_profiler.analysis.facts.names import HostNames
-from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.flow_categories import FORWARD_BACKWARD, GRAPH_CAPTURE
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.flow_categories import (
+    FORWARD_BACKWARD,
+    GRAPH_CAPTURE,
+    OPERATOR_TO_WORK,
+)
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.process_roles import TORCH_NPU
 from torch_tb_profiler.store.roles import Role
 
-_NOT_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE)
+_NOT_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE, OPERATOR_TO_WORK)
 """Flow categories whose source is not a launch."""
 
 
@@ -26,7 +36,8 @@ class Causes:
     row: rows of spans of kernels, copies and memsets, ascending.
     launch: row of spans of the runtime call.
     operator: position in the call tree.
-    time: start of the launch, else of the operator, ns.
+    time: start of the launch, else of the operator, ns; of the operator where another thread made
+        the launch for it.
     reason: uint8 ``NoOperator``.
     ambiguous: number of events whose correlation id several launches carry.
     """
@@ -53,6 +64,7 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
     missing = np.flatnonzero(launch < 0)
     if len(missing):
         launch[missing] = _by_flow(trace, row[missing])
+    launch = np.where(launch < 0, launches_around(trace, row), launch)
     known = launch >= 0
     operator = np.full(len(row), -1, np.int64)
     node = tree.node[launch[known]]
@@ -64,11 +76,26 @@ def causes(trace: Trace, tree: CallTree, names: HostNames) -> Causes:
         operator[missing] = np.append(operators, -1)[own]
     time = np.full(len(row), -1, np.int64)
     time[known] = spans["start"][launch[known]]
-    unlaunched = ~known & (operator >= 0)
+    queued = _hand_over(trace, tree, row, launch, operator)
+    unlaunched = (~known | queued) & (operator >= 0)
     time[unlaunched] = spans["start"][tree.row[operator[unlaunched]]]
     return Causes(
         row, launch, operator, time, _reasons(trace, tree, names, launch, operator), ambiguous
     )
+
+
+def _hand_over(trace: Trace, tree: CallTree, row: Ints, launch: Ints, operator: Ints) -> Mask:
+    """Set, in place, the operators of work that was launched outside operators by a thread for
+    another one; for which work it did.
+    """
+    before = operator >= 0
+    missing = np.flatnonzero(~before)
+    if trace.header.get("profiler") != TORCH_NPU or not len(missing):
+        return np.zeros(len(row), np.bool_)
+    operator[missing] = operators_by_arrow(trace, tree, row[missing])
+    missing = np.flatnonzero((operator < 0) & (launch >= 0))
+    operator[missing] = operators_of_queue(trace, tree, launch[missing])
+    return np.asarray(~before & (operator >= 0))
 
 
 def latest_before(key_a: Ints, time_a: Ints, key_b: Ints, time_b: Ints) -> Ints:
@@ -113,13 +140,14 @@ def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
 
 
 def _by_flow(trace: Trace, row: Ints) -> Ints:
-    """Launches of device rows along flow arrows from a runtime call (s) to the work (f); −1 none."""
+    """Launches of device rows along flow arrows from a runtime call (s) to the work (f, t); −1 none."""
     spans, flows = trace["spans"], trace["flows"]
     launch = np.full(len(row), -1, np.int64)
     others = [number for number in map(trace.strings.number, _NOT_LAUNCHES) if number >= 0]
     used = ~np.isin(flows["category"], others)
     begins = np.flatnonzero(used & (flows["phase"] == ord("s")))
-    ends = np.flatnonzero(used & (flows["phase"] == ord("f")))
+    # Intel's and AMD's tools end an arrow with "t".
+    ends = np.flatnonzero(used & (flows["phase"] != ord("s")))
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(begins) or not len(ends) or not len(calls):
         return launch

@@ -12,7 +12,7 @@ step_source            ``ProfilerStep``, ``iteration of a server``, ``pass of th
 span_ns                end of the last span
 has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
 device_identified      whether no device has a recorded name, and one is known by its units and memory
-vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``other``, or ``none`` without device work
+vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``ibm``, ``other``, or ``none`` without device work
 attribution            ``device_events``, of the kernels how many there are and how many have a launch, an operator, and
                        ``by``: ``Attribution`` of all device events as ``{"events", "ns"}`` each
 rank, world_size       from ``distributedInfo``; None where it does not say
@@ -25,6 +25,7 @@ communication_backends libraries that the header, the collectives and the kernel
 matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
 touched_ns             step time in ns that the marks of each defect touch
 profiled_ranges        profiled ranges, whose hardware counters were measured
+unplaced               numbers of events without a role by ``category`` or, without one, by ``process``
 workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 =====================  ======================================================================================
 """
@@ -52,6 +53,7 @@ from torch_tb_profiler.analysis.facts.header import (
     distributed_info,
     integer,
     oldest_capability,
+    unplaced_events,
     vendor,
     versions,
 )
@@ -268,6 +270,7 @@ def _summary(
         "backend": backend if isinstance(backend, str) else None,
         "synthetic": trace.header.get("synthetic") is True,
         "sums": isinstance(trace.header.get("sums"), str),
+        "unplaced": unplaced_events(trace),
         "versions": versions(trace),
         "data_parallel": names.data_parallel,
         "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),

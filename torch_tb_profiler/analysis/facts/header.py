@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.process_roles import vendor_of
 
 _VENDOR_OF_NAME = (
     (re.compile(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
@@ -21,7 +22,7 @@ _VENDOR_OF_NAME = (
         "nvidia",
     ),
 )
-_VENDOR_OF_CALL = {"hip": "amd", "cu": "nvidia", "ze": "intel", "ur": "intel", "acl": "ascend"}
+_VENDOR_OF_CALL = {"hip": "amd", "cu": "nvidia", "ze": "intel", "ur": "intel", "acl": "ascend", "aiu": "ibm"}
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
@@ -121,6 +122,14 @@ def _version(key: str, value: Any) -> str:
     return str(value)
 
 
+def unplaced_events(trace: Trace) -> dict[str, dict[str, int]]:
+    """Numbers of events without a role by category or, without one, by process, as the import counted
+    them.
+    """
+    found = trace.header.get("unplaced")
+    return found if isinstance(found, dict) else {}
+
+
 def oldest_capability(trace: Trace) -> int | None:
     """The lowest major compute capability of the devices; None if none is known."""
     known = (p.capability for p in device_properties(trace).values() if p.capability)
@@ -128,12 +137,14 @@ def oldest_capability(trace: Trace) -> int | None:
 
 
 def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_device: bool) -> str:
-    """The accelerator's vendor, by device name, else by runtime categories and calls; ``none``
-    without device work.
+    """The accelerator's vendor, by the profiler, else by device name, else by runtime categories and calls;
+    ``none`` without device work.
 
     ``runtime_names``, ``categories``: the distinct names of runtime calls and categories of the
         trace.
     """
+    if maker := vendor_of(trace.header.get("profiler")):
+        return maker
     names = [p.name for p in device_properties(trace).values() if p.name]
     for name in names:
         for pattern, maker in _VENDOR_OF_NAME:

@@ -4,6 +4,9 @@ something should read it for that program.
 The first rule that holds decides:
 
 ============  =================================================================================
+torch_npu     the profiler of torch_npu, whatever the program
+other         another profiler (``store/process_roles.py``), or a file in which nothing is named as
+              PyTorch names it
 sglang, vllm  a server (``workload_kind.py``) with names of it
 server        another server, or one that does not say which
 lightning     annotations or Python frames of Lightning's trainer
@@ -18,10 +21,11 @@ from __future__ import annotations
 import re
 from enum import Enum
 
-from torch_tb_profiler.analysis.facts.names import distinct_names
+from torch_tb_profiler.analysis.facts.names import distinct, distinct_names
 from torch_tb_profiler.analysis.facts.workload_kind import Workload, WorkloadKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
+from torch_tb_profiler.store.roles import Role, role_of
 
 
 class Writer(str, Enum):
@@ -32,6 +36,8 @@ class Writer(str, Enum):
     SERVER = "server"
     LIGHTNING = "lightning"
     TRANSFORMERS = "transformers"
+    TORCH_NPU = "torch_npu"
+    OTHER = "other"
     LOOP = "loop"
     SCRIPT = "script"
 
@@ -48,6 +54,27 @@ _OF_TRAINERS = (
     (Writer.LOOP, re.compile(r"ProfilerStep|Optimizer\.step#")),
 )
 
+_HEADER = frozenset(
+    (
+        "schemaVersion",
+        "deviceProperties",
+        "distributedInfo",
+        "baseTimeNanoseconds",
+        "traceName",
+        "record_shapes",
+        "profile_memory",
+        "with_stack",
+        "with_flops",
+        "with_modules",
+        "cupti_version",
+        "cuda_runtime_version",
+        "cuda_driver_version",
+        "profiler",
+        "sums",
+    )
+)
+"""Keys of PyTorch's files, and of those that another importer reads."""
+
 
 def writer_of(facts: Facts) -> Writer:
     """The program of a trace, as it was found when the trace was imported."""
@@ -56,6 +83,11 @@ def writer_of(facts: Facts) -> Writer:
 
 def find_writer(trace: Trace, workload: Workload) -> Writer:
     """The program that a trace was recorded in."""
+    profiler = trace.header.get("profiler")
+    if profiler == TORCH_NPU:
+        return Writer.TORCH_NPU
+    if profiler in (known.name for known in PROFILERS) or _is_foreign(trace):
+        return Writer.OTHER
     serving = workload.kind == WorkloadKind.SERVING
     roles = (Role.ANNOTATION, Role.OPERATOR, Role.PYTHON)
     names = list(distinct_names(trace, *roles))
@@ -65,3 +97,11 @@ def find_writer(trace: Trace, workload: Workload) -> Writer:
     if serving:
         return Writer.SERVER
     return Writer.LOOP if workload.kind == WorkloadKind.TRAINING else Writer.SCRIPT
+
+
+def _is_foreign(trace: Trace) -> bool:
+    """Whether nothing in a file of events is named as PyTorch names it."""
+    spans = trace["spans"]
+    if not spans.n or not _HEADER.isdisjoint(trace.header):
+        return False
+    return not any(role_of(trace.strings[n]) for n in distinct(spans["category"], trace.strings))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.facts.writer import writer_of
+from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
+from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.store.model import Facts
 
 
@@ -14,7 +15,8 @@ def absent(facts: Facts) -> tuple[str, ...]:
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
     ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
-    where another profiler recorded, and always the kind of program (``Writer``).
+    where NVIDIA's recorded, and always the kind of program (``Writer``) and, if any events have no
+    role, which (``Unplaced``).
     """
     summary = facts.summary
     missing = {
@@ -26,9 +28,15 @@ def absent(facts: Facts) -> tuple[str, ...]:
         "memory": not summary["has_memory"],
         "events": summary["has_memory"] and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0,
-        "pytorch_profiler": "Profiler" in summary["versions"],
+        "pytorch_profiler": "Profiler" in summary["versions"]
+        and writer_of(facts) not in (Writer.TORCH_NPU, Writer.OTHER),
         "operators_of_device": summary["has_device"]
         and facts["operators"].n > 0
         and not operators_have_device_time(facts),
     }
-    return (*(key for key, is_missing in missing.items() if is_missing), writer_of(facts))
+    without_role = unplaced(facts)
+    return (
+        *(key for key, is_missing in missing.items() if is_missing),
+        writer_of(facts),
+        *([without_role] if without_role else []),
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
+from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.store.roles import Role
@@ -18,6 +20,8 @@ UNSURE: dict[str, str] = {
     waited for there lies outside the recording.""",
     "one_step": "Only one step was recorded: whether it is like the others is unknown.",
     "no_device": "The trace holds no accelerator work: only the host was judged.",
+    "unplaced": """No event is known as work of an accelerator, but the role of {unplaced} is
+    unknown: only the host was judged. TORCH_TB_PROFILER_CATEGORIES tells it.""",
     "device_lost": """The trace has calls of the accelerator's runtime but no accelerator work: how
     long the accelerator was idle is unknown.""",
     "device_profiled": """The recording measured hardware counters and no kernel's time: how long
@@ -28,6 +32,9 @@ UNSURE: dict[str, str] = {
     "no_host": """The trace holds no host operators: what the host did while the {device} waited is
     unknown.""",
     "no_stacks": "Call stacks were not recorded (with_stack): source lines are unknown.",
+    "no_stacks_in_file": "The file has no call stacks: source lines are unknown.",
+    "no_memory_in_file": """The file has no allocations: how full the memory of the {device} is, is
+    unknown.""",
     "no_memory": """Allocations were not recorded (profile_memory): how full the memory of the
     {device} is, is unknown.""",
     "device_unknown": """The trace does not name the {device}: matrix cores and memory were not
@@ -44,18 +51,27 @@ def unsure(case: Case) -> list[str]:
     summary, work = case.facts.summary, case.work
     attribution = summary["attribution"]
     has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
+    without_role = not len(work.row) and unplaced(case.facts) is not None
+    foreign = writer_of(case.facts) == Writer.OTHER
+    no_memory = not summary["has_memory"] and bool(len(work.row))
     absent = {
         "sums": summary["sums"],
         "no_steps": case.is_whole and not summary["sums"],
         "edges": case.judged.length < (1 - THRESHOLD) * case.windows.length,
         "one_step": len(case.steps) == 1 and not case.is_whole,
-        "no_device": not len(work.row) and not has_calls,
-        "device_lost": not len(work.row) and has_calls and not summary["profiled_ranges"],
+        "unplaced": without_role,
+        "no_device": not len(work.row) and not has_calls and not without_role,
+        "device_lost": not len(work.row)
+        and has_calls
+        and not summary["profiled_ranges"]
+        and not without_role,
         "device_profiled": not len(work.row) and summary["profiled_ranges"] > 0,
         "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
         "no_host": bool(len(work.row)) and not len(case.operators),
-        "no_stacks": not summary["has_stacks"],
-        "no_memory": not summary["has_memory"] and bool(len(work.row)),
+        "no_stacks": not summary["has_stacks"] and not foreign,
+        "no_stacks_in_file": not summary["has_stacks"] and foreign,
+        "no_memory": no_memory and not foreign,
+        "no_memory_in_file": no_memory and foreign,
         "device_unknown": (
             case.device >= 0
             and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]

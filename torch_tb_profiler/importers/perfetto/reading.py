@@ -25,6 +25,7 @@ from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.packets import PacketReader, Piece
 from torch_tb_profiler.importers.perfetto.pairs import match
 from torch_tb_profiler.importers.perfetto.sequences import Slices
+from torch_tb_profiler.importers.placed import placed
 from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
@@ -53,8 +54,8 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
         NotATrace: it has packets but no track events, or none at all.
         SourceError: reading failed.
     """
-    counts = DefectCounts()
-    gathered = Gatherer(counts, own_roles(settings.categories))
+    counts, own = DefectCounts(), own_roles(settings.categories)
+    gathered = Gatherer(counts, own)
     reader = PacketReader(Window(stream, progress), counts)
     translation = Translation(counts, settings.max_inflated_bytes)
     for piece in reader.pieces():
@@ -69,7 +70,7 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
     _order_flows(gathered)
     gathered.metadata += translation.places.metadata()
     entries = translation.entries + translation.lost + reader.lost + ends + len(gathered.metadata)
-    return assemble(gathered, _header(translation), entries)
+    return placed(assemble(gathered, _header(translation), entries), own)
 
 
 def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:

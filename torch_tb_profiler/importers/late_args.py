@@ -1,0 +1,77 @@
+"""Arguments by which events whose category tells no role are placed once all processes are known
+(``placed.py``). Other profilers write numbers as texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import Raw, field
+
+from torch_tb_profiler.importers.events import ABSENT, DECODE_ERRORS, whole_number
+from torch_tb_profiler.store.columns import declared
+
+LATE_ARGS = declared("""
+late_args: Arguments by which events of role OTHER may still be placed, ordered by span.
+    span      i4  row of spans        The event.
+    task      i4  number of a string  `Task Type` of a task of an Ascend device.
+    dtype     i4  number of a string  `data_type` of a collective.
+    link      i8  -                   Id that links it to other events; -1 none.
+    stream    i8  -                   Stream; -1 unknown.
+    bytes     i8  bytes               Bytes of a copy; -1 unknown.
+    elements  i8  elements            Elements of a collective; -1 unknown.
+    ranks     i8  ranks               Ranks of a collective; -1 unknown.
+""")
+"""A table of the import alone: no ``Trace`` keeps it."""
+
+
+class LateArgs(msgspec.Struct, gc=False):
+    """The arguments as written."""
+
+    task: Raw = field(default=ABSENT, name="Task Type")
+    connection: Raw = field(default=ABSENT, name="connection_id")
+    correlation: Raw = field(default=ABSENT, name="correlation_id")
+    stream: Raw = field(default=ABSENT, name="Physic Stream Id")
+    stream_old: Raw = field(default=ABSENT, name="Stream Id")
+    stream_amd: Raw = field(default=ABSENT, name="stream-id")
+    bytes: Raw = field(default=ABSENT, name="size(B)")
+    dtype: Raw = field(default=ABSENT, name="data_type")
+    elements: Raw = field(default=ABSENT, name="count")
+    ranks: Raw = field(default=ABSENT, name="rank_size")
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """``link``, ``stream``, ``bytes``, ``elements`` and ``ranks``."""
+        raws = (
+            _first(self.connection, self.correlation),
+            _first(self.stream, self.stream_old, self.stream_amd),
+            self.bytes,
+            self.elements,
+            self.ranks,
+        )
+        return tuple(whole_number(raw) if len(raw) else -1 for raw in raws)
+
+
+NUMBERS = ("link", "stream", "bytes", "elements", "ranks")
+_DECODER = msgspec.json.Decoder(LateArgs)
+_NONE = LateArgs()
+
+
+def late_args(blobs: Sequence[Raw]) -> list[LateArgs | None]:
+    """Of each event's arguments as JSON; None where none of these is among them."""
+    return list(map(_late, blobs))
+
+
+def _late(blob: Raw) -> LateArgs | None:
+    if not len(blob):
+        return None
+    try:
+        args = _DECODER.decode(blob)
+    except DECODE_ERRORS:
+        return None
+    return args if args != _NONE else None
+
+
+def _first(*raws: Raw) -> Raw:
+    return next((raw for raw in raws if len(raw)), ABSENT)

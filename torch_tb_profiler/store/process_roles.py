@@ -1,0 +1,252 @@
+"""What profilers other than PyTorch's keep in their processes: the role of events whose category
+does not tell it.
+
+A profiler is recognised by the name of a process, or of an event. Its rules are read in order, and
+the first one that fits an event decides; ``ANY`` stands for files of other writers, whose processes
+may still be named after an accelerator.
+
+Sources: ``_trace_event_manager.py`` of torch_npu and the assemblers of Ascend's msprof;
+``chromelogger.h`` of Intel's unitrace; ``tblextr.py`` of rocprof; ``dialect.py`` of IBM's
+aiu-trace-analyzer; XLA's ``trace_events_json``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch_tb_profiler.store.roles import Role
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an event stands: what its file calls its process and thread, and its category; empty
+    where it does not say.
+    """
+
+    process: str
+    label: str
+    thread: str
+    category: str
+
+
+@dataclass(frozen=True)
+class ProcessRule:
+    """Patterns, each of the whole text, and the role of the events that fit them.
+
+    Attributes:
+        role: ``KERNEL`` stands for all work of a device: copies, memsets and waits are told by
+            their names.
+        category: of the category; events without one where it is empty.
+        name: of the event; any where it is empty.
+    """
+
+    role: Role
+    process: str = ".*"
+    label: str = ".*"
+    thread: str = ".*"
+    category: str = ""
+    name: str = ""
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], ...]:
+        texts = (self.process, self.label, self.thread, self.category)
+        return tuple(re.compile(text, re.IGNORECASE | re.DOTALL) for text in texts)
+
+    @cached_property
+    def of_name(self) -> Callable[[str], object]:
+        """Whether the name of an event fits."""
+        if not self.name:
+            return bool_of_any
+        return re.compile(self.name, re.DOTALL).fullmatch
+
+    def fits(self, place: Place) -> bool:
+        """Whether events of such a place may fit; their names decide."""
+        texts = (place.process, place.label, place.thread, place.category)
+        return all(p.fullmatch(text) for p, text in zip(self._patterns, texts, strict=True))
+
+
+def bool_of_any(_: str) -> bool:
+    """Any name fits."""
+    return True
+
+
+@dataclass(frozen=True)
+class Profiler:
+    """A profiler and what its processes hold.
+
+    Attributes:
+        name: as people know it.
+        vendor: of the accelerators that it records; empty where it records those of several.
+        process: pattern of the whole name of a process that only it writes.
+        event: pattern of the whole name of an event that only it writes.
+    """
+
+    name: str
+    vendor: str
+    rules: tuple[ProcessRule, ...]
+    process: str = ""
+    event: str = ""
+
+    def wrote(self, processes: Iterable[str], events: Callable[[], Iterable[str]]) -> bool:
+        """Whether it wrote a file with these processes and events."""
+        if self.process and any(map(re.compile(self.process).fullmatch, processes)):
+            return True
+        return bool(self.event) and any(
+            map(re.compile(self.event, re.DOTALL).fullmatch, events())
+        )
+
+
+TORCH_NPU, UNITRACE, ROCPROF = "torch_npu", "unitrace", "rocprof"
+_HOST = r"(?:RANK \d+ )?HOST<.*"
+_DEVICE = r"(?:RANK \d+ )?DEVICE<.*"
+_AIU_CALLS = (
+    r"(?:Execute Graph|FixupAllocations|AllocateFrame of graph|(?:Flex|AIU) Round[Tt]rip|Compute of |SchedulerConstruct"
+    r"|CreatePipoIovas|ScheduleCompute|WaitForCompletionAndReturnStatus|Prepare\w+|Launch(?:Clear|Preload|Compute)\w+"
+    r"|[Bb]arrier(?:\d|:)|PostKeys|FetchKeys|Update CBs|Deadlock Check).*"
+)
+PROFILERS: tuple[Profiler, ...] = (
+    Profiler(
+        TORCH_NPU,
+        "ascend",
+        (
+            ProcessRule(Role.KERNEL, r"Ascend Hardware"),
+            ProcessRule(Role.RUNTIME, r"CANN"),
+            # Whole collectives and their parts; importers/collectives_again.py keeps each once.
+            ProcessRule(Role.KERNEL, r"Communication|HCCL"),
+            # Intervals that are computed from the work: never work again.
+            ProcessRule(Role.OTHER, r"Overlap Analysis"),
+            ProcessRule(Role.OTHER, r"Python GC", category=r".*"),
+        ),
+        process=r"Ascend Hardware|CANN|Overlap Analysis",
+    ),
+    Profiler(
+        UNITRACE,
+        "intel",
+        (
+            # Every call of Level Zero, OpenCL, MPI or ITT is a "cpu_op": none is an operator.
+            ProcessRule(Role.RUNTIME, _HOST, category=r"(?:cpu_op)?"),
+            ProcessRule(Role.KERNEL, _DEVICE, category=r"(?:gpu_op)?"),
+        ),
+        process=rf"{_HOST}|{_DEVICE}",
+    ),
+    Profiler(
+        ROCPROF,
+        "amd",
+        (
+            ProcessRule(Role.RUNTIME, r"CPU (?:HIP|HSA|KFD) API"),
+            ProcessRule(Role.ANNOTATION, r"Markers and Ranges|CPU ROCTX API"),
+            ProcessRule(Role.MEMCPY, r"COPY"),
+            ProcessRule(Role.KERNEL, r"GPU ?\d+"),
+        ),
+        process=r"CPU (?:HIP|HSA|KFD) API",
+    ),
+    Profiler(
+        "IBM AIU",
+        "ibm",
+        (
+            ProcessRule(Role.KERNEL, name=r".* Cmpt Exec"),
+            ProcessRule(Role.SYNC, name=r".* Cmpt Prep"),
+            # Data of other ranks is waited for, as in a collective's kernel.
+            ProcessRule(Role.KERNEL, name=r"(?:SenRdma|.*\bHCOLL\b|Host DMA).* Dma[IO]"),
+            ProcessRule(Role.MEMCPY, name=r".* Dma[IO]"),
+            ProcessRule(Role.RUNTIME, name=_AIU_CALLS),
+        ),
+        event=r".* Cmpt (?:Exec|Prep)",
+    ),
+    Profiler(
+        "XLA",
+        "",
+        (
+            ProcessRule(Role.KERNEL, r"/device:.*", thread=r"XLA Ops|Async XLA Ops|Stream #.*"),
+            # The same time by step, module and source.
+            ProcessRule(Role.OTHER, r"/device:.*"),
+            ProcessRule(Role.RUNTIME, r"/host:.*", name=r"(?:cu|hip)[A-Z]\w*"),
+            ProcessRule(Role.OTHER, r"/host:.*"),
+        ),
+        process=r"/device:\w+:\d+(?: .*)?",
+    ),
+)
+_KINDS = r"(?:GPU|NPU|XPU|TPU|HPU|MLU|GCU|IPU|MTIA|AIU|accelerator)"
+_ACCELERATOR = rf"(?!.*\b(?:API|CPU|host|counters?|memory|usage|Python)\b).*\b{_KINDS}s?(?:[ _:#]?\d+)?\b.*"
+ANY = Profiler(
+    "",
+    "",
+    (
+        ProcessRule(Role.KERNEL, label=_ACCELERATOR),
+        ProcessRule(Role.KERNEL, _ACCELERATOR),
+    ),
+)
+"""For files of other writers."""
+
+_NUMBERS = (
+    re.compile(rf"\b{_KINDS}[ _:#]?(\d{{1,7}})\b", re.IGNORECASE),
+    # unitrace: the card, behind its address on the bus.
+    re.compile(r"#(\d{1,7})(?:\.\d+)?$"),
+)
+
+
+def profiler_of(processes: Iterable[str], events: Callable[[], Iterable[str]]) -> Profiler:
+    """What wrote a file with processes of these names; ``events``: names of its events."""
+    named = list(processes)
+    return next((one for one in PROFILERS if one.wrote(named, events)), ANY)
+
+
+def vendor_of(profiler: object) -> str:
+    """The vendor whose accelerators a profiler records; empty if none or unknown."""
+    return next((one.vendor for one in PROFILERS if one.name == profiler), "")
+
+
+def device_number(place: Place) -> int:
+    """The device that a process is called after; −1 unknown."""
+    for text in (place.label, place.process):
+        for pattern in _NUMBERS:
+            if (match := pattern.search(text)) is not None:
+                return int(match[1])
+    return -1
+
+
+_WORK_OF_NAME = (
+    (
+        re.compile(
+            r"(?:zeCommandListAppend(?:Barrier|WaitOn|Signal|EventReset|QueryKernel|WriteGlobal)|clEnqueue(?:Barrier|Marker|Wait)"
+            r"|(?:event|notify)_?(?:wait|record)|stream_?wait_?event|<?barrier(?:[ _]packet)?>?$)",
+            re.IGNORECASE,
+        ),
+        Role.SYNC,
+    ),
+    (
+        re.compile(
+            r"(?:[a-z]+_?)?mem(?:ory)?_?(?:set|fill)|zeCommandListAppendMemoryFill|clEnqueueFill|fillbuffer\b",
+            re.IGNORECASE,
+        ),
+        Role.MEMSET,
+    ),
+    (
+        re.compile(
+            r"(?:acl|aclrt|hc|hip|cu|cuda|hsa_amd_|async_)?mem_?cpy|zeCommandListAppend(?:Memory|Image)(?:Copy|Prefetch)"
+            r"|clEnqueue(?:SVM)?(?:Read|Write|Copy|Migrate|Mem)\w+|copy(?:host|device)to|memory_?copy",
+            re.IGNORECASE,
+        ),
+        Role.MEMCPY,
+    ),
+)
+_WORK_OF_TASK: Mapping[str, Role] = {"SDMA_SQE": Role.MEMCPY, "PCIE_DMA_SQE": Role.MEMCPY}
+"""Types of Ascend's tasks that are copies."""
+
+
+def work_of_name(name: str) -> Role:
+    """What work of a device is by its name: a kernel, unless it is named after something else."""
+    return next((role for pattern, role in _WORK_OF_NAME if pattern.match(name)), Role.KERNEL)
+
+
+def work_of_task(task: str) -> Role | None:
+    """What a task of an Ascend device is by its ``Task Type``; None where the name decides.
+
+    ``…_SQE`` are what queues hold beside computing: copies, and waits and marks of all kinds.
+    """
+    if task in _WORK_OF_TASK:
+        return _WORK_OF_TASK[task]
+    return Role.SYNC if task.endswith("_SQE") else None

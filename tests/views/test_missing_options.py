@@ -85,17 +85,25 @@ WRITERS = {
     Writer.TRANSFORMERS: {"name": "transformers/trainer.py(9): train", "cat": "python_function"},
     Writer.LOOP: {"name": "Optimizer.step#SGD.step", "cat": "user_annotation"},
     Writer.SCRIPT: {"name": "aten::mm", "cat": "cpu_op"},
+    Writer.TORCH_NPU: {"name": "aten::mm", "cat": "cpu_op"},
+    Writer.OTHER: {"name": "k", "cat": "chip_op"},
 }
 
 
 @pytest.mark.parametrize("writer", Writer)
 def test_the_lines_to_paste_are_for_the_program_that_wrote_the_trace(writer: Writer) -> None:
     event = {"ph": "X", "ts": 1, "dur": 9, "pid": 1, "tid": 1, **WRITERS[writer]}
-    text = json.dumps({"traceEvents": [event]}).encode()
+    named = {"ph": "M", "name": "process_name", "pid": 2, "args": {"name": "Ascend Hardware"}}
+    events = [event, named, {"ph": "X", "ts": 1, "dur": 9, "pid": 2, "tid": 1, "name": "k"}]
+    events = events if writer == Writer.TORCH_NPU else [event]
+    text = json.dumps({"traceEvents": events}).encode()
     facts = derive(read_trace(TextInMemory(text), Settings()))
     assert writer_of(facts) == writer
     (shapes,) = missing(absent(facts), ("shapes",))
-    assert ("loader" in shapes.call) == (writer == Writer.LOOP)
+    if writer == Writer.OTHER:
+        assert (shapes.call, "record_shapes" in shapes.why) == ("", False)
+        return
+    assert ("loader" in shapes.call) == (writer in (Writer.LOOP, Writer.TORCH_NPU))
     assert "record_shapes" in shapes.call
     servers = writer in SERVERS
     assert ("start_profile" in shapes.call) == servers

@@ -30,7 +30,7 @@ _HARDWARE = re.compile(r"Ascend Hardware", re.IGNORECASE)
 _WHOLE_THREAD = re.compile(r"(?:Group .*)?Communication(?: OP)?", re.IGNORECASE | re.DOTALL)
 _WHOLE_NAME = re.compile(r"hcom_|hccl_", re.IGNORECASE)
 _WITHIN = re.compile(r".*(?:AivKernel|AicpuKernel)", re.DOTALL)
-_HCOM = re.compile(r"hcom_(?P<kind>[A-Za-z]+)_?_?(?:_(?P<group>[^_]+)_\d+_\d+)?")
+_HCOM = re.compile(r"hcom_(?P<kind>[A-Za-z]+)(?:_+(?P<group>[^_]+)_\d+_\d+)?")
 _DTYPES = {
     "FP64": "Double",
     "FP32": "Float",
@@ -111,7 +111,9 @@ def _wholes(trace: Trace, told: Ints) -> Mask:
     on_thread = _tracks(trace, _WHOLE_THREAD, "thread_name")[spans["track"][told]]
     if on_thread.any():
         return np.asarray(on_thread)
-    names = {n: bool(_WHOLE_NAME.match(trace.strings[n])) for n in set(spans["name"][told].tolist())}
+    names = {
+        n: bool(_WHOLE_NAME.match(trace.strings[n])) for n in set(spans["name"][told].tolist())
+    }
     return np.array([names[n] for n in spans["name"][told].tolist()], np.bool_)
 
 

@@ -82,7 +82,16 @@ class _Places:
         self.unknown = others[~np.isin(spans["category"][others], known)]
         self._unknown_category = set(numbers).difference(known)
         names = set(trace["tracks"]["process_name"].tolist())
-        self.profiler: Profiler = profiler_of(trace.strings.many(sorted(names)), self._names)
+        self.profiler: Profiler = profiler_of(
+            trace.strings.many(sorted(names)), self._categories(), self._names
+        )
+
+    def _categories(self) -> set[str]:
+        """The categories of all events."""
+        strings, used = self._trace.strings, self._trace["spans"]["category"]
+        present = np.zeros(len(strings) + 1, np.bool_)
+        present[used] = True
+        return set(strings.many(np.flatnonzero(present[:-1]).tolist()))
 
     def _names(self) -> Iterator[str]:
         """Names of the events without a category."""
@@ -93,15 +102,16 @@ class _Places:
     def of(self, track: int, category: int = -1) -> Place:
         """The place of the events of a track that have a category."""
         tracks, strings = self._trace["tracks"], self._trace.strings
-        names = ("process_name", "process_label", "thread_name")
-        texts = (strings[int(tracks[name][track])] for name in names)
-        return Place(*texts, strings[category])
+        process, label, thread = (
+            strings[int(tracks[name][track])]
+            for name in ("process_name", "process_label", "thread_name")
+        )
+        return Place(process, label, thread, strings[category])
 
     def roles(self) -> tuple[Ints, Array]:
         """Rows of spans, ascending, and the role that their process gives them."""
         spans, strings = self._trace["spans"], self._trace.strings
-        # Rules without a name are about events without a role alone.
-        row = self.unknown if self.profiler is ANY else np.arange(spans.n)
+        row = np.arange(spans.n) if self.profiler.rules_of_categories else self.unknown
         key = spans["track"][row].astype(np.int64) * (len(strings) + 1) + spans["category"][row] + 1
         kinds, kind, count = np.unique(key, return_inverse=True, return_counts=True)
         order, found = np.argsort(kind, kind="stable"), np.full(len(row), -1, np.int16)
@@ -196,7 +206,7 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
         **trace.tables,
         "spans": spans.replace(role=roles, correlation=link, name=name),
         "operator_args": _of_roles(trace["operator_args"], roles, Role.OPERATOR, Role.ANNOTATION),
-        "device_args": _merged(trace["device_args"], arguments),
+        "device_args": _of_roles(_merged(trace["device_args"], arguments), roles, *DEVICE_ROLES),
         "collective_args": _merged(trace["collective_args"], collective),
     }
     return replace(trace, tables=tables, strings=strings.table())
@@ -217,7 +227,9 @@ def _device_args(trace: Trace, places: _Places, late: Table, work: Ints) -> Tabl
     position = np.searchsorted(late["span"], work)
     position[position == late.n] = 0
     has = np.zeros(n, np.bool_) if not late.n else late["span"][position] == work
-    tid = [int(t) if _DIGITS.fullmatch(t) else -1 for t in trace.strings.many(trace["tracks"]["tid"])]
+    tid = [
+        int(t) if _DIGITS.fullmatch(t) else -1 for t in trace.strings.many(trace["tracks"]["tid"])
+    ]
     stream = np.array(tid, np.int64)[trace["spans"]["track"][work]] if n else np.zeros(0, np.int64)
     size = np.full(n, -1, np.int64)
     if late.n:

@@ -13,7 +13,7 @@ aiu-trace-analyzer; XLA's ``trace_events_json``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -82,6 +82,7 @@ class Profiler:
         vendor: of the accelerators that it records; empty where it records those of several.
         process: pattern of the whole name of a process that only it writes.
         event: pattern of the whole name of an event that only it writes.
+        categories: those that only it writes.
     """
 
     name: str
@@ -89,14 +90,22 @@ class Profiler:
     rules: tuple[ProcessRule, ...]
     process: str = ""
     event: str = ""
+    categories: frozenset[str] = frozenset()
 
-    def wrote(self, processes: Iterable[str], events: Callable[[], Iterable[str]]) -> bool:
-        """Whether it wrote a file with these processes and events."""
+    @property
+    def rules_of_categories(self) -> bool:
+        """Whether some of its rules are about events that have a category."""
+        return any(rule.category for rule in self.rules)
+
+    def wrote(
+        self, processes: Iterable[str], categories: Set[str], events: Callable[[], Iterable[str]]
+    ) -> bool:
+        """Whether it wrote a file with these processes, categories and events."""
+        if not self.categories.isdisjoint(categories):
+            return True
         if self.process and any(map(re.compile(self.process).fullmatch, processes)):
             return True
-        return bool(self.event) and any(
-            map(re.compile(self.event, re.DOTALL).fullmatch, events())
-        )
+        return bool(self.event) and any(map(re.compile(self.event, re.DOTALL).fullmatch, events()))
 
 
 TORCH_NPU, UNITRACE, ROCPROF = "torch_npu", "unitrace", "rocprof"
@@ -144,6 +153,14 @@ PROFILERS: tuple[Profiler, ...] = (
         process=r"CPU (?:HIP|HSA|KFD) API",
     ),
     Profiler(
+        "rocprofv3",
+        "amd",
+        (),
+        categories=frozenset(
+            ("kernel_dispatch", "memory_copy", "hip_api", "hsa_api", "marker_api")
+        ),
+    ),
+    Profiler(
         "IBM AIU",
         "ibm",
         (
@@ -170,7 +187,9 @@ PROFILERS: tuple[Profiler, ...] = (
     ),
 )
 _KINDS = r"(?:GPU|NPU|XPU|TPU|HPU|MLU|GCU|IPU|MTIA|AIU|accelerator)"
-_ACCELERATOR = rf"(?!.*\b(?:API|CPU|host|counters?|memory|usage|Python)\b).*\b{_KINDS}s?(?:[ _:#]?\d+)?\b.*"
+_ACCELERATOR = (
+    rf"(?!.*\b(?:API|CPU|host|counters?|memory|usage|Python)\b).*\b{_KINDS}s?(?:[ _:#]?\d+)?\b.*"
+)
 ANY = Profiler(
     "",
     "",
@@ -188,10 +207,14 @@ _NUMBERS = (
 )
 
 
-def profiler_of(processes: Iterable[str], events: Callable[[], Iterable[str]]) -> Profiler:
-    """What wrote a file with processes of these names; ``events``: names of its events."""
+def profiler_of(
+    processes: Iterable[str], categories: Set[str], events: Callable[[], Iterable[str]]
+) -> Profiler:
+    """What wrote a file with processes of these names and events of these categories; ``events``: the
+    names of those without one.
+    """
     named = list(processes)
-    return next((one for one in PROFILERS if one.wrote(named, events)), ANY)
+    return next((one for one in PROFILERS if one.wrote(named, categories, events)), ANY)
 
 
 def vendor_of(profiler: object) -> str:

@@ -75,7 +75,9 @@ def operators_of_queue(trace: Trace, tree: CallTree, launch: Ints) -> Ints:
         alone = np.flatnonzero(inside < 0)
         # The call may be noted for a thread of its own.
         nowhere = np.zeros_like(thread)
-        inside[alone] = _around(trace, dequeued, nowhere, nowhere[spans["track"][launch[alone]]], time[alone])
+        inside[alone] = _around(
+            trace, dequeued, nowhere, nowhere[spans["track"][launch[alone]]], time[alone]
+        )
         known = np.flatnonzero(inside >= 0)
         order = np.argsort(spans["correlation"][enqueued], kind="stable")
         ids = spans["correlation"][enqueued][order]
@@ -107,7 +109,9 @@ def _sources(trace: Trace, row: Ints, category: str) -> Ints:
     at_end = matching_points(
         (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
     )
-    begins, ends_in_order = (r[np.argsort(flows["ordinal"][r], kind="stable")] for r in (begins, ends))
+    begins, ends_in_order = (
+        r[np.argsort(flows["ordinal"][r], kind="stable")] for r in (begins, ends)
+    )
     begun, ended = same_keys([flows["id"][begins]], [flows["id"][ends_in_order]])
     partner = np.full(flows.n, -1, np.int64)
     partner[ends_in_order] = _paired(begins, begun, ended)

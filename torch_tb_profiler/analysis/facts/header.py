@@ -22,7 +22,14 @@ _VENDOR_OF_NAME = (
         "nvidia",
     ),
 )
-_VENDOR_OF_CALL = {"hip": "amd", "cu": "nvidia", "ze": "intel", "ur": "intel", "acl": "ascend", "aiu": "ibm"}
+_VENDOR_OF_CALL = {
+    "hip": "amd",
+    "cu": "nvidia",
+    "ze": "intel",
+    "ur": "intel",
+    "acl": "ascend",
+    "aiu": "ibm",
+}
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
 _WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {

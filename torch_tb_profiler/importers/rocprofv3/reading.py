@@ -17,6 +17,7 @@ from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.placed import placed
 from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.rocprofv3.entries import Entries
 from torch_tb_profiler.importers.rocprofv3.records import processes
@@ -39,8 +40,8 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
         NotATrace: it holds no process.
         SourceError: reading failed.
     """
-    counts = DefectCounts()
-    gathered = Gatherer(counts, own_roles(settings.categories))
+    counts, own = DefectCounts(), own_roles(settings.categories)
+    gathered = Gatherer(counts, own)
     entries, base, found = 0, None, False
     devices: dict[int, dict[str, Any]] = {}
     for number, process in enumerate(processes(Window(stream, progress), counts)):
@@ -69,7 +70,7 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
     header: dict[str, Any] = {ROCPROFV3: base or 0}
     if devices:
         header["deviceProperties"] = list(devices.values())
-    return assemble(gathered, header, entries + len(gathered.metadata))
+    return placed(assemble(gathered, header, entries + len(gathered.metadata)), own)
 
 
 def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,10 @@ from tests.builders.rocprofv3 import (
     three_launches,
 )
 from tests.importers.reading import defects, names, read
+from tests.loading import load
+from torch_tb_profiler.runs.download import cut
+from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -229,3 +234,20 @@ def test_damaged_records_cost_only_themselves() -> None:
         "rows_not_read": 2,
         "metrics_not_read": 3,
     }
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("kind", ["pftrace", "json", "json_indented"])
+def test_the_text_of_every_event_is_read_again(tmp_path: Path, kind: str, packed: bool) -> None:
+    path = tmp_path / ("4242_results.json" if "json" in kind else "4242_results.pftrace")
+    path.write_bytes(gzip.compress(FILES[kind]) if packed else FILES[kind])
+    opened = load(str(path), Settings(use_cache=False))
+    spans, texts = opened.trace["spans"], EventTexts()
+    for row in range(spans.n):
+        found = json.loads(texts.read(opened, row))
+        assert found["name"] == opened.trace.strings[int(spans["name"][row])]
+        assert found["args"]["correlation"] == int(spans["correlation"][row])
+    window = json.loads(b"".join(cut(opened, 0, 1_500_000, Settings())))
+    assert sorted(e["name"] for e in window["traceEvents"] if e["ph"] == "X") == sorted(
+        names(opened.trace)[:6]
+    )

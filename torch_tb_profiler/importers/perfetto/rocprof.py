@@ -38,7 +38,7 @@ _SAME = {
 def translated(category: str, fields: str, place: Place, places: Places) -> tuple[Place, str]:
     """Place and fields of ``args`` of a slice, with those that Kineto's traces would have behind its own."""
     try:
-        args = ANY.decode(f"{{{fields}}}")
+        args: dict[str, Any] = ANY.decode(f"{{{fields}}}")
     except DECODE_ERRORS:
         return place, fields
     more = {name: args[key] for key, name in _SAME.items() if type(args.get(key)) is int}

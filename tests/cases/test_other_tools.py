@@ -1,0 +1,99 @@
+"""Files of other tools beside a trace: the trace opens, and each of them is refused in the same words wherever one asks."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+
+import torch_tb_profiler
+from tests.builders.loop import document, loop
+from tests.builders.other_files import call_tree, flight_recorder, plane
+from tests.runs.conftest import states, until, write
+from torch_tb_profiler.cli import main
+from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.settings import Settings
+
+_DUMP = flight_recorder(2, 3, "train", "2.10")
+_NODE = {"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1}
+FILES = {
+    "host.xplane.pb": (plane(2, "/device:TPU:0"), "XPlane"),
+    "packed.xplane.pb": (gzip.compress(plane(None, "/host:CPU")), "XPlane"),
+    "et.json": (json.dumps({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": [_NODE]}).encode(), "execution trace"),
+    "pytorch_et.json": (b'{"schema": "1.1.1", "nodes": []}', "execution trace"),
+    "nccl_trace_rank_0": (pickle.dumps(_DUMP, protocol=2), "torchfrtrace"),
+    "comm_lib_trace_rank_1": (json.dumps(_DUMP).encode(), "torchfrtrace"),
+    "py-spy.json": (b'{"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[]}', "speedscope"),
+    "proton_rank0.hatchet": (json.dumps(call_tree(["ROOT", "k"])).encode(), "proton-viewer"),
+    "server_args.json": (b'{"model_path": "x", "tp": 2}', "an inference server"),
+    "openai-1.0qps.json": (b'{"backend": "vllm", "request_throughput": 1.0}', "benchmark"),
+    "prof.json": (b'{"context": {}, "prefill": {"summary_stats": [], "model_stats": []}}', "layer-wise"),
+}  # fmt: skip
+"""Name → content, and what the sentence holds."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A trace and all of them."""
+    (tmp_path / "logs").mkdir()
+    write(tmp_path / "logs" / "run" / "w0.pt.trace.json", json.dumps(document(loop())))
+    for name, (content, _) in FILES.items():
+        path = write(tmp_path / "logs" / "run" / name, "")
+        path.write_bytes(content)
+    return tmp_path / "logs"
+
+
+def test_the_trace_opens_and_the_others_are_listed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    items = list(load_all(str(folder), Settings(use_cache=False)))
+    reasons = {
+        item.path.rpartition("/")[2]: item.message for item in items if isinstance(item, Unreadable)
+    }
+    assert len(items) == len(FILES) + 1
+    for name, (_, words) in FILES.items():
+        assert reasons[name].startswith("Not a trace: ")
+        assert words in reasons[name]
+
+    assert main.main(["summary", str(folder)]) == 0
+    printed = capsys.readouterr()
+    assert "A step takes 1.00 ms" in printed.out
+    assert "Not a trace" not in printed.out + printed.err
+
+    assert main.main(["doctor", str(folder), "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["unreadable"]
+    assert {
+        file["path"].rpartition("/")[2]: (file["rejected"], file["reason"]) for file in listed
+    } == {name: (True, reason) for name, reason in reasons.items()}
+
+    settings = Settings(cache_dir=str(folder.parent / "cache"), settle_seconds=0, scan_seconds=0.05)
+    catalogue = Catalogue({"logs": str(folder)}, settings)
+    catalogue.start()
+    try:
+        until(lambda: list(states(catalogue).values()).count("rejected") == len(FILES))
+        files = catalogue.snapshot().files
+        assert {
+            file.path.rpartition("/")[2]: file.reason
+            for file in files
+            if file.state.value == "rejected"
+        } == reasons
+    finally:
+        catalogue.close()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_alone_is_refused_in_the_same_words(
+    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / "run" / name
+    with pytest.raises(NotATrace) as raised:
+        torch_tb_profiler.open(path)
+    assert FILES[name][1] in raised.value.message
+    sentence = raised.value.message.partition("Not a trace: ")[2]
+    assert main.main(["summary", str(path)]) != 0
+    assert f"Not a trace: {sentence}" in capsys.readouterr().err

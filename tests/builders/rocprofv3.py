@@ -1,4 +1,4 @@
-"""What rocprofv3 writes of one process: ``.pftrace``, and ``results.json``.
+"""What rocprofv3 writes of one process: ``.pftrace``, ``results.json``, and the database of rocpd.
 
 ::
 
@@ -9,10 +9,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from tests.builders.databases import DatabaseFile
 from tests.builders.perfetto import PerfettoFile
 
 COPY_KINDS = (
@@ -231,6 +234,103 @@ def results(
         **(described_as if described else {}),
         "buffer_records": found,
     }
+
+
+def rocpd(
+    path: Path, records: Sequence[Record], *, pid: int = 4242, ending: str = "_00e1f2_7a"
+) -> None:
+    """The database; ``ending``: of the names of its tables."""
+    strings: dict[str, int] = {}
+    with DatabaseFile(path) as file:
+        for kind, columns in _ROCPD.items():
+            file.create(f"rocpd_{kind}{ending}", ["id INTEGER PRIMARY KEY", *columns.split()])
+
+        def add(kind: str, **row: Any) -> None:
+            file.insert(f"rocpd_{kind}{ending}", {f'"{key}"': value for key, value in row.items()})
+
+        def string(text: str) -> int:
+            if text not in strings:
+                strings[text] = len(strings) + 1
+                add("string", id=strings[text], string=text)
+            return strings[text]
+
+        add("metadata", tag="schema_version", value="3")
+        add("info_process", id=1, pid=pid, command="/usr/bin/python train.py")
+        agents = sorted({HOST_AGENT} | {r.agent for r in records if not isinstance(r, Call)})
+        for agent in agents:
+            kind = "CPU" if agent == HOST_AGENT else "GPU"
+            add(
+                "info_agent",
+                id=_handle(agent),
+                type=kind,
+                logical_index=agent,
+                name="gfx942",
+                product_name="AMD Instinct MI300X",
+                extdata=json.dumps({"cu_count": 304}),
+            )
+        for name, used in (
+            ("stream", {r.stream for r in records if not isinstance(r, Call)}),
+            ("queue", {r.queue for r in records if isinstance(r, Kernel)}),
+        ):
+            for number in used:
+                add(f"info_{name}", id=number + 50, name=f"{name.title()} {number}")
+        threads: dict[int, int] = {}
+        symbols: dict[str, int] = {}
+        for number, record in enumerate(records, 1):
+            name, category = _named(record)
+            marker = category == "marker_api"
+            add(
+                "event",
+                id=number,
+                category_id=string(_ROCPD_CATEGORIES.get(category, category.upper())),
+                stack_id=record.correlation,
+                extdata=json.dumps({"message": name} if marker else {}),
+            )
+            row: dict[str, Any] = {"pid": 1, "event_id": number}
+            row |= {"start": record.begin, "end": record.begin + record.length}
+            if isinstance(record, Call):
+                thread = threads.setdefault(record.thread, len(threads) + 1)
+                add("region", tid=thread, name_id=string("roctxRangeA" if marker else name), **row)
+                continue
+            row["stream_id"] = record.stream + 50
+            if isinstance(record, Copy):
+                source, target = map(_handle, record.ends)
+                row |= {"src_agent_id": source, "dst_agent_id": target, "size": record.amount}
+                add("memory_copy", name_id=string(name), **row)
+                continue
+            row |= {"agent_id": _handle(record.agent), "queue_id": record.queue + 50}
+            row |= {"group_segment_size": 1024}
+            for axis, groups, size in zip("xyz", record.groups, record.size, strict=True):
+                row |= {f"grid_size_{axis}": groups * size, f"workgroup_size_{axis}": size}
+            symbol = symbols.setdefault(name, len(symbols) + 1)
+            add("kernel_dispatch", kernel_id=symbol, **row)
+        for name, symbol in symbols.items():
+            add("info_kernel_symbol", id=symbol, display_name=name, arch_vgpr_count=32)
+        for tid, thread in threads.items():
+            add("info_thread", id=thread, tid=tid)
+
+
+_AXES = " ".join(f"{what}_size_{axis}" for what in ("grid", "workgroup") for axis in "xyz")
+_ROCPD = {
+    "metadata": "tag value",
+    "string": "string",
+    "info_process": "pid command",
+    "info_thread": "tid",
+    "info_agent": "type logical_index name product_name extdata",
+    "info_stream": "name",
+    "info_queue": "name",
+    "info_kernel_symbol": "display_name arch_vgpr_count",
+    "event": "category_id stack_id correlation_id extdata",
+    "region": 'pid tid start "end" name_id event_id',
+    "kernel_dispatch": f'pid agent_id kernel_id queue_id stream_id start "end" group_segment_size {_AXES} event_id',
+    "memory_copy": 'pid start "end" name_id dst_agent_id src_agent_id size queue_id stream_id event_id',
+}
+"""Table → its columns beside the id."""
+_ROCPD_CATEGORIES = {
+    "hip_api": "HIP_RUNTIME_API_EXT",
+    "hsa_api": "HSA_CORE_API",
+    "marker_api": "MARKER_CORE_RANGE_API",
+}
 
 
 def _handle(agent: int) -> int:

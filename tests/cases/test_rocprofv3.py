@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.builders.rocprofv3 import (
     Record,
     pftrace,
     results,
+    rocpd,
     three_launches,
 )
 from tests.importers.reading import defects, names, read
@@ -66,7 +68,16 @@ def launches(trace: Trace) -> list[tuple[str, str, int]]:
     ]
 
 
+def _database(*recordings: tuple[list[Record], int]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.db"
+        for number, (records, pid) in enumerate(recordings):
+            rocpd(path, records, pid=pid, ending=f"_{number}a_ff")
+        return path.read_bytes()
+
+
 FILES = {
+    "db": _database((three_launches(), 4242)),
     "pftrace": pftrace(three_launches()),
     "by_queue": pftrace(three_launches(), by_queue=True),
     "json": in_json(results(three_launches())),
@@ -77,7 +88,8 @@ FILES = {
 
 @pytest.mark.parametrize("kind", FILES)
 def test_three_kernels_and_three_copies(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / ("4242_results.json" if "json" in kind else "4242_results.pftrace")
+    ending = "db" if kind == "db" else "json" if "json" in kind else "pftrace"
+    path = tmp_path / f"4242_results.{ending}"
     path.write_bytes(FILES[kind])
     trace = torch_tb_profiler.open(path)
     (kernel,) = trace.kernels().to_dict("records")
@@ -154,7 +166,9 @@ def test_both_files_say_the_same(
         in_json(results(records, first_kind=first_kind), indent=indent, sort_keys=sort_keys)
     )
     packed = read(pftrace(records))
-    assert work(written) == work(packed)
+    stored = read(_database((records, 4242)))
+    assert work(written) == work(packed) == work(stored)
+    assert launches(written) == launches(stored)
     expected = [r for r in records if not isinstance(r, Call)]
     assert [(row[3], row[4], row[5], row[7]) for row in work(written)] == [
         (r.length, r.agent, r.stream, r.correlation) for r in expected
@@ -163,7 +177,7 @@ def test_both_files_say_the_same(
     assert [(json.loads(grid), json.loads(block)) for grid, block, _ in launches(written)] == [
         (list(r.groups), list(r.size)) for r in kernels
     ]
-    for trace in (written, packed):
+    for trace in (written, packed, stored):
         calls = [
             (name, Role(role))
             for name, role in zip(names(trace), trace["spans"]["role"], strict=True)
@@ -192,7 +206,14 @@ def test_what_comes_before_the_end_of_a_truncated_file_is_used(
 
 @given(drawn_records(), drawn_records())
 def test_processes_of_one_file_stay_apart(one: list[Record], other: list[Record]) -> None:
-    trace = read(in_json(results(one, pid=7), results(other, pid=8)))
+    for file in (
+        in_json(results(one, pid=7), results(other, pid=8)),
+        _database((one, 7), (other, 8)),
+    ):
+        _expect_apart(read(file), one, other)
+
+
+def _expect_apart(trace: Trace, one: list[Record], other: list[Record]) -> None:
     spans = trace["spans"]
     on_device = [role in DEVICE_ROLES for role in spans["role"].tolist()]
     assert sum(on_device) == len([r for r in (*one, *other) if not isinstance(r, Call)])

@@ -25,7 +25,7 @@ MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SQLITE = b"SQLite format 3\0"
 """The header of every SQLite database."""
-_SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT")
+_SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT|rocpd_")
 _SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
 _SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
@@ -211,7 +211,7 @@ def _judge_sqlite(head: Head) -> str | None:
         and text[_SQLITE_ENCODING_OFFSET:][:4] == _SQLITE_UTF8
     )
     if all_listed or (head.whole and len(text) >= sqlite_bytes(text)):
-        return "Not a trace: an SQLite database without the tables of nvprof or Nsight Systems."
+        return "Not a trace: an SQLite database without the tables of nvprof, Nsight Systems or rocprofv3."
     return None
 
 

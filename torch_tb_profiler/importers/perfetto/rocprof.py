@@ -13,7 +13,7 @@ Source: ``source/lib/output/generatePerfetto.cpp`` of rocprofiler-sdk (ROCm/rocm
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text
@@ -38,7 +38,7 @@ _SAME = {
 def translated(category: str, fields: str, place: Place, places: Places) -> tuple[Place, str]:
     """Place and fields of ``args`` of a slice, with those that Kineto's traces would have behind its own."""
     try:
-        args: dict[str, Any] = ANY.decode(f"{{{fields}}}")
+        args = cast("dict[str, Any]", ANY.decode(f"{{{fields}}}"))
     except DECODE_ERRORS:
         return place, fields
     more = {name: args[key] for key, name in _SAME.items() if type(args.get(key)) is int}

@@ -1,4 +1,4 @@
-"""SQLite files of Nsight Systems, nvprof and nvvp → ``Trace``; their tables tell them apart."""
+"""SQLite files of Nsight Systems, nvprof, nvvp and rocprofv3 → ``Trace``; their tables tell them apart."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from torch_tb_profiler.importers.sqlite.database import Database
 from torch_tb_profiler.importers.sqlite.nsight import TABLES as NSIGHT_TABLES
 from torch_tb_profiler.importers.sqlite.nsight import read_nsight
 from torch_tb_profiler.importers.sqlite.nvprof import read_nvprof
+from torch_tb_profiler.importers.sqlite.rocpd import read_rocpd, recordings
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
@@ -73,7 +74,16 @@ def _read(database: Database, builder: TraceBuilder) -> Trace:
         )
     if database.has("StringTable"):
         return read_nvprof(database, builder)
-    raise NotATrace("The SQLite database has no table of nvprof or Nsight Systems.", _HINT)
+    if recordings(database):
+        return read_rocpd(database, builder)
+    if database.has("rocpd_op") or database.has("rocpd_api"):
+        raise NotATrace(
+            "The SQLite database was written by RocmProfileData (rpd).",
+            "Turn it into JSON: rpd2tracing.py FILE.rpd trace.json.",
+        )
+    raise NotATrace(
+        "The SQLite database has no table of nvprof, Nsight Systems or rocprofv3.", _HINT
+    )
 
 
 @contextlib.contextmanager

@@ -27,7 +27,7 @@ _NO_COUNTERS = frozenset(
 _PLAIN = msgspec.json.Decoder(dict[str, float])
 
 
-def counters_of(raw: Raw) -> dict[str, float]:
+def counters_of(raw: Raw | bytes) -> dict[str, float]:
     """The finite values, by counter, in the JSON of an event's arguments; some are text."""
     args: Any = None
     try:

@@ -33,6 +33,7 @@ from torch_tb_profiler.importers.events import (
 )
 from torch_tb_profiler.importers.late_args import NUMBERS, late_args
 from torch_tb_profiler.importers.legacy import legacy_category
+from torch_tb_profiler.importers.repair import as_utf8
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -301,7 +302,8 @@ class Gatherer:
         blobs = self._whole_args(batch)
         if blobs is None:
             return
-        counters = [counters_of(blobs[position]) for position in positions.tolist()]
+        texts = [as_utf8(bytes(blobs[position]), self.counts) for position in positions.tolist()]
+        counters = [counters_of(text) for text in texts]
         if any(counters):
             self._put(
                 "counter_args",

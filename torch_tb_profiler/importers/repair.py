@@ -45,12 +45,7 @@ _CONTROL = re.compile(rb"[\x00-\x1f]")
 
 def repair(text: bytes, counts: DefectCounts) -> bytes:
     """The text with everything in the table above repaired except nesting; repairs are counted."""
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        before = text.count(_REPLACEMENT)
-        text = text.decode("utf-8", "replace").encode("utf-8")
-        counts.add(BAD_UTF8, text.count(_REPLACEMENT) - before)
+    text = as_utf8(text, counts)
     mended = 0
 
     def mend(match: re.Match[bytes]) -> bytes:
@@ -65,6 +60,18 @@ def repair(text: bytes, counts: DefectCounts) -> bytes:
     out = _PIECES.sub(mend, text)
     counts.add(REPAIRED, mended)
     return out
+
+
+def as_utf8(text: bytes, counts: DefectCounts) -> bytes:
+    """The text with U+FFFD in place of what is not UTF-8; what was replaced is counted."""
+    try:
+        text.decode("utf-8")
+        return text
+    except UnicodeDecodeError:
+        before = text.count(_REPLACEMENT)
+        text = text.decode("utf-8", "replace").encode("utf-8")
+        counts.add(BAD_UTF8, text.count(_REPLACEMENT) - before)
+        return text
 
 
 def _mend_string(piece: bytes) -> bytes:

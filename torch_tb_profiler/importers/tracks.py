@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS, Args, Event
 from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.repair import as_utf8
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.defects import WRONG_TYPE, DefectCounts
@@ -76,7 +77,7 @@ def _names(
         ):
             if len(raw):
                 try:
-                    target[key] = ANY.decode(raw)
+                    target[key] = ANY.decode(as_utf8(bytes(raw), counts))
                 except DECODE_ERRORS:
                     counts.add(WRONG_TYPE)
     return processes, threads

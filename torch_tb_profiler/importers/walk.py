@@ -19,7 +19,7 @@ import re
 from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
 from torch_tb_profiler.importers.extent import extent
-from torch_tb_profiler.importers.repair import WHOLE_STRING, repair, shallow
+from torch_tb_profiler.importers.repair import WHOLE_STRING, as_utf8, repair, shallow
 from torch_tb_profiler.store.defects import (
     NOT_AN_EVENT,
     SKIPPED,
@@ -80,7 +80,8 @@ def one_event(text: bytes, counts: DefectCounts) -> tuple[Event, bytes] | None:
     try:
         return EVENT.decode(text), text
     except DECODE_ERRORS:
-        pass
+        # Values are decoded one by one below, and one that is no text would be none.
+        text = as_utf8(text, repairs)
     try:
         event, wrong = decode_loose(text)
     except DECODE_ERRORS as error:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
 from torch_tb_profiler.units import and_more
@@ -84,19 +84,42 @@ def _table(block: Table) -> list[str]:
 def _distinguish(
     rows: Sequence[tuple[str, ...]], columns: Sequence[Column], widths: Sequence[int]
 ) -> list[tuple[str, ...]]:
-    """Names that would be cut to the same text keep their ends instead of their middles."""
+    """Names that would be cut to the same text keep their ends, or else where they first differ, instead of their middles."""
     texts = [list(cells) for cells in zip(*rows, strict=True)]
     for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         if column.kind != "name" or not rows:
             continue
-        cut = [_short(text, width) for text in texts[number]]
-        shared = Counter(short for short, _ in set(zip(cut, texts[number], strict=True)))
-        half = (width - 1) // 2
-        texts[number] = [
-            f"{text[: width - 1 - half]}…{text[-half:]}" if shared[short] > 1 else text
-            for short, text in zip(cut, texts[number], strict=True)
-        ]
+        alike: dict[str, set[str]] = {}
+        for text in texts[number]:
+            alike.setdefault(_short(text, width), set()).add(text)
+        told = {
+            text: own
+            for names in alike.values()
+            if len(names) > 1
+            for text, own in _cut_apart(sorted(names), width).items()
+        }
+        texts[number] = [told.get(text, text) for text in texts[number]]
     return list(zip(*texts, strict=True))
+
+
+def _cut_apart(names: Sequence[str], width: int) -> dict[str, str]:
+    """Names of which no two begin or end alike within ``width``, else as many letters from where they differ."""
+    half = (width - 1) // 2
+    ends = {name: f"{name[: width - 1 - half]}…{name[-half:]}" for name in names}
+    if len(set(ends.values())) == len(names):
+        return ends
+    told = {}
+    for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
+        # Sorted names differ from their neighbours the latest.
+        at = max(_alike(name, before), _alike(name, after))
+        at = max(0, min(at, len(name) - width + 2))
+        told[name] = f"{'…' if at else ''}{name[at:]}"
+    return told
+
+
+def _alike(one: str, other: str) -> int:
+    """How many letters two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _row(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:

@@ -66,6 +66,7 @@ _TENSILE = re.compile(
     r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)"
 )
 _MANGLED = re.compile(r"^_Z(?:N|L)?K?")
+_LETTER = re.compile(r"[^\W\d]")
 _WORD = re.compile(r"\d{1,4}", re.ASCII)
 
 
@@ -93,7 +94,7 @@ def short_name(full: str) -> str:
         return _cut(_last_identifier(full) or full)
     head, arguments = _split(full.replace("(anonymous namespace)::", ""))
     parts = [part for part in head.split("::") if part]
-    if not parts:
+    if not parts or _LETTER.search(parts[-1]) is None:
         return _cut(full)
     base = parts[-1]
     if base in GENERIC_NAMES and arguments:
@@ -118,13 +119,13 @@ def _split(name: str) -> tuple[str, str]:
     head: list[str] = []
     arguments, begin = "", 0
     for i, letter in enumerate(name):
-        if letter == "(" and not angle:
+        if letter in "([{" and not angle:
             if head and not round_ and "".join(head).strip() not in ("", "void"):
                 break
             round_ += 1
-        elif letter == "(":
+        elif letter in "([{":
             round_ += 1
-        elif letter == ")":
+        elif letter in ")]}":
             round_ = max(round_ - 1, 0)
         elif letter == "<" and not round_:
             begin = i + 1 if angle == 0 else begin

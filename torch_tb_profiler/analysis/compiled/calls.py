@@ -5,8 +5,9 @@
     Torch-Compiled Region: 0/0
       ## Call CompiledFxGraph fal4… ##        graph fal4…
         triton_poi_fused_add_relu_0           a call
-        aten::mm                              a call (of a library)
-          aten::as_strided
+        ## inductor_kernel:…mm.default:2 ##   a mark: no call, whatever it encloses
+          extern_kernels.mm                   a call (of a library)
+            aten::mm
     triton_poi_fused_add_cos_sin_0            a call, of an unknown graph
 """
 
@@ -29,6 +30,7 @@ from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _GRAPH = re.compile(r"## Call CompiledFxGraph (\S+) ##")
+_MARK = re.compile(r"## .* ##\Z", re.DOTALL)
 _REGION = re.compile(r"Torch-Compiled Region: (\S+)")
 _OF_GRAPH = re.compile(r"graph_\d+_(?=cpp_)")
 _ATEN = "aten::"
@@ -57,7 +59,7 @@ def compiled_calls(trace: Trace, facts: Facts) -> CompiledCalls:
     """All calls of a trace; none if nothing was compiled."""
     spans, links = trace["spans"], facts["span_links"]
     name, role = spans["name"], spans["role"]
-    fused, graphs, regions = _kinds(trace)
+    fused, graphs, regions, marks = _kinds(trace)
     if not (fused.any() or graphs.any()):
         none = np.zeros(0, np.int64)
         return CompiledCalls(none, none, none, none, none)
@@ -66,7 +68,7 @@ def compiled_calls(trace: Trace, facts: Facts) -> CompiledCalls:
         key: nearest(parent, wanted[name] & (role != Role.DEVICE_ANNOTATION))
         for key, wanted in (("graph", graphs), ("region", regions))
     }
-    operator = role == Role.OPERATOR
+    operator = (role == Role.OPERATOR) & (graphs | ~marks)[name]
     # Python frames may stand in between.
     outer = nearest(parent, operator | (graphs[name] & (role == Role.ANNOTATION)))
     outer = np.append(outer, -1)[parent]
@@ -119,16 +121,17 @@ def _regions_of_backward(trace: Trace, facts: Facts, region: Array) -> Ints:
     return of_function[nearest(facts["span_links"]["parent"], is_function)]
 
 
-def _kinds(trace: Trace) -> tuple[Array, Array, Array]:
-    """Of strings (and −1): names of fused kernels, of graphs, of regions."""
-    kinds = np.zeros((3, len(trace.strings) + 1), np.bool_)
+def _kinds(trace: Trace) -> Array:
+    """Of strings (and −1): names of fused kernels, of graphs, of regions, of marks; bool of shape (4, strings + 1)."""
+    kinds = np.zeros((4, len(trace.strings) + 1), np.bool_)
     for number in distinct(trace["spans"]["name"], trace.strings):
         text = trace.strings[number]
         fused = fused_name(text)
         kinds[0, number] = fused is not None and fused.backend != "extern"
         kinds[1, number] = _GRAPH.match(text) is not None
         kinds[2, number] = _REGION.match(text) is not None
-    return kinds[0], kinds[1], kinds[2]
+        kinds[3, number] = _MARK.match(text) is not None
+    return kinds
 
 
 def graph_of(text: str) -> str:

@@ -76,7 +76,7 @@ def compiled_table(
         name=names,
         graph=[key or None for key in keys],
         region=[region or None for region in regions],
-        backend=[BACKENDS[of.backend] if of else "library" for of in fused],
+        backend=[BACKENDS.get(of.backend if of else "", "library") for of in fused],
         kind=[(of.kind or None) if of else None for of in fused],
         fused=[
             _functions(text, kernel.functions if kernel else ())

@@ -6,6 +6,7 @@ import gzip
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -97,3 +98,62 @@ def test_one_alone_is_refused_in_the_same_words(
     sentence = raised.value.message.partition("Not a trace: ")[2]
     assert main.main(["summary", str(path)]) != 0
     assert f"Not a trace: {sentence}" in capsys.readouterr().err
+
+
+def _chrome(events: list[dict[str, Any]], **more: Any) -> str:
+    return json.dumps({**more, "traceEvents": events})
+
+
+OPENED = {
+    "proton_rank0.chrome_trace": (
+        _chrome(
+            [
+                {"args": {"call_stack": ["ROOT"]}, "cat": "kernel", "dur": 200, "name": "k", "ph": "X", "pid": 0, "tid": "stream: 7", "ts": 300 * k}
+                for k in range(3)
+            ],
+            displayTimeUnit="us",
+        ),
+        {"k": 600_000},
+    ),
+    "host.trace.json.gz": (
+        _chrome(
+            [
+                {"ph": "M", "pid": 1, "name": "process_name", "args": {"name": "/device:GPU:0"}},
+                {"ph": "M", "pid": 1, "tid": 13, "name": "thread_name", "args": {"name": "Stream #13(Compute)"}},
+                *({"ph": "X", "pid": 1, "tid": 13, "ts": 100 + 300 * k, "dur": 200, "name": "fusion_12", "args": {"hlo_op": "fusion.12"}} for k in range(3)),
+                {},
+            ],
+            displayTimeUnit="ns",
+            metadata={"highres-ticks": True},
+        ),
+        {"fusion_12": 600_000},
+    ),
+    "timeline.json": (
+        json.dumps([{"cat": "task::f", "name": "task::f", "pid": "node:1.2.3.4", "tid": "worker:a", "ts": 100.0, "dur": 50.0, "ph": "X"}]),
+        {},
+    ),
+    "result.json": (
+        _chrome([{"pid": 1, "tid": 1, "ts": 10.0, "dur": 5.0, "name": "f (/a.py:1)", "ph": "X", "cat": "FEE"}], viztracer_metadata={"version": "1.0"}),
+        {},
+    ),
+}  # fmt: skip
+"""Name → what another tool writes as a Chrome trace, and device time by kernel."""
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_chrome_traces_of_other_tools_open(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, kernels = OPENED[name]
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    trace = torch_tb_profiler.open(path)
+    found = trace.kernels()
+    assert dict(zip(found["name"], found["total_ns"], strict=True)) == kernels
+    assert trace.trace.defects["unknown_phase"] == 0
+    assert main.main(["summary", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "lost" not in printed
+    assert "No accelerator activity was recorded" not in printed
+    for option in ("with_stack", "prof.step()", "record_shapes", "profile_memory"):
+        assert option not in printed

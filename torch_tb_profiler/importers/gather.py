@@ -161,9 +161,10 @@ class Gatherer:
         points = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "iIRC"]))
         if len(points):
             self._points(batch, points.tolist(), first)
-        self.counts.add(
-            d.UNKNOWN_PHASE, sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES)
-        )
+        unknown = sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES)
+        # XLA's writer ends its list with an empty object, which says nothing that could be lost.
+        empty = sum(_is_empty(events[i]) for i in rows_of.get("", _NO_ROWS).tolist())
+        self.counts.add(d.UNKNOWN_PHASE, unknown - empty)
 
     def add_joined(self, joined: list[tuple[int, Event]]) -> None:
         """Take in (ordinal, span) joined from begin and end events."""
@@ -425,6 +426,11 @@ class Gatherer:
         if set(map(type, listed)) <= {int}:
             return self._fit(listed, -1)
         return self._fit([v if type(v) is int else _id_number(v) for v in listed], -1)
+
+
+def _is_empty(event: Event) -> bool:
+    fields = (event.name, event.cat, event.pid, event.tid, event.id, event.args)
+    return not len(event.ts) and all(field is None for field in fields)
 
 
 def _by_phase(events: list[Event]) -> dict[str, Ints]:

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.facts.names import distinct, distinct_names
 from torch_tb_profiler.analysis.facts.workload_kind import Workload, WorkloadKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
-from torch_tb_profiler.store.roles import Role, role_of
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
 
 
 class Writer(str, Enum):
@@ -100,8 +100,11 @@ def find_writer(trace: Trace, workload: Workload) -> Writer:
 
 
 def _is_foreign(trace: Trace) -> bool:
-    """Whether nothing in a file of events is named as PyTorch names it."""
+    """Whether nothing in a file of events is named as PyTorch names it; that kernels are called so
+    (Triton's Proton) does not tell.
+    """
     spans = trace["spans"]
     if not spans.n or not _HEADER.isdisjoint(trace.header):
         return False
-    return not any(role_of(trace.strings[n]) for n in distinct(spans["category"], trace.strings))
+    roles = {role_of(trace.strings[n]) for n in distinct(spans["category"], trace.strings)}
+    return roles <= {None, Role.OTHER, *DEVICE_ROLES}

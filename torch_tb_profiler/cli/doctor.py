@@ -30,7 +30,7 @@ from torch_tb_profiler.cli.output import (
 )
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, cache_use
+from torch_tb_profiler.runs.single import Unreadable, cache_use, computed_from
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 
@@ -50,14 +50,15 @@ def run(options: argparse.Namespace) -> int:
     """
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    traces = (
-        [_trace(opened) for opened in readable(options.path, settings, unreadable, options.worker)]
-        if options.path
-        else []
-    )
+    traces, tables = list[dict[str, Any]](), list[Unreadable]()
+    if options.path:
+        for opened in readable(options.path, settings, unreadable, options.worker):
+            traces.append(_trace(opened))
+            tables += computed_from(opened)
     program, advice = _program(settings), _advice(settings)
     files = [
-        {"path": item.path, "rejected": item.rejected, "reason": item.reason} for item in unreadable
+        {"path": item.path, "rejected": item.rejected, "reason": item.reason}
+        for item in (*unreadable, *tables)
     ]
     if options.json:
         write(

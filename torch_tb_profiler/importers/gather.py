@@ -31,7 +31,7 @@ from torch_tb_profiler.importers.events import (
     Event,
     Figure,
 )
-from torch_tb_profiler.importers.late_args import NUMBERS, late_args
+from torch_tb_profiler.importers.late_args import NUMBERS, is_empty, late_args, surplus
 from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.importers.repair import as_utf8
 from torch_tb_profiler.store import defects as d
@@ -228,7 +228,7 @@ class Gatherer:
         self._arguments(args, roles)
         others = np.flatnonzero(roles == Role.OTHER)
         if len(others) and batch is not None:
-            self._late_arguments(batch, others, ordinals[others] - first)
+            self._late_arguments(batch, events, durs, others, ordinals[others] - first)
         ranges = np.flatnonzero(roles == Role.COUNTER_RANGE)
         if len(ranges) and batch is not None:
             self._counters(batch, ranges + self.spans, ordinals[ranges] - first)
@@ -281,20 +281,24 @@ class Gatherer:
                 columns = {name: self._column(chosen, arg) for name, arg in names.items()}
                 self._put(spec.name, span=rows + self.spans, **columns)
 
-    def _late_arguments(self, batch: Batch, rows: Ints, positions: Ints) -> None:
+    def _late_arguments(
+        self, batch: Batch, events: list[Event], durs: Ints, rows: Ints, positions: Ints
+    ) -> None:
+        """What may still tell the role of the events in some rows."""
         blobs = self._whole_args(batch)
-        if blobs is None:
-            return
-        found = late_args([blobs[position] for position in positions.tolist()])
-        kept = [args for args in found if args is not None]
+        found = late_args([blobs[p] for p in positions.tolist()] if blobs else [ABSENT] * len(rows))
+        more = [surplus(events[row].dur, int(durs[row])) for row in rows.tolist()]
+        kept = [i for i, args in enumerate(found) if more[i] or not is_empty(args)]
         if not kept:
             return
-        numbers = zip(*(args.numbers for args in kept), strict=True)
+        chosen = [found[i] for i in kept]
+        numbers = zip(*(args.numbers for args in chosen), strict=True)
         self._put(
             "late_args",
-            span=rows[[args is not None for args in found]] + self.spans,
-            task=self._raws(args.task for args in kept),
-            dtype=self._raws(args.dtype for args in kept),
+            span=rows[kept] + self.spans,
+            task=self._raws(args.task for args in chosen),
+            dtype=self._raws(args.dtype for args in chosen),
+            surplus=[more[i] for i in kept],
             **{n: self._fit(list(values), -1) for n, values in zip(NUMBERS, numbers, strict=True)},
         )
 

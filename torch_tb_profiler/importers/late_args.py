@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import msgspec
 from msgspec import Raw, field
@@ -22,6 +23,7 @@ late_args: Arguments by which events of role OTHER may still be placed, ordered 
     bytes     i8  bytes               Bytes of a copy; -1 unknown.
     elements  i8  elements            Elements of a collective; -1 unknown.
     ranks     i8  ranks               Ranks of a collective; -1 unknown.
+    surplus   i4  ps                  Its duration as written, less the whole ns that are stored.
 """)
 """A table of the import alone: no ``Trace`` keeps it."""
 
@@ -53,24 +55,43 @@ class LateArgs(msgspec.Struct, gc=False):
         return tuple(whole_number(raw) if len(raw) else -1 for raw in raws)
 
 
+_DECIMALS = 4
+"""Decimals of a µs that are whole ns, and the point."""
 NUMBERS = ("link", "stream", "bytes", "elements", "ranks")
 _DECODER = msgspec.json.Decoder(LateArgs)
 _NONE = LateArgs()
 
 
-def late_args(blobs: Sequence[Raw]) -> list[LateArgs | None]:
-    """Of each event's arguments as JSON; None where none of these is among them."""
+def surplus(text: Raw, ns: int) -> int:
+    """What a duration in µs has beyond the ns that are stored, in ps; mostly 0."""
+    written = bytes(text)
+    dot = written.find(b".")
+    if dot < 0 or len(written) - dot <= _DECIMALS:
+        return 0
+    try:
+        found = int(Decimal(written.strip(b' "').decode("ascii")) * 1_000_000) - 1000 * ns
+    except (ArithmeticError, ValueError):
+        return 0
+    return found if abs(found) < 1000 else 0
+
+
+def late_args(blobs: Sequence[Raw]) -> list[LateArgs]:
+    """Of each event's arguments as JSON."""
     return list(map(_late, blobs))
 
 
-def _late(blob: Raw) -> LateArgs | None:
+def is_empty(args: LateArgs) -> bool:
+    """Whether none of these is among an event's arguments."""
+    return args is _NONE or args == _NONE
+
+
+def _late(blob: Raw) -> LateArgs:
     if not len(blob):
-        return None
+        return _NONE
     try:
-        args = _DECODER.decode(blob)
+        return _DECODER.decode(blob)
     except DECODE_ERRORS:
-        return None
-    return args if args != _NONE else None
+        return _NONE
 
 
 def _first(*raws: Raw) -> Raw:

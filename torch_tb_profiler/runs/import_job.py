@@ -15,6 +15,7 @@ from urllib.parse import quote
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import captures, sniff
+from torch_tb_profiler.sources.ascend_folder import told_by_folder
 from torch_tb_profiler.sources.listing import captures_beside
 from torch_tb_profiler.sources.places import local_path
 from torch_tb_profiler.sources.streams import TextStream, open_text
@@ -100,8 +101,29 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
                 "The file changed while it was read.", "It is read again when it is whole."
             )
         trace = replace(trace, source=_source(stream, location))
-    trace = _named_by_captures(trace, location, settings)
+    trace = _told_beside(_named_by_captures(trace, location, settings), location)
     return trace, derive(trace)
+
+
+def _told_beside(trace: Trace, location: str) -> Trace:
+    """A trace of torch_npu with what only files beside it tell: rank, world, process groups, device."""
+    from torch_tb_profiler.store.process_roles import TORCH_NPU
+
+    told = told_by_folder(location) if trace.header.get("profiler") == TORCH_NPU else None
+    if told is None:
+        return trace
+    known = {"rank": told.rank, "world_size": told.world_size}
+    info = {key: value for key, value in known.items() if value is not None}
+    header = {**told.versions, **trace.header}
+    if info and "distributedInfo" not in header:
+        header["distributedInfo"] = info
+    tables, arguments = trace.tables, trace["device_args"]
+    if len(told.devices) == 1:
+        # The file itself says "NPU" where it has one device alone.
+        device = arguments["device"].copy()
+        device[:] = told.devices[0]
+        tables = {**tables, "device_args": arguments.replace(device=device)}
+    return replace(trace, header=header, tables=tables)
 
 
 def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace:

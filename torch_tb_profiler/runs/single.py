@@ -19,6 +19,7 @@ from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources.ascend_folder import TABLE, tables_beside
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.units import format_names
@@ -77,6 +78,15 @@ def cache_use(settings: Settings) -> CacheUse:
     with closing(CacheFolder(settings)) as cache:
         sizes = [path.stat().st_size for path in cache.path.glob(f"*{SUFFIX}")]
         return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
+
+
+def computed_from(opened: Opened) -> list[Unreadable]:
+    """Files beside a trace that hold what follows from it."""
+    above = opened.span.path.rpartition("/")[0]
+    return [
+        Unreadable("", "", "", "/".join(filter(None, (above, name))), TABLE, rejected=True)
+        for name in tables_beside(opened.span.location)
+    ]
 
 
 def load_all(

@@ -48,6 +48,10 @@ def _told_by(*sets: str) -> tuple[frozenset[str], ...]:
 XPLANE = Kind("a profile of XLA (XPlane; JAX, TensorFlow)", "XProf, TensorBoard's profile plugin,")
 _OF_XLA = Kind("a table of XLA's profiler", "XProf, TensorBoard's profile plugin,")
 _XLA_FOLDER = re.compile(r"(?:^|/)plugins/profile/[^/]+/[^/]+\.pb$")
+_OF_TORCH_NPU = Kind("what torch_npu notes beside its trace (trace_view.json)")
+_ASCEND_FOLDER = re.compile(
+    r"_ascend_pt/(?:profiler_(?:info|metadata)[^/]*|ASCEND_PROFILER_OUTPUT/(?!trace_view)[^/]+)\.(?:json|db)$"
+)
 FLIGHT_RECORDER = Kind(
     "a dump of the Flight Recorder, the last collectives of a rank", "torchfrtrace"
 )
@@ -159,7 +163,9 @@ def of_name(path: str) -> Kind | None:
     """The kind of a file whose content need not tell; ``path``: with the folders above it."""
     if path.lower().endswith((".xplane.pb", ".xplane.pb.gz")):
         return XPLANE
-    return _OF_XLA if _XLA_FOLDER.search(path) else None
+    if _XLA_FOLDER.search(path):
+        return _OF_XLA
+    return _OF_TORCH_NPU if _ASCEND_FOLDER.search(path) else None
 
 
 def of_json(text: bytes) -> Kind | None:

@@ -108,6 +108,11 @@ FORMS = (
         folder=r"(?P<part>iter(?:ation)?_\d+(?:_exit)?)(?=$|/replica_\d+$)",
     ),
     Form(
+        "torch_npu",
+        "host_4242_20240512080000000_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
+        folder=r"(?P<worker>[^/]+?)(?:_(?P<part>\d{17}))?_ascend_pt(?:/ASCEND_PROFILER_OUTPUT)?$",
+    ),
+    Form(
         "epochs",
         "profile/epoch_2/rank0.json",
         folder=r"(?P<part>epoch[-_]?\d+)$",

@@ -9,6 +9,7 @@ from typing import IO
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import kinds
+from torch_tb_profiler.sources.ascend_folder import AGAIN, is_again
 from torch_tb_profiler.sources.inflate import GZIP, MOST_LAYERS, ZSTD, Inflated, inflate
 from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
 from torch_tb_profiler.sources.places import base_name, readable, words
@@ -120,6 +121,8 @@ def rejection(location: str) -> str | None:
         )
     if name.endswith(_KERNEL_REPORT):
         return kinds.Kind("a report of Nsight Compute", "ncu-ui").sentence()
+    if is_again(location):
+        return AGAIN
     reason = judge(head)
     # A profile without a plane, or whose first plane has no name, could be anything.
     by_name = kinds.of_name(location) if reason is not None or not head.text else None

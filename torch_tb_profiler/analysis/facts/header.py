@@ -42,6 +42,8 @@ _VERSION_KEYS = {
     "roctracer_version": "roctracer",
     "torch_version": "PyTorch",
     "pytorch_version": "PyTorch",
+    "torch_npu_version": "torch_npu",
+    "cann_version": "CANN",
 }
 
 EARLIEST_UNIX_NS = 1_000_000_000 * 10**9

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -84,6 +85,18 @@ def test_traces_are_none_of_them(kind: str, share: float, packers: list[Packer])
     assert not any(words in reason for _, words in OTHER_FILES.values())
     if share == 1:
         assert not reason
+
+
+def test_sentences_are_short() -> None:
+    listed = [*kinds._OBJECTS, *kinds._ARRAYS]
+    every = [row.kind for row in listed] + [kind for _, kind in kinds._TEXTS]
+    every += [value for value in vars(kinds).values() if isinstance(value, kinds.Kind)]
+    for kind in every:
+        sentence = kind.sentence()
+        assert len(sentence) <= 90, sentence
+        assert re.fullmatch(
+            r"Not a trace: (?:an?|the|vLLM's|statistics|what) .*[a-z0-9)]\.", sentence
+        )
 
 
 def test_a_long_file_is_told_by_its_head() -> None:

@@ -20,15 +20,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file: what it is, with an article, and what opens it."""
+    """A kind of file: what it is, with an article, and what opens it or what to do, as a clause."""
 
     what: str
-    opened_by: str = ""
+    instead: str = ""
 
     def sentence(self) -> str:
         """Why no trace is read from it, and where to go with it."""
-        end = f", which {self.opened_by} opens" if self.opened_by else ""
-        return f"Not a trace: {self.what}{end}."
+        return f"Not a trace: {'; '.join(filter(None, (self.what, self.instead)))}."
 
 
 @dataclass(frozen=True)
@@ -45,21 +44,19 @@ def _told_by(*sets: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(text.split()) for text in sets)
 
 
-XPLANE = Kind("a profile of XLA (XPlane; JAX, TensorFlow)", "XProf, TensorBoard's profile plugin,")
-_OF_XLA = Kind("a table of XLA's profiler", "XProf, TensorBoard's profile plugin,")
+XPLANE = Kind("an XPlane profile of XLA", "XProf, TensorBoard's profile plugin, opens it")
+_OF_XLA = Kind("a table of XLA's profiler", "XProf, TensorBoard's profile plugin, opens it")
 _XLA_FOLDER = re.compile(r"(?:^|/)plugins/profile/[^/]+/[^/]+\.pb$")
 _OF_TORCH_NPU = Kind("what torch_npu notes beside its trace (trace_view.json)")
 _ASCEND_FOLDER = re.compile(
     r"_ascend_pt/(?:profiler_(?:info|metadata)[^/]*|ASCEND_PROFILER_OUTPUT/(?!trace_view)[^/]+)\.(?:json|db)$"
 )
-FLIGHT_RECORDER = Kind(
-    "a dump of the Flight Recorder, the last collectives of a rank", "torchfrtrace"
-)
+FLIGHT_RECORDER = Kind("a Flight Recorder dump of one rank's collectives", "torchfrtrace opens it")
 _OBJECTS = (
     _Json(
         Kind(
-            "an execution trace, operators and tensors without the times of devices",
-            "Chakra's or PARAM's replay",
+            "an execution trace, which has no times",
+            "Chakra's and PARAM's replay tools open it",
         ),
         _told_by("schema nodes", "nodes.ctrl_deps", "nodes.rf_id", "nodes.fw_parent"),
     ),
@@ -73,19 +70,19 @@ _OBJECTS = (
         ),
     ),
     _Json(
-        Kind("a profile of speedscope's format, as py-spy writes it", "speedscope.app"),
+        Kind("a speedscope profile, as py-spy writes it", "speedscope.app opens it"),
         _told_by("$schema profiles", "shared.frames", "profiles.weights"),
     ),
     _Json(
-        Kind("a profile of Firefox's format, as samply writes it", "profiler.firefox.com"),
+        Kind("a Firefox profile, as samply writes it", "profiler.firefox.com opens it"),
         _told_by("meta.interval meta.processType", "meta.interval libs"),
     ),
     _Json(
-        Kind("a CPU profile of V8", "a browser's DevTools or speedscope.app"),
+        Kind("a CPU profile of V8", "speedscope.app opens it"),
         _told_by("nodes timeDeltas", "nodes.callFrame"),
     ),
     _Json(
-        Kind("vLLM's layer-wise profile", "its print_layerwise_table.py"),
+        Kind("vLLM's layer-wise profile", "its print_layerwise_table.py opens it"),
         _told_by("*.summary_stats *.model_stats", "*.summary_stats context"),
     ),
     _Json(
@@ -108,14 +105,14 @@ _OBJECTS = (
 )
 _ARRAYS = (
     _Json(
-        Kind("a call tree for Hatchet, as Triton's Proton writes it", "proton-viewer"),
+        Kind("a Hatchet call tree of Triton's Proton", "proton-viewer opens it"),
         _told_by("*.frame *.metrics *.children", "frame metrics"),
     ),
 )
 _TEXTS = (
     (
         re.compile(rb"\s*(?:-+ .{0,400})?-+.{0,200}\bSelf CPU", re.DOTALL),
-        Kind("a printed table of key_averages(); open the trace that it was made of"),
+        Kind("a printed table of key_averages()", "open the trace that it was made of"),
     ),
     (
         re.compile(rb"[-\s]*DeepSpeed Flops Profiler"),
@@ -123,17 +120,15 @@ _TEXTS = (
     ),
     (
         re.compile(rb'"?Kind"?,"?Agent_Id"?,|"?Domain"?,"?Function"?,"?Process_Id"?,'),
-        Kind("a table of rocprofv3; record with --output-format pftrace or json"),
+        Kind("a table of rocprofv3", "open its database, .pftrace or .json"),
     ),
     (
         re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg\b"),
-        Kind(
-            "a picture, perhaps py-spy's flame graph (its --format raw is read here)", "a browser"
-        ),
+        Kind("a picture, perhaps a flame graph of py-spy", "its --format raw opens here"),
     ),
     (
         re.compile(rb"[{\xfb][\xa9)]\x03"),
-        Kind("statistics of cProfile", "snakeviz or Python's pstats"),
+        Kind("statistics of cProfile", "snakeviz or Python's pstats opens them"),
     ),
 )
 _FLIGHT_RECORDER_KEYS = frozenset(

@@ -120,7 +120,7 @@ def rejection(location: str) -> str | None:
             + readable(base_name(location))
         )
     if name.endswith(_KERNEL_REPORT):
-        return kinds.Kind("a report of Nsight Compute", "ncu-ui").sentence()
+        return kinds.Kind("a report of Nsight Compute", "ncu-ui opens it").sentence()
     if is_again(location):
         return AGAIN
     reason = judge(head)

@@ -136,7 +136,50 @@ def _by_correlation(trace: Trace, row: Ints) -> tuple[Ints, int]:
     call = latest_before(correlation[calls], start[calls], correlation[row[tied]], start[row[tied]])
     launch[tied] = np.append(calls, -1)[call]
     ids, count = np.unique(correlation[calls], return_counts=True)
-    return launch, int(np.isin(correlation[row[tied]], ids[count > 1]).sum())
+    again = tied[np.isin(correlation[row[tied]], ids[count > 1])]
+    if not len(again):
+        return launch, 0
+    several = calls[np.isin(correlation[calls], correlation[row[again]])]
+    launch[again], ambiguous = _of_repeated(trace, several, row[again])
+    return launch, ambiguous
+
+
+def _of_repeated(trace: Trace, calls: Ints, row: Ints) -> tuple[Ints, int]:
+    """Launches of device rows whose id several of ``calls`` carry, and how many of the rows their
+    ``External id`` does not decide: as many launches as pieces of work belong together in their
+    order, else the latest launch before the work is taken.
+    """
+    spans = trace["spans"]
+    begin, start = spans["start"][calls], spans["start"][row]
+    key, wanted = _launch_keys(trace, calls, row)
+    launch = np.append(calls, -1)[latest_before(key, begin, wanted, start)]
+    n = int(max(key.max(), wanted.max())) + 1
+    many, works = np.bincount(key, minlength=n), np.bincount(wanted, minlength=n)
+    at_call, at_work = np.lexsort((begin, key)), np.lexsort((start, wanted))
+    even = many == works
+    at_call, at_work = at_call[even[key[at_call]]], at_work[even[wanted[at_work]]]
+    early = np.zeros(n, np.bool_)
+    early[key[at_call][start[at_work] < begin[at_call]]] = True
+    fits = ~early[key[at_call]]
+    launch[at_work[fits]] = calls[at_call[fits]]
+    return launch, int((many[wanted] > 1).sum())
+
+
+def _launch_keys(trace: Trace, calls: Ints, row: Ints) -> tuple[Ints, Ints]:
+    """A number for each launch and each device row, equal where their correlation ids are and, for
+    an id of which all have one that a launch and work share, the ``External id`` too; int64.
+    """
+    spans = trace["spans"]
+    id_a, id_b = same_keys((spans["correlation"][calls],), (spans["correlation"][row],))
+    external_a, external_b = spans["external"][calls], spans["external"][row]
+    both_a, both_b = same_keys((id_a, external_a), (id_b, external_b))
+    incomplete = np.zeros(int(max(id_a.max(initial=-1), id_b.max(initial=-1))) + 1, np.bool_)
+    incomplete[id_a[external_a <= 0]] = True
+    incomplete[id_b[(external_b <= 0) | ~np.isin(both_b, both_a)]] = True
+    return same_keys(
+        (id_a, np.where(incomplete[id_a], 0, external_a)),
+        (id_b, np.where(incomplete[id_b], 0, external_b)),
+    )
 
 
 def _by_flow(trace: Trace, row: Ints) -> Ints:

@@ -35,9 +35,17 @@ LAUNCH_WITHOUT_KERNEL = declare(
 REPEATED_CORRELATION = declare(
     "repeated_correlation",
     Severity.NOTICE,
-    "Several launches carry the correlation id of one piece of device work; the latest one before"
-    " it was taken.",
+    "Several launches carry the ids of one piece of device work: their order decides, or the latest"
+    " one before it was taken.",
     "device time of operators",
+)
+UNCLEAR_RANK = declare(
+    "unclear_rank",
+    Severity.NOTICE,
+    "Device work in a file of several ranks may be of more than one of them: it is at no operator and"
+    " stands by itself, without a rank.",
+    "device time of operators",
+    "step-time breakdown",
 )
 RANGE_MISMATCH = declare(
     "range_mismatch",

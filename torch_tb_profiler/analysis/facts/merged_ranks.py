@@ -1,0 +1,192 @@
+"""Which rank each process, device and piece of device work belongs to, in a file that several ranks were merged into.
+
+Labels beside the process ids tell it (``process_labels.py``). Without them every process that runs
+operators and launches work is a rank, and a device belongs to the one whose launches fit its work::
+
+    launches of 100   1     2     3            ids count from 1 in every process
+    launches of 101       1     2     3
+    device 0            1     2     3          each begins before 101 launched that id: of 100
+    device 1                1     2     3      fits both; the launches of 100 have their work: of 101
+
+What fits several ranks is in none of them, and counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by
+from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.device_owners import Launches, owners_of_work
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.process_labels import clean, labels_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+
+MOST_RANKS = 4096
+_HOST_ROLES = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON)
+_ROLES = len(Role)
+_BLOCK = 1 << 18
+"""Rows counted at a time: a column of a large trace dominates memory."""
+
+
+@dataclass(frozen=True)
+class MergedRanks:
+    """names: a name for each rank, in the order of their events in the file.
+    of_track: int64 of shape (tracks,), the rank of each track; −1 of none, or of several.
+    work: rows of spans that are device work, ascending; of_work: the rank of each, −1 unclear.
+    """
+
+    names: tuple[str, ...]
+    of_track: Ints
+    work: Ints
+    of_work: Ints
+
+
+@dataclass(frozen=True)
+class _Processes:
+    """``of_track``: number of the process of each track; the rest by that number."""
+
+    of_track: Ints
+    texts: list[str]
+    host: Mask
+    device: Mask
+    operators: Mask
+    launches: Mask
+
+
+def find_ranks(trace: Trace) -> MergedRanks | None:
+    """The ranks that were merged into the file of a trace; None where it is of one."""
+    processes = _processes(trace)
+    if processes is None:
+        return None
+    labels = labels_of(processes.texts, processes.host, processes.device)
+    if labels is not None:
+        return _labelled(trace, processes, labels)
+    return _unlabelled(trace, processes)
+
+
+def _processes(trace: Trace) -> _Processes | None:
+    """The processes of a trace and what they do; None for a single one, which most traces have."""
+    pids, of_track = np.unique(trace["tracks"]["pid"], return_inverse=True)
+    spans = trace["spans"]
+    if not 2 <= len(pids) <= MOST_RANKS or not spans.n:
+        return None
+    counts = np.zeros(len(pids) * _ROLES, np.int64)
+    for first in range(0, spans.n, _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        counts += np.bincount(
+            of_track[spans["track"][rows]] * _ROLES + spans["role"][rows], minlength=len(counts)
+        )
+    does = counts.reshape(len(pids), _ROLES) > 0
+    host = np.asarray(does[:, _HOST_ROLES].any(axis=1))
+    if int(host.sum()) < 2:
+        return None
+    return _Processes(
+        of_track.astype(np.int64),
+        trace.strings.many(pids),
+        host,
+        np.asarray(does[:, DEVICE_ROLES].any(axis=1)),
+        np.asarray(does[:, Role.OPERATOR]),
+        np.asarray(does[:, Role.RUNTIME]),
+    )
+
+
+def _labelled(trace: Trace, processes: _Processes, labels: list[str]) -> MergedRanks:
+    hosts = [label for label, host in zip(labels, processes.host, strict=True) if host]
+    number = {label: i for i, label in enumerate(dict.fromkeys(hosts))}
+    of_process = np.array([number.get(label, -1) for label in labels], np.int64)
+    order = _by_place(trace, of_process[processes.of_track], len(number))
+    of_track = np.append(_positions(order), -1)[of_process[processes.of_track]]
+    named = list(number)
+    work = device_rows(trace)
+    return MergedRanks(
+        tuple(clean(named[i]) or "other" for i in order),
+        of_track,
+        work,
+        of_track[trace["spans"]["track"][work]],
+    )
+
+
+def _unlabelled(trace: Trace, processes: _Processes) -> MergedRanks | None:
+    """Each process with operators of its own is a rank; where devices work at least two launch."""
+    is_rank = processes.operators & ~processes.device
+    if int((is_rank & (processes.launches | ~processes.device.any())).sum()) < 2:
+        return None
+    ranks = np.flatnonzero(is_rank)
+    of_process = np.full(len(processes.texts), -1, np.int64)
+    of_process[ranks] = np.arange(len(ranks))
+    order = _by_place(trace, of_process[processes.of_track], len(ranks))
+    of_process[ranks] = _positions(order)
+    of_track = of_process[processes.of_track]
+    work = device_rows(trace)
+    of_work = _owners(trace, processes, of_track, len(ranks), work)
+    _take_tracks(trace, processes, of_track, work, of_work)
+    names = tuple(f"pid {processes.texts[ranks[i]]}" for i in order)
+    return MergedRanks(names, of_track, work, of_work)
+
+
+def _by_place(trace: Trace, of_track: Ints, ranks: int) -> Ints:
+    """Ranks in the order of their first events in the file."""
+    spans = trace["spans"]
+    first = np.full(ranks + 1, np.iinfo(np.int64).max)
+    np.minimum.at(first, of_track[spans["track"]], spans["ordinal"].astype(np.int64))
+    return np.argsort(first[:ranks], kind="stable")
+
+
+def _positions(order: Ints) -> Ints:
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    return position
+
+
+def _owners(trace: Trace, processes: _Processes, of_track: Ints, ranks: int, work: Ints) -> Ints:
+    """The rank of each piece of device work, −1 unclear."""
+    spans = trace["spans"]
+    if not len(work):
+        return np.zeros(0, np.int64)
+    calls = np.flatnonzero((spans["role"] == Role.RUNTIME) & (spans["correlation"] > 0))
+    calls = calls[of_track[spans["track"][calls]] >= 0]
+    number = device_arguments(trace, work, ("device",))["device"].astype(np.int64)
+    process = processes.of_track[spans["track"][work]]
+    _, device = np.unique(np.stack((process, number)), axis=1, return_inverse=True)
+    rank = of_track[spans["track"]]
+    host = np.flatnonzero(rank >= 0)
+    windows = (
+        extreme_by(np.minimum, rank[host], ranks, spans["start"][host]),
+        extreme_by(np.maximum, rank[host], ranks, spans["start"][host] + spans["dur"][host]),
+    )
+    launches = Launches(trace, calls, rank[calls], ranks, windows)
+    return owners_of_work(launches, work, device.reshape(-1), number, _uses(trace, of_track, ranks))
+
+
+def _uses(trace: Trace, of_track: Ints, ranks: int) -> dict[int, Mask]:
+    """By number of a device the ranks whose allocator used it."""
+    memory = trace["memory"]
+    rank = of_track[memory["track"]]
+    known = np.flatnonzero((memory["device_type"] > 0) & (rank >= 0))
+    uses: dict[int, Mask] = {}
+    pairs = np.unique(np.stack((memory["device"][known].astype(np.int64), rank[known])), axis=1)
+    for number, user in pairs.T.tolist():
+        uses.setdefault(number, np.zeros(ranks, np.bool_))[user] = True
+    return uses
+
+
+def _take_tracks(
+    trace: Trace, processes: _Processes, of_track: Ints, work: Ints, of_work: Array
+) -> None:
+    """Give a track, and then what else its process has, to the rank that all its work belongs to."""
+    track = trace["spans"]["track"][work]
+    for group in (np.arange(len(of_track)), processes.of_track):
+        n = int(group.max(initial=-1)) + 1
+        low, high = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
+        np.minimum.at(low, group[track], of_work)
+        np.maximum.at(high, group[track], of_work)
+        owner = np.where(low == high, high, -1)
+        free = (of_track < 0) & processes.device[processes.of_track]
+        # A track with work of several ranks stays without one.
+        free &= ~np.isin(np.arange(len(of_track)), track) | (group == np.arange(len(of_track)))
+        of_track[free] = owner[group[free]]

@@ -55,7 +55,7 @@ def test_the_sidecar_is_used(
 ) -> None:
     path = write(tmp_path / "w.json", trace())
     first = load(str(path), settings)
-    monkeypatch.setattr(single, "read", lambda *_: pytest.fail("imported again"))
+    monkeypatch.setattr(single, "read_parts", lambda *_: pytest.fail("imported again"))
     assert load(str(path), settings).facts.summary == first.facts.summary
     assert len(list(Path(settings.cache_dir).glob("*.safetensors"))) == 1
 
@@ -99,12 +99,12 @@ def test_a_file_that_nobody_foresaw_does_not_hide_the_others(
 ) -> None:
     write(tmp_path / "run" / "a.json", trace())
     write(tmp_path / "run" / "b.json", trace())
-    real = import_job.read
+    real = import_job.read_parts
 
     def broken(location: str, *rest: Any) -> Any:
         return 1 // 0 if location.endswith("a.json") else real(location, *rest)
 
-    monkeypatch.setattr(single, "read", broken)
+    monkeypatch.setattr(single, "read_parts", broken)
     first, second = load_all(str(tmp_path), settings)
     assert isinstance(first, Unreadable)
     assert "ZeroDivisionError" in first.message

@@ -14,7 +14,6 @@ from torch_tb_profiler.errors import (
     NotReady,
     ProfilerError,
     SidecarError,
-    SourceError,
 )
 from torch_tb_profiler.runs.entries import (
     Arrangement,
@@ -27,8 +26,10 @@ from torch_tb_profiler.runs.entries import (
     place_in_order,
     unknown,
 )
+from torch_tb_profiler.runs.examined import examine
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
+from torch_tb_profiler.runs.merged import key_of, other_parts
 from torch_tb_profiler.runs.model import (
     Opened,
     OpenedInsight,
@@ -43,7 +44,7 @@ from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources import places
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.watch import Changes, Watch
@@ -366,8 +367,7 @@ class Catalogue:
             self._notes[name] = listing.notes
             self._snapshot = None
         for location in changes.removed:
-            entry = self._entries.pop((name, location), None)
-            if entry is not None:
+            if (entry := self._entries.get((name, location))) is not None:
                 self._let_go(entry)
                 self._changed()
         looked = [(f, State.WAITING) for f in changes.whole] + [
@@ -387,10 +387,14 @@ class Catalogue:
             self._changed()
 
     def _let_go(self, entry: Entry) -> None:
-        if entry.making is not None:
-            self.keeper.leave(entry.making, entry)
-        if entry.sidecar:
-            self.keeper.drop(entry.sidecar)
+        """Forget a file, with the ranks in it."""
+        for found in (entry.found, *entry.parts):
+            if (each := self._entries.pop(key_of(entry.root, found), None)) is None:
+                continue
+            if each.making is not None:
+                self.keeper.leave(each.making, each)
+            if each.sidecar:
+                self.keeper.drop(each.sidecar)
 
     def _retries(self, name: str) -> list[ListedFile]:
         mine, now = (e for e in self._entries.values() if e.root == name), time.monotonic()
@@ -406,10 +410,10 @@ class Catalogue:
         with entry.looking:
             if self._waiting(name, found) is not entry:
                 return
-            sidecar, outcome = "", None
+            sidecar, outcome, parts = "", None, list[ListedFile]()
             try:
                 sidecar = self.keeper.path(found)
-                outcome, message, code = self._examine(entry, sidecar)
+                outcome, message, code = examine(self.keeper, entry, sidecar)
             except Exception as error:  # one file that nobody foresaw must not end the scanner
                 message, code = f"The file could not be read: {places.words(error)}.", "raised"
             with self._lock:
@@ -417,41 +421,32 @@ class Catalogue:
                     return
                 entry.sidecar = sidecar
                 if outcome is not None:
-                    entry.settle(outcome)
+                    parts = self._settle(entry, outcome)
                 elif message:
                     self._fail(entry, message, code)
                 else:
                     entry.judged = True
                     self._submit(entry)
                 self._changed()
+        for part in parts:
+            self._accept(name, part)
+
+    def _settle(self, entry: Entry, outcome: Outcome) -> list[ListedFile]:
+        """Enter an import, and the further ranks of its file, which are returned."""
+        entry.settle(outcome)
+        entry.parts = other_parts(entry.found, outcome)
+        for found in entry.parts:
+            part = Entry(entry.root, entry.home, found, judged=True)
+            self._entries.setdefault(key_of(entry.root, found), part)
+        return entry.parts
 
     def _waiting(self, name: str, found: ListedFile) -> Entry | None:
         """The entry of a file in this content, if nobody imports it yet."""
         with self._lock:
-            entry = self._entries.get((name, found.location))
+            entry = self._entries.get(key_of(name, found))
             if entry is None or entry.found != found or entry.making is not None:
                 return None
             return entry if entry.state is State.WAITING else None
-
-    def _examine(self, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
-        if self._settings.use_cache:
-            try:
-                outcome = self.keeper.outcome(sidecar)
-                if is_of(outcome.identity, entry.found):
-                    return outcome, "", ""
-            except SidecarError:
-                pass
-            except SourceError as error:  # the cache is at a URL
-                return None, error.message, error.code
-        if entry.found.size == 0:
-            return None, "The file is empty.", "not_a_trace"
-        try:
-            # The import looks at the content itself; a name that claims a trace is listed without
-            # waiting for that.
-            reason = None if entry.name.by_handler else sniff.rejection(entry.found.location)
-        except SourceError as error:
-            return None, error.message, error.code
-        return None, reason or "", "not_a_trace"
 
     def _submit(self, entry: Entry) -> None:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
@@ -477,12 +472,13 @@ class Catalogue:
 
     def _hear(self, entry: Entry, making: Making, news: News) -> None:
         """Called by the queue's threads."""
+        parts: list[ListedFile] = []
         with self._lock:
             if entry.making is not making or self._closing:
                 return
             outcome = Outcome(**news.outcome) if news.outcome is not None else None
             if outcome is not None and is_of(outcome.identity, entry.found):
-                entry.settle(outcome)
+                parts = self._settle(entry, outcome)
             elif outcome is not None:
                 self._fail(entry, "The file changed before it was read.", "source_error")
             elif news.error is not None:
@@ -491,6 +487,8 @@ class Catalogue:
                 entry.state = State.IMPORTING
                 entry.progress = news.progress if news.progress is not None else 0.0
             self._changed()
+        for part in parts:
+            self._accept(entry.root, part)
 
 
 def catalogue_of(

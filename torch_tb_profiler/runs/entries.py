@@ -11,6 +11,7 @@ from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
 from torch_tb_profiler.runs.keeper import Making
+from torch_tb_profiler.runs.merged import copies, name_of_part, once_per_file
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
@@ -37,7 +38,8 @@ class Entry:
 
     ``root``: name of the logdir it was found in, and ``home`` its location. ``making`` is the import
         that is queued or runs. ``unread``: imports in a row whose sidecar could not be read;
-        ``tries``: those that failed for a cause that may have passed by now.
+        ``tries``: those that failed for a cause that may have passed by now. ``parts``: the further ranks
+        in the file, each with an entry of its own.
     """
 
     root: str
@@ -53,17 +55,20 @@ class Entry:
     tries: int = 0
     retry_at: float | None = None
     judged: bool = False
+    parts: list[ListedFile] = field(default_factory=list)
     looking: threading.Lock = field(default_factory=threading.Lock)
     """Held while somebody looks for an earlier import; others wait for what that finds."""
     name: names.TraceName = field(init=False)
 
     def __post_init__(self) -> None:
-        folder = self.found.folder
-        self.name = names.parse(self.found.name, folder) or names.TraceName(
-            self.found.name, "", "", folder
-        )
+        self.name = self._called(self.found.part)
         if self.found.captures:
             self.state, self.message = State.REJECTED, _OF_CAPTURES
+
+    def _called(self, part: str) -> names.TraceName:
+        folder, file = self.found.folder, self.found.name
+        name = names.parse(file, folder) or names.TraceName(file, "", "", folder)
+        return name_of_part(name, part) if part else name
 
     @property
     def listed(self) -> bool:
@@ -81,6 +86,7 @@ class Entry:
         """The import is there."""
         self.outcome, self.state, self.progress, self.judged = outcome, State.READY, 1.0, True
         self.making, self.tries = None, 0
+        self.name = self._called(outcome.part)
         self.message = _partial(outcome, self.found.size)
 
     def fail(self, message: str, *, is_trace: bool = True) -> None:
@@ -136,14 +142,17 @@ class Arrangement:
     places: Mapping[int, Key]
     """``id`` of an entry → where it stands."""
     located: Mapping[Key, tuple[Run, Worker, Span]]
+    aside: Mapping[int, str]
+    """``id`` of an entry that is a merged copy of others → what to say of it."""
 
 
 def arrange(entries: Iterable[Entry]) -> Arrangement:
     """Put files into runs as their folders tell, and into workers and spans as ``runs/jobs.py`` decides."""
     folders: dict[tuple[str, str], list[Entry]] = {}
     everything = list(entries)
+    aside = copies(everything)
     for entry in everything:
-        if entry.listed:
+        if entry.listed and id(entry) not in aside:
             folders.setdefault((entry.root, entry.name.run), []).append(entry)
     # Folders first: a run of the logdir's own files gives way where a folder has the same name.
     order = sorted(folders, key=lambda k: (k[1] == "", names.natural(k[0]), names.natural(k[1])))
@@ -155,7 +164,8 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         index.update(placed)
         where.update({id(e): k for k, e in placed.items()})
     files = tuple(
-        _seen(e, where.get(id(e))) for e in sorted(everything, key=lambda e: names.natural(e.path))
+        _seen(e, where.get(id(e)), aside.get(id(e), ""))
+        for e in once_per_file(sorted(everything, key=lambda e: names.natural(e.path)), aside)
     )
     located = {
         (run.name, worker.name, span.name): (run, worker, span)
@@ -163,7 +173,7 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         for worker in run.workers
         for span in worker.spans
     }
-    return Arrangement(tuple(runs), files, index, where, located)
+    return Arrangement(tuple(runs), files, index, where, located, aside)
 
 
 def open_at(arrangement: Arrangement, key: Key, trace: OpenTrace, sidecar: str) -> Opened:
@@ -288,7 +298,7 @@ def _span(entry: Entry, name: str, position: int) -> Span:
     )
 
 
-def _seen(entry: Entry, key: Key | None) -> SeenFile:
+def _seen(entry: Entry, key: Key | None, aside: str) -> SeenFile:
     run, worker, span = key or ("", "", "")
     outcome = entry.outcome
     return SeenFile(
@@ -296,8 +306,8 @@ def _seen(entry: Entry, key: Key | None) -> SeenFile:
         run=run,
         worker=worker,
         span=span,
-        state=entry.state,
-        reason=entry.message,
+        state=State.REJECTED if aside else entry.state,
+        reason=aside or entry.message,
         bytes=max(entry.found.size, 0),
         events=outcome.events if outcome else None,
         lost=outcome.lost if outcome else None,

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from torch_tb_profiler.errors import NotATrace, SourceError
+from torch_tb_profiler.runs.merged import ranks_of_parts
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import captures, sniff
 from torch_tb_profiler.sources.ascend_folder import told_by_folder
 from torch_tb_profiler.sources.listing import captures_beside
-from torch_tb_profiler.sources.places import local_path
+from torch_tb_profiler.sources.places import local_path, part_of
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects
 
@@ -48,7 +49,7 @@ class Outcome:
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
         counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
-        last event, ns.
+        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``.
     """
 
     events: int
@@ -60,6 +61,9 @@ class Outcome:
     identity: str = ""
     begin: int | None = None
     end: int | None = None
+    part: str = ""
+    parts: list[str] = field(default_factory=list)
+    work: list[int] = field(default_factory=list)
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
@@ -77,22 +81,61 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         trace.source.identity if trace.source else "",
         begin,
         None if begin is None else begin + int(summary["span_ns"]),
+        part=summary.get("part", ""),
+        parts=summary.get("parts", []),
+        work=summary.get("work", []),
     )
 
 
 def read(location: str, settings: Settings, report: Report | None = None) -> tuple[Trace, Facts]:
-    """Import a file into memory.
+    """Import a file into memory; of one that several ranks were merged into, the rank that the
+    location names (``places.in_part``), else the first.
 
     Raises:
         NotATrace: its content is none; the reason is in the message.
         SourceError: it could not be read.
     """
+    return next(read_parts(location, settings, report))
+
+
+def read_parts(
+    location: str, settings: Settings, report: Report | None = None
+) -> Iterator[tuple[Trace, Facts]]:
+    """Import each rank of a file, of most files one; only that which the location names.
+
+    Raises:
+        NotATrace, SourceError: as ``read``.
+    """
+    location, wanted = part_of(location)
+    trace = _whole(location, settings, report)
+    from torch_tb_profiler.analysis.facts.derive import derive
+    from torch_tb_profiler.analysis.facts.header import distributed_info, integer
+    from torch_tb_profiler.analysis.facts.rank_parts import rank_parts
+
+    info, found = distributed_info(trace), False
+    ranks = integer(info.get("rank")), integer(info.get("world_size"))
+    for number, part in enumerate(rank_parts(trace)):
+        if wanted in ("", part.name):
+            found = True
+            own = _named_by_captures(part.trace, location, settings)
+            facts = derive(own, part.name, part.names)
+            facts.summary["rank"] = ranks_of_parts(part.names, *ranks)[number]
+            yield own, facts
+    if found:
+        return
+    if wanted:
+        raise SourceError(f"The file holds no rank {wanted!r} any more.", "Read it again.")
+    trace = _told_beside(_named_by_captures(trace, location, settings), location)
+    yield trace, derive(trace)
+
+
+def _whole(location: str, settings: Settings, report: Report | None) -> Trace:
+    """The trace of a file, whatever ranks it holds."""
     reason = sniff.rejection(location)
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
     with open_text(location, settings) as stream:
         stream.limit(settings)
-        from torch_tb_profiler.analysis.facts.derive import derive
         from torch_tb_profiler.importers import read_trace
 
         trace = read_trace(stream, settings, _throttled(report) if report else None)
@@ -100,9 +143,7 @@ def read(location: str, settings: Settings, report: Report | None = None) -> tup
             raise SourceError(
                 "The file changed while it was read.", "It is read again when it is whole."
             )
-        trace = replace(trace, source=_source(stream, location))
-    trace = _told_beside(_named_by_captures(trace, location, settings), location)
-    return trace, derive(trace)
+        return replace(trace, source=_source(stream, location))
 
 
 def _told_beside(trace: Trace, location: str) -> Trace:
@@ -166,17 +207,24 @@ def _source(stream: TextStream, location: str) -> SourceFile | None:
 def run_import(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """Import a file, write its sidecar, and return its ``Outcome`` as a plain dict.
+    """Import a file, write its sidecar, and return its ``Outcome`` as a plain dict. Of a file that
+    several ranks were merged into the sidecar is of the first, and the others get their own.
 
     Raises:
         NotATrace, SourceError: as ``read``.
         OSError: the sidecar could not be written.
     """
-    trace, facts = read(location, settings, report)
+    parts = read_parts(location, settings, report)
+    trace, facts = next(parts)
+    from torch_tb_profiler.sources.cache_folder import CacheFolder
     from torch_tb_profiler.store import sidecar
 
+    outcome = outcome_of(trace, facts)
+    for other in parts:
+        sidecar.write(CacheFolder.part_sidecar(sidecar_path, outcome_of(*other).part), *other)
+    # Last: who finds it looks for the others.
     sidecar.write(Path(sidecar_path), trace, facts)
-    return asdict(outcome_of(trace, facts))
+    return asdict(outcome)
 
 
 def _throttled(report: Report) -> Report:

@@ -36,6 +36,7 @@ from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import in_part
 from torch_tb_profiler.store import damaged
 from torch_tb_profiler.units import format_bytes
 
@@ -178,7 +179,8 @@ class Keeper:
 
     def path(self, found: ListedFile) -> str:
         """The sidecar of a file's import."""
-        return str(self.folder().sidecar(found, content_version(self.settings)))
+        sidecar = self.folder().sidecar(found, content_version(self.settings))
+        return str(CacheFolder.part_sidecar(sidecar, found.part))
 
     def located(self, path: str) -> str:
         """Where a sidecar is or is to be written: elsewhere when its folder was full."""
@@ -329,7 +331,8 @@ class Keeper:
         memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
         with self._changed:
             disk = KEPT_SHARE * text
-            making = self._begin(IMPORT, found.location, path, found.size, memory, disk, priority)
+            location = in_part(found.location, found.part)
+            making = self._begin(IMPORT, location, path, found.size, memory, disk, priority)
             making.hearers[hearer] = hear
             return making
 

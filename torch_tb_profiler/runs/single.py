@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from torch_tb_profiler.errors import NotFound, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
-from torch_tb_profiler.runs.import_job import Report, outcome_of, read
+from torch_tb_profiler.runs.import_job import Report, outcome_of, read_parts
 from torch_tb_profiler.runs.keeper import Keeper, text_bytes
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.runs.merged import other_parts
 from torch_tb_profiler.runs.model import Opened, State, Worker
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
@@ -124,9 +124,9 @@ def load_all(
         judge(entry, named=entry.found.location == home)
     with closing(Keeper(settings, quiet=True)) as keeper:
         yield from _Loading(entries, keeper, progress).traces(workers, beside)
-    for entry in entries if not workers else ():
-        if entry.state is State.REJECTED:
-            yield Unreadable("", "", "", entry.path, entry.message, rejected=True)
+    for file in arrange(entries).files if not workers else ():
+        if file.state is State.REJECTED:
+            yield Unreadable("", "", "", file.path, file.reason, rejected=True)
     for note in listing.notes if not workers else ():
         yield Unreadable("", "", "", places.shown(home), once(note))
 
@@ -136,13 +136,16 @@ class _Loading:
     imported first, and opened one after another then.
     """
 
-    def __init__(self, entries: Sequence[Entry], keeper: Keeper, progress: Report | None) -> None:
+    def __init__(self, entries: list[Entry], keeper: Keeper, progress: Report | None) -> None:
+        """``entries``: those of further ranks in a merged file are added."""
         self._entries = entries
         self._keeper = keeper
         self._progress = progress
         self._prefetcher: ImportPrefetcher | None = None
         self._held: dict[int, tuple[Trace, Facts]] = {}
         self._held_bytes = 0
+        self._parts: dict[tuple[str, str], tuple[Trace, Facts]] = {}
+        self._only = False
 
     def traces(self, workers: Collection[str], beside: bool) -> Iterator[Opened | Unreadable]:
         """Those of some workers, with ``beside`` all. Only where their names alone do not tell the workers, others are
@@ -155,12 +158,11 @@ class _Loading:
         named = _of_workers(listed, workers)
         first = listed.entries if beside or named is None else named
         files = [entry.found for entry in first.values()]
-        self._prefetcher = ImportPrefetcher(
-            files, self._keeper, partial(_import, self._keeper), self._progress
-        )
-        if len(first) > 1:
-            for entry in first.values():
-                self._settle(entry)
+        self._prefetcher = ImportPrefetcher(files, self._keeper, self._import, self._progress)
+        self._only = len(first) == 1
+        for entry in first.values():
+            self._settle(entry)
+            self._add_parts(entry)
         known = arrange(self._entries)
         chosen = _of_workers(known, workers)
         if chosen is None:
@@ -194,8 +196,19 @@ class _Loading:
             return
         entry.settle(outcome_of(*taken))
         self._held_bytes += text_bytes(entry.found.name, entry.found.size)
-        if self._held_bytes < HELD_BYTES:
+        if self._only or self._held_bytes < HELD_BYTES:
             self._held[id(entry)] = taken
+
+    def _add_parts(self, entry: Entry) -> None:
+        """The further ranks of a file that several were merged into."""
+        for found in other_parts(entry.found, entry.outcome):
+            part = Entry(entry.root, entry.home, found, judged=True)
+            self._entries.append(part)
+            if (taken := self._parts.pop((found.location, found.part), None)) is not None:
+                part.settle(outcome_of(*taken))
+                self._held[id(part)] = taken
+            else:
+                self._settle(part)
 
     def _taken(self, entry: Entry) -> tuple[Trace, Facts] | None:
         """An import; None where it failed, which the entry says then."""
@@ -203,13 +216,42 @@ class _Loading:
             return held
         try:
             if entry.state is State.READY or self._prefetcher is None:
-                return _import(self._keeper, entry.found, None)
+                return self._import(entry.found, None)
             return self._prefetcher.take(entry.found)
         except ProfilerError as error:
             entry.fail(error.message)
         except Exception as error:  # one file that nobody foresaw must not hide the others
             entry.fail(f"The import raised {places.words(error)}.")
         return None
+
+    def _import(self, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
+        """A file, or one rank in it; what else it holds is kept as well."""
+        keeper, location = self._keeper, places.in_part(found.location, found.part)
+
+        def build() -> OpenTrace:
+            parts = read_parts(location, keeper.settings, progress)
+            first = OpenTrace(*next(parts), Memo())
+            for other in parts:
+                part = outcome_of(*other).part
+                self._keep(replace(found, part=part), other)
+            return first
+
+        def fits(kept: OpenTrace) -> bool:
+            source = kept.trace.source
+            return source is None or is_of(source.identity, found)
+
+        if not keeper.settings.use_cache:
+            return build()[:2]
+        return keeper.make_here(IMPORT, keeper.path(found), build, fits)[:2]
+
+    def _keep(self, found: ListedFile, part: tuple[Trace, Facts]) -> None:
+        """A rank of a merged file: in the cache, else in memory until it is used."""
+        if self._keeper.settings.use_cache:
+            with suppress(OSError):
+                path = self._keeper.located(self._keeper.path(found))
+                IMPORT.write(path, OpenTrace(*part, Memo()))
+                return
+        self._parts[(found.location, found.part)] = part
 
 
 def once(note: str) -> str:
@@ -286,16 +328,3 @@ def judge(entry: Entry, *, named: bool) -> None:
         entry.judged = True
     else:
         entry.fail(reason, is_trace=False)
-
-
-def _import(keeper: Keeper, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
-    def build() -> OpenTrace:
-        return OpenTrace(*read(found.location, keeper.settings, progress), Memo())
-
-    def fits(kept: OpenTrace) -> bool:
-        source = kept.trace.source
-        return source is None or is_of(source.identity, found)
-
-    if not keeper.settings.use_cache:
-        return build()[:2]
-    return keeper.make_here(IMPORT, keeper.path(found), build, fits)[:2]

@@ -220,6 +220,13 @@ class CacheFolder:
         return self.path / (digest[:_DIGITS] + SUFFIX)
 
     @staticmethod
+    def part_sidecar(sidecar: str | Path, part: str) -> Path:
+        """The path for a rank of a file that several were merged into, for the path of the file's sidecar."""
+        path = Path(sidecar)
+        key = f"{path.name.removesuffix(SUFFIX)}\0{part}".encode("utf-8", "surrogatepass")
+        return path.with_name(hashlib.sha256(key).hexdigest()[:_DIGITS] + SUFFIX) if part else path
+
+    @staticmethod
     def touch(sidecar: str | Path) -> None:
         """Mark a sidecar as used: the least recently used are removed first."""
         with contextlib.suppress(OSError):

@@ -26,6 +26,8 @@ class ListedFile:
     stamp: str
     captures: bool = False
     """Whether it is a recording of graph captures (``sources/captures.py``)."""
+    part: str = ""
+    """The rank in it, of a file that several were merged into; ``""`` all of it, or the first of them."""
 
     @property
     def path(self) -> str:

@@ -222,6 +222,7 @@ class TraceName:
         suffix: the file's ending, from a dot on.
         run: the folder of the run, relative to the logdir.
         recording: what else names the recording, such as ``iteration_10``.
+        aside: whether it is what a merged file holds of no rank.
     """
 
     worker: str
@@ -229,6 +230,7 @@ class TraceName:
     suffix: str
     run: str = ""
     recording: str = ""
+    aside: bool = False
 
     @property
     def by_handler(self) -> bool:
@@ -237,8 +239,8 @@ class TraceName:
 
     @property
     def extra(self) -> bool:
-        """Whether this is a snapshot, memory timeline or folded stacks: never a rank of its own."""
-        return _EXTRA.search(self.suffix) is not None
+        """Whether this is a snapshot, memory timeline or folded stacks, or of no rank: never a rank of its own."""
+        return self.aside or _EXTRA.search(self.suffix) is not None
 
 
 def parse(file_name: str, folder: str = "") -> TraceName | None:

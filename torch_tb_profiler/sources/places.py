@@ -34,6 +34,19 @@ def archive_of(location: str) -> tuple[str, str, str] | None:
     return archive, kind, unquote(member, errors="surrogateescape")
 
 
+def in_part(location: str, part: str) -> str:
+    """The location of one rank of a file that several were merged into: ``part://TP00::/data/merged.json``."""
+    return f"part://{quote(part, safe='')}::{location}" if part else location
+
+
+def part_of(location: str) -> tuple[str, str]:
+    """The file's own location and the rank in it, ``""`` for all of the file."""
+    head, mark, file = location.partition("::")
+    if not mark or not head.startswith("part://"):
+        return location, ""
+    return file, unquote(head.removeprefix("part://"))
+
+
 def is_web(location: str) -> bool:
     """Whether a location is an HTTP or HTTPS URL."""
     return scheme_of(location) in ("http", "https")
@@ -41,6 +54,7 @@ def is_web(location: str) -> bool:
 
 def in_this_process_only(location: str) -> bool:
     """Whether only this process can read the location: fsspec's ``memory://``."""
+    location = part_of(location)[0]
     inside = archive_of(location)
     return scheme_of(inside[0] if inside else location) == "memory"
 

@@ -150,17 +150,14 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
     told = {
         "layout": LAYOUT,
         "entries": trace.entries,
+        "origin_ns": trace.origin_ns,
+        "base_ns": trace.base_ns,
         "trace_defects": trace.defects.as_dict(),
         "source": asdict(trace.source) if trace.source else None,
         "summary": facts.summary,
         "defects": facts.defects.as_dict(),
     }
-    about = {
-        "header": trace.header,
-        "origin_ns": trace.origin_ns,
-        "base_ns": trace.base_ns,
-        "texts": len(trace.strings),
-    }
+    about = {"header": trace.header, "texts": len(trace.strings)}
     _write_file(Path(path), arrays, told, about)
 
 
@@ -323,7 +320,7 @@ def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
             raise ValueError("the file is truncated or has grown")
         if _text_sum(metadata.told) != metadata.told_sum:
             raise ValueError("its checksum does not match")
-        about = _told(metadata.told, LAYOUT) | {"header": {}, "origin_ns": 0, "base_ns": 0}
+        about = _told(metadata.told, LAYOUT) | {"header": {}}
         return _rebuild(None, about)
 
 

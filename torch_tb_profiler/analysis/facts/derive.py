@@ -26,13 +26,15 @@ matrix_eligible_share  kernel time of eligible operators / kernel time of operat
 touched_ns             step time in ns that the marks of each defect touch
 profiled_ranges        profiled ranges, whose hardware counters were measured
 unplaced               numbers of events without a role by ``category`` or, without one, by ``process``
+part, parts            name of the rank in a file that several were merged into, and of all of them; ``""`` and none of other files
+work                   device events, their ns, operators, their ns: equal for copies of a recording
 workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 =====================  ======================================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -92,11 +94,13 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 
-def derive(trace: Trace) -> Facts:
-    """The facts of a trace; any trace has facts, an empty one too."""
+def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
+    """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: see above."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
-        return _derive(trace, beside, beside.submit(enclosing_spans, trace))
+        facts = _derive(trace, beside, beside.submit(enclosing_spans, trace))
+    facts.summary.update(part=part, parts=list(parts))
+    return facts
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
@@ -273,5 +277,17 @@ def _summary(
         "unplaced": unplaced_events(trace),
         "versions": versions(trace),
         "data_parallel": names.data_parallel,
+        "work": _work(trace, caused),
         "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
     }
+
+
+def _work(trace: Trace, caused: Causes) -> list[int]:
+    spans = trace["spans"]
+    operators = np.flatnonzero(spans["role"] == Role.OPERATOR)
+    return [
+        len(caused.row),
+        int(spans["dur"][caused.row].sum()),
+        len(operators),
+        int(spans["dur"][operators].sum()),
+    ]

@@ -434,7 +434,7 @@ class Catalogue:
     def _settle(self, entry: Entry, outcome: Outcome) -> list[ListedFile]:
         """Enter an import, and the further ranks of its file, which are returned."""
         entry.settle(outcome)
-        entry.parts = other_parts(entry.found, outcome)
+        entry.parts = other_parts(entry.found, outcome.parts)
         for found in entry.parts:
             part = Entry(entry.root, entry.home, found, judged=True)
             self._entries.setdefault(key_of(entry.root, found), part)

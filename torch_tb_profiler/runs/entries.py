@@ -11,7 +11,7 @@ from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
 from torch_tb_profiler.runs.keeper import Making
-from torch_tb_profiler.runs.merged import copies, name_of_part, once_per_file
+from torch_tb_profiler.runs.merged import Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
 from torch_tb_profiler.sources import names, places
@@ -150,7 +150,7 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
     """Put files into runs as their folders tell, and into workers and spans as ``runs/jobs.py`` decides."""
     folders: dict[tuple[str, str], list[Entry]] = {}
     everything = list(entries)
-    aside = copies(everything)
+    aside = _copies(everything)
     for entry in everything:
         if entry.listed and id(entry) not in aside:
             folders.setdefault((entry.root, entry.name.run), []).append(entry)
@@ -165,7 +165,7 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         where.update({id(e): k for k, e in placed.items()})
     files = tuple(
         _seen(e, where.get(id(e)), aside.get(id(e), ""))
-        for e in once_per_file(sorted(everything, key=lambda e: names.natural(e.path)), aside)
+        for e in _once_per_file(sorted(everything, key=lambda e: names.natural(e.path)), aside)
     )
     located = {
         (run.name, worker.name, span.name): (run, worker, span)
@@ -174,6 +174,32 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
         for span in worker.spans
     }
     return Arrangement(tuple(runs), files, index, where, located, aside)
+
+
+def _copies(entries: Sequence[Entry]) -> dict[int, str]:
+    """By ``id`` the entries that are merged copies of others, and what to say of them."""
+    known = [(e, e.outcome) for e in entries if e.outcome is not None]
+    if not any(outcome.part for _, outcome in known):
+        return {}
+    found = copies(
+        [
+            Recording(
+                e.found, (e.root, e.name.run), e.name.recording, o.part, o.parts, o.work, o.begin
+            )
+            for e, o in known
+        ]
+    )
+    return {id(known[number][0]): said for number, said in found.items()}
+
+
+def _once_per_file(entries: Iterable[Entry], aside: Mapping[int, str]) -> list[Entry]:
+    """The entries, of those of one file that are copies the first alone."""
+    first: dict[str, Entry] = {}
+    return [
+        entry
+        for entry in entries
+        if id(entry) not in aside or first.setdefault(entry.found.location, entry) is entry
+    ]
 
 
 def open_at(arrangement: Arrangement, key: Key, trace: OpenTrace, sidecar: str) -> Opened:

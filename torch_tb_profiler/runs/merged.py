@@ -9,18 +9,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.names import TraceName, ranks_by_name
 from torch_tb_profiler.sources.places import in_part
 from torch_tb_profiler.units import format_names
-
-if TYPE_CHECKING:
-    from torch_tb_profiler.runs.entries import Entry
-    from torch_tb_profiler.runs.import_job import Outcome
 
 UNRANKED = "without rank"
 """As in ``analysis/facts/rank_parts.py``, which takes long to import."""
@@ -33,11 +28,9 @@ def key_of(root: str, found: ListedFile) -> tuple[str, str]:
     return root, in_part(found.location, found.part)
 
 
-def other_parts(found: ListedFile, outcome: Outcome | None) -> list[ListedFile]:
-    """The further ranks of a file whose first one was imported."""
-    if found.part or outcome is None:
-        return []
-    return [replace(found, part=part) for part in outcome.parts if part != outcome.part]
+def other_parts(found: ListedFile, parts: Sequence[str]) -> list[ListedFile]:
+    """The further ranks of a file whose first one was imported, and told all of them."""
+    return [] if found.part else [replace(found, part=part) for part in parts[1:]]
 
 
 def ranks_of_parts(
@@ -65,58 +58,52 @@ def name_of_part(name: TraceName, part: str) -> TraceName:
     return replace(name, worker=part, recording=recording, aside=part == UNRANKED)
 
 
-def copies(entries: Iterable[Entry]) -> dict[int, str]:
-    """By ``id`` the entries that are merged copies of others in their folder, and what to say of them."""
-    known = [(entry, entry.outcome) for entry in entries if entry.outcome is not None]
-    originals: dict[tuple[object, ...], list[tuple[Entry, Outcome]]] = {}
-    for entry, outcome in known:
-        if not outcome.part and any(outcome.work):
-            originals.setdefault(_work(entry, outcome), []).append((entry, outcome))
-    merged: dict[str, list[tuple[Entry, Entry]]] = {}
-    for entry, outcome in known:
-        own = merged.setdefault(entry.found.location, []) if outcome.part else []
-        used = {id(original) for _, original in own}
-        for original, of in originals.get(_work(entry, outcome), ()) if outcome.part else ():
-            if id(original) not in used and _same_time(entry, outcome, original, of):
-                own.append((entry, original))
+@dataclass(frozen=True)
+class Recording:
+    """A file, or a rank in it, that was imported: what shows that one is a copy of another.
+
+    place: its logdir and run. name: what its name says of the recording. part, parts, work, begin: see ``Outcome``.
+    """
+
+    file: ListedFile
+    place: tuple[str, str]
+    name: str
+    part: str
+    parts: Sequence[str]
+    work: Sequence[int]
+    begin: int | None
+
+
+def copies(recordings: Sequence[Recording]) -> dict[int, str]:
+    """By position those that are ranks of a merged file whose own files are in the same folder, and what to say of them."""
+    originals: dict[tuple[object, ...], list[int]] = {}
+    for number, each in enumerate(recordings):
+        if not each.part and any(each.work):
+            originals.setdefault((each.place, *each.work), []).append(number)
+    pairs: dict[str, dict[int, int]] = {}
+    for number, each in enumerate(recordings):
+        if not each.part:
+            continue
+        own = pairs.setdefault(each.file.location, {})
+        for original in originals.get((each.place, *each.work), ()):
+            if original not in own.values() and _same_time(each, recordings[original]):
+                own[number] = original
                 break
-    found = {
-        id(entry): _said([original for _, original in pairs])
-        for pairs in merged.values()
-        for entry, _ in pairs
-    }
-    for entry, outcome in known:
+    found = {}
+    for number, each in enumerate(recordings):
+        own = pairs.get(each.file.location, {}) if each.part else {}
         # What is of no rank is a copy where all ranks of its file are.
-        pairs = merged.get(entry.found.location, [])
-        if outcome.part == UNRANKED and len(pairs) == len(outcome.parts) - 1:
-            found[id(entry)] = _said([original for _, original in pairs])
+        if number in own or (each.part == UNRANKED and len(own) == len(each.parts) - 1):
+            files = format_names([recordings[i].file.name for i in own.values()])
+            found[number] = (
+                f"A merged copy of recordings that are here themselves, which are used: {files}."
+            )
     return found
 
 
-def once_per_file(entries: Iterable[Entry], aside: Mapping[int, str]) -> list[Entry]:
-    """The entries, of those of one file that are copies the first alone."""
-    first: dict[str, Entry] = {}
-    return [
-        entry
-        for entry in entries
-        if id(entry) not in aside or first.setdefault(entry.found.location, entry) is entry
-    ]
-
-
-def _work(entry: Entry, outcome: Outcome) -> tuple[object, ...]:
-    return (entry.root, entry.name.run, *outcome.work)
-
-
-def _same_time(entry: Entry, outcome: Outcome, original: Entry, of: Outcome) -> bool:
+def _same_time(copy: Recording, original: Recording) -> bool:
     """Whether the times do not tell them apart, or the names say that they are of one recording."""
-    if outcome.begin is None or of.begin is None:
+    if copy.begin is None or original.begin is None:
         return True
-    recording = original.name.recording
-    return abs(outcome.begin - of.begin) < SAME_TIME_NS or bool(
-        recording and recording in entry.found.name
-    )
-
-
-def _said(originals: list[Entry]) -> str:
-    files = format_names([entry.found.name for entry in originals])
-    return f"A merged copy of recordings that are here themselves, which are used: {files}."
+    named = bool(original.name) and original.name in copy.file.name
+    return named or abs(copy.begin - original.begin) < SAME_TIME_NS

@@ -201,7 +201,7 @@ class _Loading:
 
     def _add_parts(self, entry: Entry) -> None:
         """The further ranks of a file that several were merged into."""
-        for found in other_parts(entry.found, entry.outcome):
+        for found in other_parts(entry.found, entry.outcome.parts if entry.outcome else ()):
             part = Entry(entry.root, entry.home, found, judged=True)
             self._entries.append(part)
             if (taken := self._parts.pop((found.location, found.part), None)) is not None:

@@ -55,8 +55,8 @@ FLIGHT_RECORDER = Kind("a Flight Recorder dump of one rank's collectives", "torc
 _OBJECTS = (
     _Json(
         Kind(
-            "an execution trace, which has no times",
-            "Chakra's and PARAM's replay tools open it",
+            "an execution trace without times",
+            "Chakra or PARAM replay it",
         ),
         _told_by("schema nodes", "nodes.ctrl_deps", "nodes.rf_id", "nodes.fw_parent"),
     ),

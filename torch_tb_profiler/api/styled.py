@@ -246,7 +246,7 @@ def _path(frame: DataFrame) -> str:
     sums = frame.groupby([*places, "step", "kind"], observed=True)["dur_ns"].sum()
     rows = []
     for place, wall in steps.head(MOST_STEPS).items():
-        kinds = sums.loc[place].sort_values(ascending=False)
+        kinds = sums.loc[place].sort_values(ascending=False, kind="stable")
         where = [str(part) for part in (place if isinstance(place, tuple) else (place,))]
         where[-1] = f"step {where[-1]}"
         rows.append(

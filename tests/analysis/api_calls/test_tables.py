@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.builders.drawn import events, trace_of
+from torch_tb_profiler.analysis.api_calls import calls
 from torch_tb_profiler.analysis.api_calls.calls import (
     call_table,
     calls_of,
@@ -349,3 +350,16 @@ def test_an_empty_trace_has_no_rows() -> None:
         {},
         [],
     ]
+
+
+def test_of_equally_long_calls_the_first_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Asked(STEPS, names=NAMES)
+    every = asked.longest()
+    assert [row["name"] for row in every] == [
+        "hipMemcpyAsync",
+        "cudaStreamSynchronize",
+        *["cudaLaunchKernel"] * 3,
+    ]
+    for most in range(1, 6):
+        monkeypatch.setattr(calls, "LONGEST", most)
+        assert asked.longest() == every[:most]

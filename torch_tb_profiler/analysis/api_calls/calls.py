@@ -138,9 +138,12 @@ def long_calls(
 ) -> DisplayTable:
     """See ``LONG_CALLS``."""
     outer = np.flatnonzero(calls.outer)
-    most = min(LONGEST, len(outer))
-    kept = outer[np.argpartition(-calls.dur[outer], most - 1)[:most]] if most else outer
-    kept = kept[np.argsort(-calls.dur[kept], kind="stable")]
+    dur = calls.dur[outer]
+    if len(outer) > LONGEST:
+        # Of equally long calls the first ones: which ones a partition puts in front depends on NumPy and the processor.
+        long = dur >= np.partition(dur, -LONGEST)[-LONGEST]
+        outer, dur = outer[long], dur[long]
+    kept = outer[np.argsort(-dur, kind="stable")][:LONGEST]
     row = calls.row[kept]
     operator = facts["span_links"]["operator"][row]
     work = launches.first_work(row)

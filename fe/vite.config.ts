@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { minify } from "terser";
 import { defineConfig, type Plugin } from "vite";
+import { notices } from "./scripts/notices.mjs";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -49,7 +50,7 @@ export default defineConfig(({ mode }) => ({
   // Everything is fetched relative to the module, because TensorBoard may serve the plugin under any prefix.
   base: "./",
   publicDir: false,
-  plugins: [minifiedAgain],
+  plugins: [minifiedAgain, notices({ modules: here("node_modules"), within: mode === "report" })],
   oxc,
   build: {
     target: "es2022",

@@ -16,10 +16,10 @@ const folder = fileURLToPath(new URL("../../torch_tb_profiler/static", import.me
 const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
   entry.isFile(),
 );
-/** The page of `torch-tb-profiler report` in one piece: it lies on a disk and is never sent. */
-const REPORT = "report.js";
+/** The page of `torch-tb-profiler report` in one piece, and notices: they lie on a disk and are never sent. */
+const unsent = (name) => name === "report.js" || name.endsWith(".txt");
 const paths = files
-  .filter((entry) => entry.name !== REPORT)
+  .filter((entry) => !unsent(entry.name))
   .map((entry) => resolve(entry.parentPath, entry.name));
 const packed = (path) => gzipSync(readFileSync(path), { level: 9 }).length;
 const sum = (some) => [...some].reduce((total, path) => total + packed(path), 0);

@@ -105,3 +105,16 @@ def test_the_stand_alone_page_has_no_inline_script_and_a_strict_policy(built: Pa
     assert len(scripts) == 1
     assert b'src="static/boot.js"></script>' in scripts[0]
     assert b'from "./index.js"' in client(static=built).get("/static/boot.js").data
+
+
+def test_the_notices_of_bundled_code_come_with_the_page(built_page: Path) -> None:
+    """And stand in the page of a report, which is copied alone."""
+    notices = {path.stem: path.read_text("utf-8") for path in built_page.glob("notices/*.txt")}
+    assert "Jason Miller" in notices["preact"]
+    report = (built_page / "report.js").read_text("utf-8")
+    assert report.startswith("/*! preact ")
+    for text in notices.values():
+        head, _, licence = text.partition("\n\n")
+        assert " (" in head
+        assert "Permission is hereby granted" in licence
+        assert text in report

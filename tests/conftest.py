@@ -7,19 +7,55 @@ from pathlib import Path
 
 import pytest
 
-from tests.examples import load
+from tests.examples import absent, load
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_TRACES = REPOSITORY.parent / "shared" / "traces"
 MARK_OF_FOLDER = {"e2e": "browser", "live": "live", "runs": "processes"}
 SLOW = {"browser", "live", "traces", "processes", "slow"}
 MOST_WORKERS = 8
+PAGE = REPOSITORY / "torch_tb_profiler" / "static" / "index.js"
 
 load()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What the runs of `.ci/run` say to each other."""
+    group = parser.getgroup("passed")
+    group.addoption("--write-passed", metavar="FILE", help="write the ids of the tests that pass")
+    group.addoption(
+        "--without-passed", metavar="FILE", help="leave out the tests whose ids are in FILE"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Only the process that hears of all tests writes which passed."""
+    path = config.getoption("--write-passed")
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Passed(Path(path)))
+
+
+class _Passed:
+    """A line per test that passed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.ids: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.ids.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self.path.write_text("".join(f"{each}\n" for each in self.ids), encoding="utf-8")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks by folder and by what a test uses; ``quick`` is what has no mark of ``SLOW``."""
+    if path := config.getoption("--without-passed"):
+        passed = set(Path(path).read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in passed])
+        items[:] = [item for item in items if item.nodeid not in passed]
     for item in items:
         folder = item.path.relative_to(REPOSITORY / "tests").parts[0]
         if folder in MARK_OF_FOLDER:
@@ -43,6 +79,16 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return min(cores or 1, MOST_WORKERS)
+
+
+@pytest.fixture(scope="session")
+def built_page() -> Path:
+    """The folder of the built page; the test is skipped where it was not built, and fails where
+    ``CI`` is set.
+    """
+    if not PAGE.is_file():
+        absent("the page is not built: npm run --prefix fe build")
+    return PAGE.parent
 
 
 @pytest.fixture(scope="session")

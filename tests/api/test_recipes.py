@@ -25,7 +25,7 @@ STEPS = [3, 4, 5, 6]
 
 
 @pytest.fixture
-def here(repository: Path, tmp_path: Path) -> Path:
+def here(repository: Path, built_page: Path, tmp_path: Path) -> Path:
     """A folder with traces, a report, and a package's settings that ask for no network."""
     shutil.copytree(repository / "samples/cnn_workers_0", tmp_path / "log")
     ran("torch-tb-profiler report ./log -o profiler-report.html", "sh", tmp_path)

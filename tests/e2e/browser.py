@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 
-import pytest
 from playwright.sync_api import Browser, Playwright
 from playwright.sync_api import Error as PlaywrightError
+
+from tests.examples import absent
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PLACES = (
@@ -51,7 +52,7 @@ def launch(playwright: Playwright) -> Browser:
             download()
         return playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
     except (PlaywrightError, OSError, subprocess.SubprocessError) as error:
-        return refuse(f"no browser: {path or 'none installed'}, and {str(error).splitlines()[0]}")
+        absent(f"no browser: {path or 'none installed'}, and {str(error).splitlines()[0]}")
 
 
 def download() -> None:
@@ -62,10 +63,3 @@ def download() -> None:
         capture_output=True,
         timeout=DOWNLOAD_SECONDS,
     )
-
-
-def refuse(reason: str) -> Browser:
-    """Skip, or fail where ``CI`` says that nothing may be left out."""
-    if os.environ.get("CI", "").lower() in ("1", "true", "yes"):
-        pytest.fail(reason + " (with CI set this is a failure)")
-    pytest.skip(reason)

@@ -19,8 +19,8 @@ OpenTab = Callable[..., Tab]
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    """A headless Chromium."""
+def browser(built_page: Path) -> Iterator[Browser]:
+    """A headless Chromium, where there is a page to show."""
     with sync_playwright() as playwright:
         launched = chromium.launch(playwright)
         yield launched

@@ -13,8 +13,7 @@ from tests.builders.captured_graphs import Execution, Graph, Node, Recording
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 Start = Callable[..., Server]
 GRAPH = Graph(tuple(Node(f"aten::op{i}", 8, f"k{i}") for i in range(6)), "Model_0")

@@ -12,8 +12,7 @@ from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 
 def late_steps(server: Server, run: str) -> dict[str, object]:

@@ -16,8 +16,7 @@ from tests.analysis.distributed.written_ranks import Call, rank_of
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures

@@ -13,16 +13,10 @@ from playwright.sync_api import Browser
 from tests.e2e.gallery import Gallery
 from tests.e2e.pages import VIEWS, Tab
 from tests.e2e.server import Server
-from tests.e2e.watch import AXE, accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 OUTPUT = Path(__file__).resolve().parents[2] / "test-output"
 BLANK = ("could not be shown", "could not be imported", "There is no trace")
-
-
-def need_axe() -> None:
-    """The rules come with the page's own development packages."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci --prefix fe")
 
 
 def look(

@@ -8,8 +8,7 @@ from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 
 def items(tab: Tab) -> Locator:

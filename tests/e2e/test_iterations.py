@@ -13,8 +13,7 @@ from tests.builders.server_trace import server_trace
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 Start = Callable[..., Server]
 

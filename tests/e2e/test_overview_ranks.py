@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 from tests.builders.mesh_run import write_mesh
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 
 @pytest.fixture(scope="module")

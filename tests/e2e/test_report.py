@@ -12,8 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.pages import IDLE, VIEWS
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import Watch, accessibility
+from tests.e2e.watch import Watch, accessibility, need_axe
 from torch_tb_profiler.cli import main
 
 PATIENCE_MS = 30_000
@@ -24,7 +23,7 @@ PARTS_NOT_HELD = ("memory",)
 
 
 @pytest.fixture(scope="module")
-def report(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(repository: Path, built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("report") / "report.html"
     assert main.main(["report", str(repository / SAMPLE), "--most", "2", "-o", str(file)]) == 0
     return file

@@ -13,8 +13,7 @@ from tests.builders import nsight, nvprof
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import PATIENCE_MS, VIEWS, Tab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 Start = Callable[..., Server]
 FAILED = ("could not be shown", "could not be imported", "There is no trace")

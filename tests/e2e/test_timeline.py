@@ -16,9 +16,8 @@ from tests.e2e import timeline_traces as drawn
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
-from tests.e2e.test_every_view import need_axe
 from tests.e2e.timeline_page import TracePage
-from tests.e2e.watch import accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 US = 1000
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Error as PlaywrightError
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from tests.e2e.watch import AXE, accessibility
+from tests.e2e.watch import accessibility, need_axe
 
 
 @pytest.fixture
@@ -51,8 +51,7 @@ def test_a_request_to_another_origin_is_found(tab: Tab) -> None:
 
 
 def test_a_fault_of_accessibility_is_found(tab: Tab) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: npm ci --prefix fe")
+    need_axe()
     tab.frame.evaluate(
         "() => { const i = document.createElement('img'); i.src = 'data:,';"
         " document.querySelector('main').append(i); }"

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from playwright.sync_api import ConsoleMessage, Frame, Page, Request, Response
 
 from tests.e2e.server import PLUGIN
+from tests.examples import absent
 
 AXE = Path(__file__).resolve().parents[2] / "fe" / "node_modules" / "axe-core" / "axe.min.js"
 RULES = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
@@ -78,10 +79,19 @@ def _ours(url: str, text: str) -> bool:
     return PLUGIN in url or not url or "CSP violation" in text or "Content Security Policy" in text
 
 
+def need_axe() -> None:
+    """The rules come with the page's own development packages. Tests that ask early save the time
+    until they would be skipped.
+    """
+    if not AXE.is_file():
+        absent("axe-core is not installed: npm ci --prefix fe")
+
+
 def accessibility(frame: Frame, *, colours_only: bool = False) -> list[str]:
     """Violations of WCAG 2.1 A and AA in the frame, one line each; of all rules or of those that
     depend on the theme.
     """
+    need_axe()
     if not frame.evaluate("() => typeof axe !== 'undefined'"):
         frame.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[Any] = frame.evaluate(_AXE, COLOURS if colours_only else RULES)

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 
 from tests.builders.drawn import Event, text_of
-from tests.examples import CI
+from tests.examples import ALL
 from tests.fuzz import __main__ as program
 from tests.fuzz.check import Checked, check
 from tests.fuzz.mutate import Case, case
 
 pytestmark = pytest.mark.slow
-CASES = 200 if CI else 60
+CASES = 200 if ALL else 60
 SEED = 12
 
 

@@ -66,6 +66,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("quick")
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Bytes are counted, not shown: packed ones differ with the second and the version of zlib, and
+    all processes and runs must call a test by the same name.
+    """
+    return argname if isinstance(val, bytes) else None
+
+
 def _uses_public_traces(item: pytest.Item) -> bool:
     if "real_traces" in getattr(item, "fixturenames", ()):
         return True

@@ -95,16 +95,23 @@ def three_launches(begin: int = 1_000_000_000) -> list[Record]:
     return found
 
 
-def pftrace(records: Sequence[Record], *, by_queue: bool = False, pid: int = 4242) -> bytes:
-    """The Perfetto file; ``by_queue``: with a track per queue in place of streams."""
+def pftrace(
+    records: Sequence[Record], *, by_queue: bool = False, pid: int = 4242, agent: str = "Agent-"
+) -> bytes:
+    """The Perfetto file; ``by_queue``: with a track per queue in place of streams; ``agent``: what an agent
+    is called, which old versions do not.
+    """
+    main = next((r.thread for r in records if isinstance(r, Call)), pid)
     file = PerfettoFile()
     file.process(10, pid, "python")
     tracks: dict[object, int] = {}
     for record in records:
         uuid = tracks.setdefault(_track(record, by_queue), 11 + len(tracks))
         if uuid == 10 + len(tracks):
-            if isinstance(record, Call):
+            if isinstance(record, Call) and record.thread == main:
                 file.thread(uuid, pid, record.thread, "python", parent=10)
+            elif isinstance(record, Call):
+                file.track(uuid, name=f"THREAD {uuid} ({record.thread})")
             else:
                 file.track(uuid, name=str(_track(record, by_queue)))
         end = record.begin + record.length
@@ -118,7 +125,7 @@ def pftrace(records: Sequence[Record], *, by_queue: bool = False, pid: int = 424
         name, category = _named(record)
         if isinstance(record, Kernel):
             args |= {
-                "agent": record.agent,
+                "agent": _called(agent, record.agent),
                 "queue": record.queue,
                 "kernel_id": 17,
                 "VGPR_Count": 32,
@@ -129,8 +136,8 @@ def pftrace(records: Sequence[Record], *, by_queue: bool = False, pid: int = 424
             }
         elif isinstance(record, Copy):
             args |= {
-                "src_agent": record.ends[0],
-                "dst_agent": record.ends[1],
+                "src_agent": _called(agent, record.ends[0]),
+                "dst_agent": _called(agent, record.ends[1]),
                 "copy_bytes": record.amount,
                 "stream_ID": record.stream,
             }
@@ -341,10 +348,14 @@ def _track(record: Record, by_queue: bool) -> object:
     if isinstance(record, Call):
         return record.thread
     if not by_queue:
-        return f"STREAM [{record.stream}] "
+        return f'STREAM [" {record.stream} "] '
     if isinstance(record, Kernel):
         return f"COMPUTE AGENT [{record.agent}] QUEUE [{record.queue}] (GPU)"
     return f"COPY to AGENT [{record.ends[1]}] THREAD [0] (GPU)"
+
+
+def _called(agent: str, number: int) -> str | int:
+    return f"{agent}{number}" if agent else number
 
 
 def _named(record: Record) -> tuple[str, str]:

@@ -76,10 +76,19 @@ def _database(*recordings: tuple[list[Record], int]) -> bytes:
         return path.read_bytes()
 
 
+def host_threads(trace: Trace) -> list[int]:
+    """The threads of calls and ranges, which are all of process 4242."""
+    spans, tracks = trace["spans"], trace["tracks"]
+    rows = [row for row, role in enumerate(spans["role"]) if role not in DEVICE_ROLES]
+    assert {trace.strings[int(tracks["pid"][spans["track"][row]])] for row in rows} == {"4242"}
+    return [int(trace.strings[int(tracks["tid"][spans["track"][row]])]) for row in rows]
+
+
 FILES = {
     "db": _database((three_launches(), 4242)),
     "pftrace": pftrace(three_launches()),
     "by_queue": pftrace(three_launches(), by_queue=True),
+    "old_pftrace": pftrace(three_launches(), agent=""),
     "json": in_json(results(three_launches())),
     "json_indented": in_json(results(three_launches(), first_kind=17), indent=4),
     "json_sorted": in_json(results(three_launches()), sort_keys=True),
@@ -125,7 +134,8 @@ def drawn_records(draw: st.DrawFn, latest: int = 10**15) -> list[Record]:
         name = draw(st.sampled_from(["gemm", "void k<float, 2>(float*)", "é {", 'a "b"']))
         length = draw(st.integers(1, 10**6))
         category = draw(st.sampled_from(["hip_api", "hsa_api", "rccl_api", "marker_api"]))
-        found.append(Call(name, at, length, 3 * number + 1, category))
+        thread = draw(st.sampled_from([4242, 4243]))
+        found.append(Call(name, at, length, 3 * number + 1, category, thread))
         found.append(
             draw(
                 st.one_of(
@@ -183,6 +193,7 @@ def test_both_files_say_the_same(
             for name, role in zip(names(trace), trace["spans"]["role"], strict=True)
             if role not in DEVICE_ROLES
         ]
+        assert host_threads(trace) == [r.thread for r in records if isinstance(r, Call)]
         assert calls == [
             (r.name, Role.ANNOTATION if r.category == "marker_api" else Role.RUNTIME)
             for r in records

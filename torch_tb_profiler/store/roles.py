@@ -86,10 +86,14 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
     "rccl_api": Role.RUNTIME,
     "rocdecode_api": Role.RUNTIME,
     "rocjpeg_api": Role.RUNTIME,
+    "hipfile_api": Role.RUNTIME,
+    "rocshmem_api": Role.RUNTIME,
     "marker_api": Role.ANNOTATION,
     "memory_allocation": Role.OTHER,
     "scratch_memory": Role.OTHER,
     "counter_collection": Role.OTHER,
+    "kfd": Role.OTHER,
+    "hip_graph": Role.OTHER,
     "openmp": Role.OTHER,
 }
 

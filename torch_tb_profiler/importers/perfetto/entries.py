@@ -249,7 +249,7 @@ class Translation:
             guess = category_of(text_of(name), fields, place.is_overhead)
             category = self._categories[guess.encode()]
         elif category.foreign and (is_slice or fields):
-            place, fields = translated(category.name, fields, place, self.places)
+            place, fields = translated(category.name, text_of(name), fields, place, self.places)
         micros = f"{time // 1000}.{time % 1000:03d}" if time >= 0 else _micros(time)
         named = f'"name":{self._quoted[name]},' if name else ""
         args = f',"args":{{{fields}}}' if fields else ""

@@ -125,9 +125,13 @@ class Places:
             place = self._of[uuid] = self._found(uuid)
         return place
 
-    def of_thread(self, pid: int, tid: int) -> Place:
+    def of_thread(self, pid: Id, tid: int) -> Place:
         """The place of a thread."""
         return self._place(pid, tid)
+
+    def process_of_file(self) -> Id:
+        """The process that was described first; empty without any."""
+        return next(iter(self._processes), "")
 
     def _found(self, uuid: int) -> Place:
         own = self._described.get(uuid)

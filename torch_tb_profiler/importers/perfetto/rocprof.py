@@ -2,7 +2,7 @@
 
 ::
 
-    track "STREAM [0]"      category kernel_dispatch    agent 1, corr_id 7, stream_ID 0, workgroup_size 256, grid_size 512
+    track 'STREAM [" 0 "]'   category kernel_dispatch    agent Agent-1, corr_id 7, workgroup_size 256, grid_size 512
       ─▶ {"cat":"kernel_dispatch","pid":1,"tid":0,"args":{"device":1,"stream":0,"correlation":7,"grid":[2,1,1],"block":[256,1,1],…}}
 
 ``workgroup_size`` and ``grid_size`` are products of three sizes, and a grid counts work items, not groups.
@@ -19,10 +19,15 @@ from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text
 
 KERNELS, COPIES = "kernel_dispatch", "memory_copy"
-CATEGORIES = frozenset((KERNELS, COPIES, "hip_api", "hsa_api", "rccl_api", "marker_api"))
+CATEGORIES = frozenset(
+    f"""{KERNELS} {COPIES} hip_api hsa_api rccl_api marker_api
+    rocdecode_api rocjpeg_api hipfile_api rocshmem_api""".split()
+)
 """Those whose arguments have other names than Kineto's."""
-_STREAM = re.compile(r"STREAM\s*\[\s*(\d{1,9})\s*\]")
+_STREAM = re.compile(r"STREAM\s*\[[\s\"]*(\d{1,9})[\s\"]*\]")
 _QUEUE = re.compile(r"QUEUE\s*\[\s*(\d{1,9})\s*\]")
+_THREAD = re.compile(r"THREAD \d{1,9} \((\d{1,18})\)\s*")
+"""All threads but the main one, which has a descriptor of a thread."""
 _AGENT = re.compile(r"AGENT\s*\[\s*(\d{1,9})\s*\]")
 _LAST_NUMBER = re.compile(r"(\d{1,9})\D*$", re.ASCII)
 _SAME = {
@@ -35,16 +40,20 @@ _SAME = {
 """Argument of rocprofv3 → of Kineto."""
 
 
-def translated(category: str, fields: str, place: Place, places: Places) -> tuple[Place, str]:
+def translated(
+    category: str, name: str, fields: str, place: Place, places: Places
+) -> tuple[Place, str]:
     """Place and fields of ``args`` of a slice, with those that Kineto's traces would have behind its own."""
     try:
         args = cast("dict[str, Any]", ANY.decode(f"{{{fields}}}"))
     except DECODE_ERRORS:
         return place, fields
     more = {name: args[key] for key, name in _SAME.items() if type(args.get(key)) is int}
+    track = str(place.tid)
+    if (thread := _THREAD.fullmatch(track)) is not None:
+        place = places.of_thread(place.pid or places.process_of_file(), int(thread[1]))
     if category in (KERNELS, COPIES):
-        track = str(place.tid)
-        device = _device(category, args, track)
+        device = _device(category, name, args, track)
         stream = _STREAM.search(track)
         queue = _QUEUE.search(track)
         if device >= 0:
@@ -62,14 +71,14 @@ def _field(name: str, value: Any) -> str:
     return f"{json_text(name)}:{json_text(value)}"
 
 
-def _device(category: str, args: dict[str, Any], track: str) -> int:
-    """The agent that did it; of a copy the one that is not the host; −1 unknown."""
+def _device(category: str, name: str, args: dict[str, Any], track: str) -> int:
+    """The agent that did it, of a copy the one that is not the host; −1 unknown."""
     if category == KERNELS:
         said = args.get("agent")
+    elif "HOST_TO_HOST" in name:
+        return -1
     else:
-        # Agents of the host are numbered before those of the devices.
-        ends = [_agent(args.get(key)) for key in ("src_agent", "dst_agent")]
-        said = max(ends)
+        said = args.get("src_agent" if "DEVICE_TO_HOST" in name else "dst_agent")
     number = _agent(said)
     if number < 0 and (match := _AGENT.search(track)) is not None:
         number = int(match[1])
@@ -77,7 +86,7 @@ def _device(category: str, args: dict[str, Any], track: str) -> int:
 
 
 def _agent(said: Any) -> int:
-    """The number of an agent, which newer versions write as a text (``GPU 1``)."""
+    """The number of an agent, which newer versions write as a text (``GPU-1``)."""
     if type(said) is int:
         return said
     match = _LAST_NUMBER.search(said) if isinstance(said, str) else None

@@ -58,7 +58,9 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
         gathered.metadata += of_process.metadata()
         devices |= {device["id"]: device for device in of_process.devices()}
         for kind, count in process.other.items():
-            counts.add(d.METRICS_NOT_READ if kind == "counter_collection" else d.NOT_READ, count)
+            counts.add(
+                d.METRICS_NOT_READ if kind.endswith("counter_collection") else d.NOT_READ, count
+            )
     count_problem(stream, counts)
     if not found:
         raise NotATrace(

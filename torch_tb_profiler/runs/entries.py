@@ -327,8 +327,9 @@ def _span(entry: Entry, name: str, position: int) -> Span:
 def _seen(entry: Entry, key: Key | None, aside: str) -> SeenFile:
     run, worker, span = key or ("", "", "")
     outcome = entry.outcome
+    part = outcome.part if outcome is not None and not aside else ""
     return SeenFile(
-        path=entry.path,
+        path=f"{entry.path} · {part}" if part else entry.path,
         run=run,
         worker=worker,
         span=span,

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from torch_tb_profiler.errors import BadRequest, NotATrace, SourceError
+from torch_tb_profiler.errors import BadRequest, NotATrace, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Entry, arrange
 from torch_tb_profiler.runs.keeper import Keeper, Making
+from torch_tb_profiler.runs.merged import other_parts
 from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.runs.single import judge, once
 from torch_tb_profiler.runs.work_queue import News
@@ -112,7 +113,8 @@ def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
 class _Work:
     """The traces on their way; told by the queue's threads."""
 
-    def __init__(self, keeper: Keeper, found: Sequence[tuple[MadeTrace, ListedFile]]) -> None:
+    def __init__(self, keeper: Keeper, found: list[tuple[MadeTrace, ListedFile]]) -> None:
+        """``found``: further ranks in a file are added."""
         self._keeper = keeper
         self._found = found
         self._changed = threading.Condition()
@@ -123,9 +125,11 @@ class _Work:
 
     def begin(self) -> None:
         """Hand everything to the queue, which takes the first ones first."""
-        for number, (trace, file) in enumerate(self._found):
+        for number, (trace, file) in enumerate(list(self._found)):
             path = self._keeper.path(file)
             if self._keeper.folder().has(path):
+                with suppress(SidecarError, SourceError):
+                    self._add_parts(number, trace, file, self._keeper.outcome(path).parts)
                 self._analyse(number, trace, path)
             else:
                 trace.made = True
@@ -159,6 +163,7 @@ class _Work:
     ) -> None:
         def hear(making: Making, news: News) -> None:
             if news.outcome is not None:
+                self._add_parts(number, trace, file, news.outcome.get("parts", ()))
                 self._analyse(number, trace, path)
             elif news.code in _PASSING and not again:
                 # Memory may have been short beside other imports.
@@ -167,6 +172,18 @@ class _Work:
                 self._end(trace, news.error.replace(file.location, trace.path))
 
         self._keeper.have_imported(file, path, (number, 0), self, hear, alone=again)
+
+    def _add_parts(
+        self, number: int, trace: MadeTrace, file: ListedFile, parts: Sequence[str]
+    ) -> None:
+        """The further ranks in a file, whose imports are there."""
+        added = [(replace(trace, worker=each.part), each) for each in other_parts(file, parts)]
+        with self._changed:
+            trace.worker = parts[0] if parts else trace.worker
+            self._found += added
+            self._left += len(added)
+        for part, each in added:
+            self._analyse(number, part, self._keeper.path(each))
 
     def _analyse(self, number: int, trace: MadeTrace, path: str) -> None:
         if self._keeper.folder().has(INSIGHT.path(path, self._keeper.settings)):

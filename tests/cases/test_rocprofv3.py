@@ -283,3 +283,18 @@ def test_the_text_of_every_event_is_read_again(tmp_path: Path, kind: str, packed
     assert sorted(e["name"] for e in window["traceEvents"] if e["ph"] == "X") == sorted(
         names(opened.trace)[:6]
     )
+
+
+def test_kernels_whose_counters_alone_were_collected() -> None:
+    process = results(three_launches())
+    dispatches = process["buffer_records"].pop("kernel_dispatch")
+    process["callback_records"] = {
+        "counter_collection": [
+            {"thread_id": 7, "dispatch_data": row, "records": [{"value": 1.0}]}
+            for row in (*dispatches, dispatches[0])
+        ]
+    }
+    trace = read(in_json(process))
+    assert [row[3] for row in work(trace) if row[1] == "KERNEL"] == [200_000] * 3
+    assert launches(trace) == [("[2,1,1]", "[256,1,1]", 32)] * 3
+    assert defects(trace) == {"metrics_not_read": 4}

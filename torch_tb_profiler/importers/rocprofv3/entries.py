@@ -21,9 +21,9 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.importers.events import Args, Event
-from torch_tb_profiler.importers.rocprofv3.records import COLUMNS, UNKNOWN, Process
+from torch_tb_profiler.importers.rocprofv3.records import COLUMNS, KERNELS, UNKNOWN, Process
 
-KERNELS, COPIES, MARKERS = "kernel_dispatch", "memory_copy", "marker_api"
+COPIES, MARKERS = "memory_copy", "marker_api"
 _DEVICE_AGENT = 2
 _NAMES = ("formatted_kernel_name", "demangled_kernel_name", "truncated_kernel_name", "kernel_name")
 _PER_PROCESS = 1 << 40

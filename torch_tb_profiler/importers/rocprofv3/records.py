@@ -32,6 +32,7 @@ LARGEST_RECORD = 64 << 20
 LARGEST_VALUE = 256 << 20
 """What is said once of a process, such as the names of its kernels."""
 UNKNOWN = -1
+KERNELS = "kernel_dispatch"
 _DESCRIBED = ("metadata", "agents", "strings", "kernel_symbols")
 _LARGEST = 1 << 62
 
@@ -86,6 +87,12 @@ class Record(msgspec.Struct, gc=False, frozen=True):
     bytes: int = UNKNOWN
 
 
+class Counted(msgspec.Struct, gc=False, frozen=True):
+    """A kernel whose counters were collected, which is not among the kernels if only they were asked for."""
+
+    dispatch_data: Record = Record()
+
+
 COLUMNS = (
     "kind", "operation", "thread", "correlation", "start", "end", "agent", "queue", "kernel", "stream",
     "destination", "source", "bytes", "shared", "group_x", "group_y", "group_z", "items_x", "items_y", "items_z",
@@ -93,6 +100,7 @@ COLUMNS = (
 """The numbers of a record, in the order in which ``Process.records`` has them."""
 _RECORDS = msgspec.json.Decoder(list[Record])
 _RECORD = msgspec.json.Decoder(Record)
+_COUNTED = msgspec.json.Decoder(list[Counted])
 _ANY = msgspec.json.Decoder(Any)
 
 
@@ -103,11 +111,13 @@ class Process:
     Attributes:
         described: the values of ``metadata``, ``agents``, ``strings``, ``kernel_symbols``, as written.
         records: of each kind of record, ``COLUMNS`` of one after the other.
+        counted: the same of kernels whose counters were collected.
         other: kinds of records that are not read, and how many there are.
     """
 
     described: dict[str, Any] = field(default_factory=dict)
     records: dict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
+    counted: array[int] = field(default_factory=lambda: array("q"))
     other: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
 
@@ -141,9 +151,30 @@ class _Walk:
                     self._records(kind, process)
             elif key == "callback_records":
                 for kind in self._keys():
-                    process.other[kind] += sum(map(len, self._lists()))
+                    self._callback_records(kind, process)
             else:
                 self._value(0)
+        if not process.records.get(KERNELS) and process.counted:
+            process.records[KERNELS] = process.counted
+
+    def _callback_records(self, kind: str, process: Process) -> None:
+        if kind != "counter_collection":
+            process.other[kind] += sum(map(len, self._lists()))
+            return
+        known: set[int] = set()
+        for chunk in self._chunks():
+            try:
+                listed = _COUNTED.decode(chunk)
+            except DECODE_ERRORS:
+                self._counts.add(d.UNPARSABLE)
+                continue
+            process.other[kind] += len(listed)
+            for record in listed:
+                numbers = _numbers(record.dispatch_data)
+                # Counters that do not fit into one pass have a record per pass.
+                if hash(numbers) not in known:
+                    known.add(hash(numbers))
+                    process.counted.extend(numbers)
 
     def _records(self, kind: str, process: Process) -> None:
         if kind.startswith("pc_sample"):

@@ -16,6 +16,7 @@ from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
 from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.store.damaged import expect_readable
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str
     seen: set[str] = set()
     while True:
         try:
-            code: int = function_of(target)(options, *further)
+            with expect_readable():
+                code: int = function_of(target)(options, *further)
         except SidecarError as damage:
             if damage.message in seen:
                 raise

@@ -37,7 +37,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import in_part
-from torch_tb_profiler.store import damaged
+from torch_tb_profiler.store import damaged, mapped_files
 from torch_tb_profiler.units import format_bytes
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ class Keeper:
         with self._changed:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
+        mapped_files.report_cut(self.located(path))
         if damaged.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)
@@ -272,7 +273,8 @@ class Keeper:
         kept = self.kept(product, path)
         if kept is not None and fits(kept):
             return kept
-        built = build()
+        with damaged.expect_readable():
+            built = build()
         # A full disk costs the next call the work and this one nothing.
         with suppress(OSError):
             product.write(self.located(path), built)

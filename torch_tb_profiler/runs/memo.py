@@ -11,7 +11,10 @@ from itertools import count
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
+from torch_tb_profiler.store import damaged
+
 T = TypeVar("T")
+expect_readable = damaged.expect_readable
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf
@@ -58,7 +61,8 @@ class Memo:
                 if (kept := self._use(key)) is not None:
                     return cast(T, kept.result)
             try:
-                result = make()
+                with expect_readable():
+                    result = make()
                 size = _together.weigh(result) if self._weighed else 0
                 with self._lock:
                     self._results[key] = _Kept(result, size, next(_clock))

@@ -95,11 +95,12 @@ class DerivedProduct(Product[T]):
             BadRequest: the user's models file cannot be used.
             OSError: it could not be written.
         """
-        from torch_tb_profiler.store import sidecar
+        from torch_tb_profiler.store import damaged, sidecar
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
-        built = self.build(trace, facts, settings, report)
+        with damaged.expect_readable():
+            built = self.build(trace, facts, settings, report)
         if self.write_beside is not None:
             self.write_beside(sidecar_path, trace, facts, built)
         self.write(sidecar_path, built)

@@ -15,7 +15,7 @@ from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.engine import Limits, run
 from torch_tb_profiler.sql.readable import Data
-from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store import damaged, sidecar
 from torch_tb_profiler.store.insight import Insight
 
 
@@ -32,7 +32,8 @@ def answer(
 
     try:
         data = Data(*_trace(trace_sidecar), insight)
-        result = run(data, asked["text"], Limits(**asked["limits"]))
+        with damaged.expect_readable():
+            result = run(data, asked["text"], Limits(**asked["limits"]))
     except ProfilerError as error:
         return {"code": error.code, "message": error.message, "hint": error.hint}
     return dataclasses.asdict(result)

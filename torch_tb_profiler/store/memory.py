@@ -12,17 +12,14 @@ import ctypes
 import mmap
 import re
 import sys
-import threading
 from pathlib import Path
-from typing import IO
-from weakref import WeakSet
+
+from torch_tb_profiler.store.mapped_files import maps
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
 """Parameters of glibc's ``mallopt`` (malloc.h)."""
 _FEW_BYTES = 256 << 20
 """Resident, libraries included: what an import may take of 210 MB of text (``benchmarks/README.md``)."""
-_maps: WeakSet[mmap.mmap] = WeakSet()
-_maps_lock = threading.Lock()
 
 
 def free_memory() -> int:
@@ -66,14 +63,6 @@ def give_back_memory() -> None:
         _call_glibc("malloc_trim", 0)
 
 
-def map_file(file: IO[bytes]) -> mmap.mmap:
-    """A file as memory that can only be read, whose pages ``give_back_pages`` lets go."""
-    data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    with _maps_lock:
-        _maps.add(data)
-    return data
-
-
 def give_back_pages() -> None:
     """Let the pages of mapped files go from this process. They stay in the system's cache, and what is read again comes
     from there.
@@ -82,10 +71,8 @@ def give_back_pages() -> None:
     as the file is mapped. Measured: giving back takes 0.01 ms per 32 MB and reading again 0.03 ms more than before, where
     the file is in memory (tmpfs) 0.8 and 1.6 ms.
     """
-    with _maps_lock:
-        maps = list(_maps)
     if sys.platform.startswith("linux"):
-        for data in maps:
+        for data in maps():
             # A closed map has no pages, and locked ones stay.
             with contextlib.suppress(ValueError, OSError):
                 data.madvise(mmap.MADV_DONTNEED)

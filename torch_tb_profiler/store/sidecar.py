@@ -35,13 +35,12 @@ from isal import isal_zlib
 from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damaged
+from torch_tb_profiler.store import damaged, mapped_files
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
-from torch_tb_profiler.store.memory import map_file
 from torch_tb_profiler.store.model import Facts, SourceFile, Trace
 from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
@@ -378,9 +377,9 @@ def _read_file(
     copied: bool = False,
 ) -> T:
     data: mmap.mmap | bytes
-    with _usable(path):
+    with _usable(path), damaged.expect_readable():
         with open(path, "rb") as file:
-            data = file.read() if copied else map_file(file)
+            data = file.read() if copied else mapped_files.contents(file, os.fspath(path))
         size = _header_size(data[:8], len(data))
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
@@ -395,7 +394,10 @@ def _usable(path: str | os.PathLike[str]) -> Iterator[None]:
     """Whatever is wrong with a file as a SidecarError."""
     try:
         yield
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, MsgspecError) as error:
+    except (
+        *(OSError, ValueError, LookupError, TypeError, AttributeError),
+        *(MsgspecError, RecursionError),
+    ) as error:
         raise SidecarError(
             f"{os.path.basename(path)} cannot be used: {error}",
             "Import the trace again to rebuild it.",

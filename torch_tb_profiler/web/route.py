@@ -23,6 +23,7 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
+from torch_tb_profiler.runs.memo import expect_readable
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
@@ -181,7 +182,8 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
 
     def answer(request: Request) -> Response:
         try:
-            return answered(request)
+            with expect_readable():
+                return answered(request)
         except SidecarError as damage:
             raise NotReady(
                 f"What was kept of the trace is made again: {damage.message}",

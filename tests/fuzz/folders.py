@@ -164,7 +164,8 @@ class Folder:
 
     def write(self, path: Path, data: bytes) -> None:
         """A file, unless the system refuses its name or something lies there."""
-        _unless_refused(lambda: path.write_bytes(data))
+        if not os.path.lexists(path):
+            _unless_refused(lambda: path.write_bytes(data))
 
     def damaged(self, data: bytes) -> bytes:
         """With some bytes changed, cut off, doubled or left out, or as it is."""

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from torch_tb_profiler.store import memory
+from torch_tb_profiler.store.mapped_files import contents
 from torch_tb_profiler.store.memory import (
     give_back_memory,
     give_back_pages,
-    map_file,
     system_text,
 )
 
@@ -30,8 +30,8 @@ def test_pages_of_a_mapped_file_go_and_come_back(tmp_path: Path) -> None:
     written = np.arange(1 << 18)
     written.tofile(path)
     with path.open("rb") as file:
-        column = np.frombuffer(map_file(file), written.dtype)
-        map_file(file).close()
+        column = np.frombuffer(contents(file, str(path)), written.dtype)
+        contents(file, str(path)).close()  # type: ignore[union-attr]
     np.testing.assert_array_equal(column, written)
     assert _resident(path) == written.nbytes >> 10
     path.unlink()

@@ -37,8 +37,8 @@ _NOT_THE_FILES_FAULT = ("raised", "no_space")
 class ImportPrefetcher:
     """Traces and facts of files, to be taken in their order.
 
-    Without workers, where there is little to import, and for what only this process can read,
-    ``here`` imports.
+    Without workers, where there is little to import and no limit of memory, and for what only this process can
+    read, ``here`` imports.
     """
 
     def __init__(
@@ -55,7 +55,8 @@ class ImportPrefetcher:
         self._progress = _TotalProgress(files, report)
         self._apart: dict[str, tuple[ListedFile, str]] = {}
         self._begun = 0
-        self._all = keeper.link is not None
+        # A limit of memory is one of a worker: where it is reached, libraries may end their process.
+        self._all = keeper.link is not None or bool(keeper.settings.max_import_memory_bytes)
         if self._all or (keeper.settings.workers > 1 and _worthwhile(files)):
             missing = {
                 found.location: (found, path)

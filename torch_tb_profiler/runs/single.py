@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from torch_tb_profiler.errors import NotFound, ProfilerError, SidecarError, SourceError
+from torch_tb_profiler.errors import NotFound, OverLimit, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read_parts
 from torch_tb_profiler.runs.keeper import Keeper, text_bytes
@@ -17,6 +17,7 @@ from torch_tb_profiler.runs.merged import other_parts
 from torch_tb_profiler.runs.model import Opened, State, Worker
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
+from torch_tb_profiler.runs.worker import limited_memory
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places, sniff
 from torch_tb_profiler.sources.ascend_folder import TABLE, tables_beside
@@ -219,7 +220,7 @@ class _Loading:
                 return self._import(entry.found, None)
             return self._prefetcher.take(entry.found)
         except ProfilerError as error:
-            entry.fail(error.message)
+            entry.fail(str(error) if isinstance(error, OverLimit) else error.message)
         except Exception as error:  # one file that nobody foresaw must not hide the others
             entry.fail(f"The import raised {places.words(error)}.")
         return None
@@ -229,12 +230,13 @@ class _Loading:
         keeper, location = self._keeper, places.in_part(found.location, found.part)
 
         def build() -> OpenTrace:
-            parts = read_parts(location, keeper.settings, progress)
-            first = OpenTrace(*next(parts), Memo())
-            for other in parts:
-                part = outcome_of(*other).part
-                self._keep(replace(found, part=part), other)
-            return first
+            with limited_memory(keeper.settings):
+                parts = read_parts(location, keeper.settings, progress)
+                first = OpenTrace(*next(parts), Memo())
+                for other in parts:
+                    part = outcome_of(*other).part
+                    self._keep(replace(found, part=part), other)
+                return first
 
         def fits(kept: OpenTrace) -> bool:
             source = kept.trace.source
@@ -305,7 +307,8 @@ def _derived(
     opened: Opened, settings: Settings, product: DerivedProduct[T], progress: Report | None
 ) -> T:
     def build() -> T:
-        return product.build(opened.trace, opened.facts, settings, progress)
+        with limited_memory(settings):
+            return product.build(opened.trace, opened.facts, settings, progress)
 
     if not settings.use_cache or not opened.sidecar:
         return build()

@@ -22,7 +22,7 @@ import queue
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any
 
 from torch_tb_profiler.errors import OverLimit, ProfilerError
@@ -107,13 +107,35 @@ def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int
         if not memory_limit:
             answer(error="The import ran out of memory.", code="memory")
             return
-        over = OverLimit(
-            f"It needs more than {format_bytes(memory_limit)} of memory", MEMORY_SETTING
-        )
+        over = _over_memory(memory_limit)
         answer(error=str(over), code=over.code)
     except Exception as error:
         full = isinstance(error, OSError) and error.errno in FULL
         answer(error=_words(error), code="no_space" if full else "raised")
+
+
+@contextlib.contextmanager
+def limited_memory(settings: Settings) -> Iterator[None]:
+    """What this process allocates in the block is limited as it is in a worker process.
+
+    Raises:
+        OverLimit: it needs more than ``settings.max_import_memory_bytes``.
+    """
+    limit = settings.max_import_memory_bytes
+    usual = _limit_memory(limit + _own_memory()) if limit else None
+    try:
+        yield
+    except MemoryError:
+        _limit_memory(usual)  # there must be enough to say so
+        if usual is None:
+            raise
+        raise _over_memory(limit) from None
+    finally:
+        _limit_memory(usual)
+
+
+def _over_memory(limit: int) -> OverLimit:
+    return OverLimit(f"It needs more than {format_bytes(limit)} of memory", MEMORY_SETTING)
 
 
 def _own_memory() -> int:

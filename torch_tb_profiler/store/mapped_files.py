@@ -91,8 +91,8 @@ def _address(data: mmap.mmap) -> int:
 
 def _lay_zeros(address: int, libc: Any) -> bool:
     """Lay zeros over the pages of a mapped file from an address on; whether it is one."""
-    for path, begin, end, data in _mapped:
-        if begin <= address < end and data() is not None:
+    for path, begin, end, known in _mapped:
+        if begin <= address < end and (data := known()) is not None and not data.closed:
             page = address - address % mmap.PAGESIZE
             flags = mmap.MAP_PRIVATE | _FIXED | _ANONYMOUS
             laid = libc.mmap(page, end - page, mmap.PROT_READ, flags, -1, 0)

@@ -223,7 +223,7 @@ def _write_file(
         try:
             with os.fdopen(handle, "wb") as file:
                 _write_arrays(file, arrays, metadata)
-            os.replace(temporary, target)
+            _put(temporary, target)
             return
         except BaseException as error:
             with contextlib.suppress(OSError):
@@ -231,6 +231,14 @@ def _write_file(
             # Whoever tidies up after another process that was killed may take this file for that one's.
             if not (again and isinstance(error, FileNotFoundError)):
                 raise
+
+
+def _put(part: str, target: Path) -> None:
+    try:
+        os.replace(part, target)
+    except IsADirectoryError:
+        target.rmdir()
+        os.replace(part, target)
 
 
 def _write_arrays(file: Any, arrays: dict[str, Array], metadata: dict[str, str]) -> None:

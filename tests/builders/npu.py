@@ -24,6 +24,7 @@ from typing import Any, Literal
 Event = dict[str, Any]
 PYTHON, CANN, HARDWARE, COMMUNICATION, OVERLAP = 437675, 43767502, 43767504, 43767506, 4376751100
 BASE_US = 1_704_161_511_420_000
+_MM: dict[str, Any] = {"Input Dims": "64, 32;32,8;", "Input type": "float;float;Scalar"}
 MATMUL_US, COLLECTIVE_US = 400, 100
 
 
@@ -88,7 +89,7 @@ class Npu:
         matmul, collective = 2 * number, 2 * number + 1
         found = [
             _host(f"ProfilerStep#{number}", at, 1000, "cpu_op"),
-            _host("aten::mm", at + 100, 100, "cpu_op"),
+            _host("aten::mm", at + 100, 100, "cpu_op", **_MM),
             *([_host(operator, at + begin, 70, "cpu_op")] if self.inner else []),
             _host("Enqueue", at + 130, 10, "enqueue", correlation_id=self._number(number)),
             _host(

@@ -116,6 +116,15 @@ def test_a_collective_has_its_arguments_where_it_counts() -> None:
     assert derive(trace).summary["communication_backends"] == ["hccl"]
 
 
+def test_shapes_are_lists() -> None:
+    trace = read(Npu(steps=1).text())
+    table, named = trace["operator_args"], names(trace)
+    rows = {named[span]: row for row, span in enumerate(table["span"].tolist())}
+    row = rows["aten::mm"]
+    assert trace.strings[int(table["dims"][row])] == "[[64,32],[32,8],[]]"
+    assert trace.strings[int(table["types"][row])] == '["float","float","Scalar"]'
+
+
 def test_two_kernels_that_start_in_one_nanosecond_keep_their_operators() -> None:
     events = Npu(steps=1, tie="connection").events()
     named = [e for e in events if e["ph"] == "M"]

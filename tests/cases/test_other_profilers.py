@@ -241,9 +241,10 @@ def test_what_has_no_role_is_named_and_the_setting_gives_it_one(
     facts = derive(trace)
     assert writer_of(facts) == Writer.OTHER
     (device,) = missing(absent(facts), ("device",))
-    assert str(bare) in device.why
-    assert ("chip_op" in device.why) == (other > 0)
-    assert "No accelerator" not in device.why
+    assert str(bare) in device.what
+    assert ("chip_op" in device.what) == (other > 0)
+    assert "TORCH_TB_PROFILER_CATEGORIES" in device.why
+    assert "TORCH_TB_PROFILER_CATEGORIES" in device.call
     setting = next(key.setting for key in absent(facts) if hasattr(key, "setting"))
     mapped = of(events, categories=setting)
     assert sum(work(mapped).values()) == bare + other

@@ -20,7 +20,7 @@ from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.escapes import one_line
-from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING
+from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING, missing
 from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 from torch_tb_profiler.views.wire import Vocabulary
 
@@ -71,7 +71,9 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
         ("kernels", _kernels(context, selection)),
         (
             "missing",
-            ", ".join(MISSING[key].what.lower() for key in absent(facts) if key in MISSING),
+            ", ".join(
+                f"{gap.what[:1].lower()}{gap.what[1:]}" for gap in missing(absent(facts), MISSING)
+            ),
         ),
         (
             "defects",

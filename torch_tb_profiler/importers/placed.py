@@ -22,6 +22,7 @@ import numpy as np
 from torch_tb_profiler.importers.collectives_once import collective_args, collectives_once
 from torch_tb_profiler.importers.late_args import LATE_ARGS
 from torch_tb_profiler.importers.launch_in_name import launch_in_name
+from torch_tb_profiler.importers.npu_shapes import as_lists
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -205,8 +206,9 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
     tied = (late["link"] > 0) & (link[late["span"]] < 0)
     link[late["span"][tied]] = late["link"][tied]
     strings = StringBuilder(trace.strings)
-    collective = schema.COLLECTIVE_ARGS.empty()
+    collective, operators = schema.COLLECTIVE_ARGS.empty(), trace["operator_args"]
     if places.profiler.name == TORCH_NPU:
+        operators = as_lists(trace, strings)
         roles, counted = collectives_once(trace, roles, link)
         collective = collective_args(trace, late, counted, strings)
     work = row[np.isin(roles[row], DEVICE_ROLES)]
@@ -218,7 +220,7 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
     tables = {
         **trace.tables,
         "spans": spans.replace(role=roles, correlation=link, name=name, dur=dur),
-        "operator_args": _of_roles(trace["operator_args"], roles, Role.OPERATOR, Role.ANNOTATION),
+        "operator_args": _of_roles(operators, roles, Role.OPERATOR, Role.ANNOTATION),
         "device_args": _of_roles(_merged(trace["device_args"], arguments), roles, *DEVICE_ROLES),
         "collective_args": _merged(trace["collective_args"], collective),
     }
@@ -248,7 +250,7 @@ def _without_loss(spans: Table, late: Table, roles: Array) -> Ints:
     first = np.zeros(len(row), np.bool_)
     first[begins] = True
     dur[row] += below + whole - np.where(first, 0, np.r_[0, whole[:-1]][: len(row)])
-    return dur
+    return np.asarray(dur)
 
 
 def _by_task(trace: Trace, late: Table, roles: Array) -> None:

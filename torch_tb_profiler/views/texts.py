@@ -228,7 +228,8 @@ def _of_writer(lack: Missing, writer: Writer) -> Missing:
 def _unplaced(lack: Missing, unplaced: Unplaced) -> Missing:
     return structs.replace(
         lack,
-        why=f"{NO_KNOWN_WORK}, but the role of {unplaced} is unknown. {SETTING} tells it.",
+        what=f"The role of {unplaced}",
+        why=f"{NO_KNOWN_WORK}. {SETTING} tells the roles of categories and processes.",
         call=f"# the role of each: kernel, memcpy, memset, runtime, operator, annotation, other\n"
         f"export {SETTING}={shlex.quote(unplaced.setting)}"
         if unplaced.setting

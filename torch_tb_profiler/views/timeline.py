@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
+from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
@@ -124,10 +125,14 @@ def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str
         trace.strings[int(tracks[column][track])]
         for column in ("process_label", "process_name", "pid")
     )
+    words = vocabulary(facts)
+    of_other = bool(name) and writer_of(facts) in (Writer.TORCH_NPU, Writer.OTHER)
     text = " · ".join(dict.fromkeys(text for text in (label, name) if text))
     if not on_device:
-        return text
-    words = vocabulary(facts)
+        return name if of_other else text
+    if of_other and label:
+        # Other profilers divide what one device did over several processes.
+        return f"{named_device(words, label)}, {name}"
     return named_device(words, text) or (device_title(words, int(pid)) if pid.isdecimal() else "")
 
 

@@ -80,7 +80,7 @@ export function MissingList({ missing }: { missing: readonly Missing[] }) {
         <details key={item.key} class="missing">
           <summary>
             <Icon name="chevron" size={12} /> Not recorded: <strong>{item.what}</strong>.{" "}
-            <span class="missing-how">How to record it</span>
+            <span class="missing-how">{item.call ? "How to record it" : "Why"}</span>
           </summary>
           <p>{item.why}</p>
           {item.call ? <CodeBlock code={item.call} label="Copy the call" /> : null}

@@ -86,7 +86,7 @@ def find_writer(trace: Trace, workload: Workload) -> Writer:
     profiler = trace.header.get("profiler")
     if profiler == TORCH_NPU:
         return Writer.TORCH_NPU
-    if profiler in (known.name for known in PROFILERS) or _is_foreign(trace):
+    if any(known.name == profiler for known in PROFILERS) or _is_foreign(trace):
         return Writer.OTHER
     serving = workload.kind == WorkloadKind.SERVING
     roles = (Role.ANNOTATION, Role.OPERATOR, Role.PYTHON)

@@ -69,7 +69,7 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }) {
         <strong class="number">{meanText(side)}</strong>{" "}
         <span class="muted">{basisText(side)}</span>
       </p>
-      <p class="muted">{side.device ?? "no accelerator recorded"}</p>
+      <p class="muted">{side.device ?? "no known accelerator"}</p>
     </article>
   );
 }

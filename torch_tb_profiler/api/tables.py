@@ -44,7 +44,7 @@ from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
-from torch_tb_profiler.api.waiting import FleetPlace, one_fleet, path_insight
+from torch_tb_profiler.api.waiting import FleetPlace, expect_tied, one_fleet, path_insight
 from torch_tb_profiler.errors import BadRequest, NotReady
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.fleet import Fleet
@@ -109,6 +109,7 @@ def run_what_if(
     read = sum(trace is not None for trace in traces)
     if read < LEAST_RANKS:
         raise BadRequest("no-stragglers needs at least two ranks.", f"The run has {read}.")
+    expect_tied(fleet)
     found = run_document(Stragglers(fleet.figures, traces), ranks, applied)
     saved = found["measured_ns"] - found["predicted_ns"]
     keys = ("measured_ns", "replayed_ns", "replay_error", "predicted_ns", "low_ns", "high_ns")
@@ -142,6 +143,7 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
     path, figures = fleet.path, fleet.figures
     if path is None:
         raise NotReady("The workers of the run are still being read.")
+    expect_tied(fleet)
     first, last = bounds(chosen)
     count = len(path.begin)
     step = np.arange(count)[(first or 0) : count if last is None else last + 1]

@@ -93,6 +93,20 @@ def one_fleet(members: Sequence[FleetPlace], why: str) -> Fleet:
     return fleets[0]
 
 
+def expect_tied(fleet: Fleet) -> None:
+    """Expect ranks that are known to have waited for each other.
+
+    Raises:
+        BadRequest: there are none.
+    """
+    if not fleet.figures.tied.any():
+        names = ", ".join(worker for worker, _ in fleet.names[:4])
+        raise BadRequest(
+            f"No collective of two ranks could be matched ({names}): there is no path through all ranks.",
+            "Compare the recordings by `diff` or `experiments` instead.",
+        )
+
+
 def waiting_columns(member: FleetPlace) -> dict[str, Any]:
     """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
     trace, one entry per row of its ``collectives``.

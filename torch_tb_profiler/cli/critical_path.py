@@ -44,12 +44,13 @@ def reports(
         return
     asked = steps_option(options)
     chosen = None if asked.first is None else (asked.first, asked.last or 0)
-    for fleet in {id(fleet): fleet for fleet, _ in places}.values():
+    fleets = list({id(fleet): fleet for fleet, _ in places}.values())
+    for fleet in [one for one in fleets if one.figures.tied.any()] or fleets[:1]:
         try:
             path = tables.ranks_path(fleet, chosen)
         except IndexError as error:
             raise BadRequest(f"--steps: {error}.") from None
-        yield _run_report(run[0].opened, fleet, path, options.limit)
+        yield _run_report(run[0].opened, fleet, path, options.limit, len(fleets) > 1)
 
 
 def _report(context: TraceContext, place: FleetPlace, limit: int) -> Report:
@@ -60,11 +61,14 @@ def _report(context: TraceContext, place: FleetPlace, limit: int) -> Report:
     )
 
 
-def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int) -> Report:
+def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int, several: bool) -> Report:
+    """``several``: the run has other recordings, too."""
+    worker, span = fleet.names[0]
+    title = " · ".join((opened.run.name, worker, span)) if several else opened.run.name
     workers = [fleet.members[number] for number in fleet.place]
     clocks = zip(workers, fleet.figures.aligned, strict=True)
     return Report(
-        lambda: Document(opened.run.name, (), _run_blocks(path, limit)),
+        lambda: Document(title, (), _run_blocks(path, limit)),
         lambda: {
             "run": opened.run.name,
             "ranks": True,

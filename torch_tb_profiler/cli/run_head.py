@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Column, Document, Table, event_id
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.units import UNKNOWN, format_ns, format_share
+from torch_tb_profiler.runs.model import Opened, Run
+from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 
@@ -15,13 +15,31 @@ Traces = Sequence[tuple[Opened, FindingsPayload]]
 
 def run_head(traces: Traces) -> Document:
     """Several traces of one run, those with most recoverable time first."""
-    first = traces[0][0]
-    sizes = dict.fromkeys(
-        str(opened.worker.world_size) for opened, _ in traces if opened.worker.world_size
-    )
-    size = f" of {', '.join(sizes)}" if sizes else ""
-    head = f"{len(traces)} traces{size} ranks; each follows below, by rank."
-    return Document(first.run.name, (head,), (_findings(traces), _workers(traces)))
+    run = traces[0][0].run
+    head = f"{_counted(run, [opened for opened, _ in traces])}; each follows below."
+    return Document(run.name, (head, *run.remarks), (_findings(traces), _workers(traces)))
+
+
+def _counted(run: Run, traces: Sequence[Opened]) -> str:
+    """``4 recordings of 2 ranks``, ``4 recordings of 2 jobs with 2 ranks each``, ``3 recordings of separate processes``."""
+    jobs: dict[int, set[str]] = {}
+    for opened in traces:
+        jobs.setdefault(opened.worker.job, set()).add(opened.worker.name)
+    workers = {worker.name: worker for worker in run.workers}
+    recordings = f"{format_count(len(traces))} recording{'' if len(traces) == 1 else 's'}"
+    if all(len(names) == 1 for names in jobs.values()):
+        if len(jobs) == 1:
+            return f"{recordings} of one process"
+        return (
+            f"{recordings} of {format_count(len(jobs))} processes that nothing ties to each other"
+        )
+    if len(jobs) == 1:
+        [names] = jobs.values()
+        sizes = {size for name in names if (size := workers[name].world_size)}
+        of = f" of {format_count(max(sizes))}" if sizes and max(sizes) > len(names) else ""
+        return f"{recordings} of {format_count(len(names))}{of} ranks"
+    counts = ", ".join(format_count(len(names)) for names in jobs.values())
+    return f"{recordings} of {format_count(len(jobs))} jobs, with {counts} ranks"
 
 
 def _workers(traces: Traces) -> Table:

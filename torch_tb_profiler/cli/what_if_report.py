@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.what_if.changes import Applied, read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import preset_table, what_if_document, what_if_table
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places
+from torch_tb_profiler.api.waiting import expect_tied, fleet_places
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.tables import context_of
@@ -104,6 +104,7 @@ def run_reports(
 def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
     if len(fleet.place) < LEAST_RANKS:
         raise BadRequest("no-stragglers needs at least two ranks.", f"{opened.run.name} has one.")
+    expect_tied(fleet)
     ranks = [fleet.open_rank(number) for number in range(len(fleet.place))]
     names = [fleet.members[number].worker.rank for number in fleet.place]
     plain = run_document(Stragglers(fleet.figures, ranks), names, changes)

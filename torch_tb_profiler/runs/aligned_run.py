@@ -115,8 +115,9 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     earlier = runs.get(key)
     if earlier is not None:
         return earlier
-    matches = match_collectives([_collectives(o) for _, o in opened])
-    aligned = align([unix_begin(o.trace) for _, o in opened], matches)
+    begins = [unix_begin(o.trace) for _, o in opened]
+    matches = match_collectives([_collectives(o) for _, o in opened], begins)
+    aligned = align(begins, matches)
     ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
     names = tuple((c.worker.name, c.span.name) for c in members)
     places = tuple(i for i, _ in opened)

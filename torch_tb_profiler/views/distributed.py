@@ -138,7 +138,7 @@ def distributed_payload(
     late = next(iter(outliers(figures, measured(figures, "late"))), None)
     if late is not None:
         late = late._replace(rank=member[late.rank])
-    return msgspec.structs.replace(payload, headline=headline_of(payload, late))
+    return msgspec.structs.replace(payload, headline=headline_of(payload, late, figures.whole))
 
 
 def distributed_map_payload(

@@ -63,13 +63,15 @@ class _Held:
         return sum(item.held_ns for item in self.items)
 
 
-def headline_of(payload: DistributedPayload, late: Outlier | None = None) -> list[str]:
+def headline_of(
+    payload: DistributedPayload, late: Outlier | None = None, whole: bool = True
+) -> list[str]:
     """Who holds the others back, and why, the answer first; while workers are read, only that.
-    ``late``: who arrives far later than the others, a place in ``payload.workers``.
+    ``late``: who arrives far later than the others, a place in ``payload.workers``. ``whole``: no other rank can be the cause.
     """
     if payload.progress < 1:
         return ["The workers are still being read."]
-    return _judged(payload, _holders(payload.blame), late)
+    return _judged(payload, _holders(payload.blame), late, whole)
 
 
 def _holders(blame: Sequence[BlameItem]) -> list[_Held]:
@@ -93,7 +95,9 @@ def _usual(items: Sequence[BlameItem]) -> list[int]:
     return sorted(worker for worker, count in times.items() if 2 * count > len(items))
 
 
-def _judged(payload: DistributedPayload, held: Sequence[_Held], late: Outlier | None) -> list[str]:
+def _judged(
+    payload: DistributedPayload, held: Sequence[_Held], late: Outlier | None, whole: bool
+) -> list[str]:
     workers = payload.workers
     if not any(worker.collectives for worker in workers):
         return ["No communication was recorded."]
@@ -102,6 +106,13 @@ def _judged(payload: DistributedPayload, held: Sequence[_Held], late: Outlier | 
     if not payload.matched:
         return [
             "No collective could be matched across the workers, so who waits for whom is not known."
+        ]
+    if not whole:
+        ranks, world = payload.ready, payload.world_size or 0
+        of = f" of {format_count(world)}" if world > ranks else ""
+        return [
+            f"From {format_count(ranks)}{of} ranks nobody is named as the cause: one that was not recorded may have"
+            " kept these waiting."
         ]
     rests = _rests_on(payload)
     doubt = [f"This {rests}."] if rests else []

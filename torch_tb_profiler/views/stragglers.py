@@ -49,6 +49,8 @@ def stragglers_payload(
     """The payload of a run; ``workers``: rank, worker and span of each rank. Runs of more spans are refused."""
     if len(workers) < LEAST_RANKS:
         return without_simulation(path, 1.0, "There is only one rank to look at.")
+    if not figures.tied.any():
+        return without_simulation(path, 1.0, "No collective of two ranks could be matched.")
     spans = sum(rank.spans for rank in figures.ranks)
     if spans > most_spans or spans * (len(workers) + MOST_NAMES) > MOST_SIMULATED:
         return without_simulation(

@@ -87,7 +87,11 @@ class Blame:
 def blames(
     figures: RunFigures, path: RanksPath, open_rank: Callable[[int], RankTrace | None]
 ) -> tuple[Blame, ...]:
-    """The rank that holds each step back, in the order of the steps; none where no rank does or none compares."""
+    """The rank that holds each step back, in the order of the steps; none where no rank does or none compares, and none at
+    all while somebody may be missing who kept them waiting.
+    """
+    if not figures.whole:
+        return ()
     work, told = _Work(figures), _Told(path, open_rank)
     time = path.end - path.start
     bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
@@ -135,7 +139,8 @@ class _Work:
         key = np.ravel_multi_index((step, rank, cause), shape) if time.size else step
         self._sums = sum_by(key, steps * ranks * len(PathCause), time).reshape(shape)
         self._present = np.zeros(shape[:2], np.bool_)
-        for number, place in enumerate(figures.steps.place):
+        for number in np.flatnonzero(figures.tied).tolist():
+            place = figures.steps.place[number]
             self._present[place[place >= 0], number] = True
         self._ranks = ranks
 

@@ -110,7 +110,9 @@ class RanksWalk:
                 [own.step_end for own in figures.ranks],
             )
         )
-        known = np.flatnonzero(place >= 0)
+        # Steps of ranks that nothing ties to each other have no common path.
+        alone = len(figures.ranks) < 2
+        known = np.flatnonzero((place >= 0) & (alone | figures.tied[rank]))
         latest = largest_by(place[known], count, end[known])
         last = np.append(rank[known], -1)[latest]
         begin = np.full(count, np.iinfo(np.int64).max)

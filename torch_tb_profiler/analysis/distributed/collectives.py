@@ -1,8 +1,9 @@
 """The collectives of a trace, and which of them are the same on several ranks.
 
 A collective is identified by its process group (name and ranks), its kind, and its sequence number
-in the group, or else its position among those of its group and kind. Positions are comparable only
-between ranks that recorded equally many::
+in the group. Without a number those are the same that overlap in time on the Unix clocks (``by_clock.py``); where no clock
+tells, their position among those of their group and kind decides, which is comparable only between ranks that recorded
+equally many::
 
     rank 0   allreduce  allreduce  broadcast       ranks 0 and 1 match in all three
     rank 1   allreduce  allreduce  broadcast
@@ -25,6 +26,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.distributed.by_clock import by_clock
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
@@ -100,13 +102,14 @@ class Collectives:
     row: rows of spans.
     label: index into ``labels``.
     sequence: number in the group, −1 unknown.
-    end: ns.
+    start, end: ns.
     """
 
     labels: tuple[Label, ...]
     row: Ints
     label: Ints
     sequence: Ints
+    start: Ints
     end: Ints
 
 
@@ -314,13 +317,15 @@ def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectiv
             number[index] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
     label = number[combination]
     is_matched = label >= 0
-    row, end = row[is_matched], (spans["start"][row] + spans["dur"][row])[is_matched]
+    row = row[is_matched]
+    start, dur = spans["start"][row], spans["dur"][row]
     return Collectives(
         tuple(labels),
         row,
         label[is_matched],
         argument_column(arguments, argument, "sequence")[is_matched],
-        end,
+        start,
+        start + dur,
     )
 
 
@@ -362,8 +367,10 @@ def ranks_of_groups(trace: Trace) -> dict[str, tuple[int, ...]]:
     return {group.name: group.ranks for group in listed_groups(trace) if group.ranks}
 
 
-def match_collectives(ranks: Sequence[Collectives]) -> Matches:
-    """Which collectives are the same on several ranks of a run."""
+def match_collectives(ranks: Sequence[Collectives], begins: Sequence[int | None] = ()) -> Matches:
+    """Which collectives are the same on several ranks of a run. ``begins``: Unix time of the first event of each, ns; None
+    unknown.
+    """
     labels: dict[Label, int] = {}
     global_label = [
         np.array([labels.setdefault(label, len(labels)) for label in collectives.labels], np.int64)[
@@ -375,20 +382,23 @@ def match_collectives(ranks: Sequence[Collectives]) -> Matches:
     if not len(of_rank):
         none = np.zeros(0, np.int64)
         return Matches((), len(ranks), *(none,) * 6)
-    label, sequence, row, end = (
-        np.concatenate(parts)
-        for parts in (
-            global_label,
-            [c.sequence for c in ranks],
-            [c.row for c in ranks],
-            [c.end for c in ranks],
-        )
+    label = np.concatenate(global_label)
+    sequence, row, start, end = (
+        np.concatenate([getattr(c, name) for c in ranks])
+        for name in ("sequence", "row", "start", "end")
     )
     _, kind = group_rows((label, sequence))
     _, cell = group_rows((of_rank, kind))
     position = occurrences(cell)
     count = np.bincount(cell)[cell].astype(np.int64)
     agreed = count == _usual(of_rank, kind, count)[kind]
+    offset = np.array([-1 if b is None else b for b in begins] or [-1] * len(ranks), np.int64)
+    timed = (sequence < 0) & (offset >= 0)[of_rank]
+    if timed.any():
+        begin = offset[of_rank[timed]]
+        position[timed], agreed[timed] = by_clock(
+            kind[timed], of_rank[timed], start[timed] + begin, end[timed] + begin, agreed[timed]
+        )
     first, column = group_rows((kind[agreed], position[agreed]))
     shared = np.bincount(column, minlength=len(first)) > 1
     of_rank, row, end, label, sequence, position = (

@@ -59,7 +59,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
     considered = [matchable(rank, most) for rank in ranks]
     labelled = sum(int((rank.label >= 0).sum()) for rank in ranks)
     cut = labelled - sum(len(collectives.row) for collectives in considered)
-    matches = match_collectives(considered)
+    matches = match_collectives(considered, [rank.begin for rank in ranks])
     arguments, group = _differ(ranks, matches), _too_many(ranks, matches)
     good = ~(arguments | group)
     matching = matches.take(good)

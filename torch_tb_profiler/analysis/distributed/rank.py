@@ -248,7 +248,8 @@ def matchable(rank: Rank, most: int) -> Collectives:
     )
     # Each end of a transfer counts its own calls.
     sequence = np.where(transfer[rank.label[index]], -1, rank.sequence[index])
-    return Collectives(rank.labels, index, rank.label[index], sequence, rank.end[index])
+    start, end = rank.start[index], rank.end[index]
+    return Collectives(rank.labels, index, rank.label[index], sequence, start, end)
 
 
 def _devices(table: Table, texts: list[str]) -> tuple[Device, ...]:

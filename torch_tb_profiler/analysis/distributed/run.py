@@ -20,8 +20,9 @@ from torch_tb_profiler.analysis.distributed.steps import (
     overlap_shares,
     waiting_shares,
 )
+from torch_tb_profiler.analysis.distributed.ties import is_whole, tied
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 
 MOST_CELLS = 1 << 20
 """Ranks × steps."""
@@ -35,6 +36,8 @@ class RunFigures:
     overlap, waiting: ns of shape (ranks, steps) by name, −1 where a rank has no such step.
     skew: how far apart the recordings started, ns; None if the clocks are not aligned.
     left_out: number of matched collectives that the profilers' start distorts.
+    tied: the ranks that matched collectives join, bool of shape (ranks,). whole: whether nobody else can have kept these
+    waiting, so that one of them can be named as the cause.
     """
 
     ranks: tuple[Rank, ...]
@@ -47,6 +50,8 @@ class RunFigures:
     operations: tuple[Operation, ...]
     skew: int | None
     left_out: int
+    tied: Mask
+    whole: bool
 
 
 def run_figures(ranks: Sequence[Rank]) -> RunFigures:
@@ -54,8 +59,10 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
     matched = match_ranks(ranks)
     aligned = align([rank.begin for rank in ranks], matched.matches)
     waits = wait_times(ranks, matched.matches, aligned)
-    steps = common_steps(ranks, min(MOST_STEPS, max(1, MOST_CELLS // max(1, len(ranks)))))
-    tied = [clock.offset for clock in aligned if clock.method != "none"]
+    most = min(MOST_STEPS, max(1, MOST_CELLS // max(1, len(ranks))))
+    steps = common_steps(ranks, most, aligned)
+    offsets = [clock.offset for clock in aligned if clock.method != "none"]
+    together = tied(matched.matches)
     return RunFigures(
         tuple(ranks),
         tuple(aligned),
@@ -65,6 +72,8 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
         overlap_shares(ranks, steps),
         waiting_shares(ranks, steps, matched.matches, waits),
         tuple(operations(ranks, matched.matches, waits)),
-        max(tied) - min(tied) if len(tied) > 1 and len(tied) == len(ranks) else None,
+        max(offsets) - min(offsets) if 1 < len(offsets) == len(ranks) else None,
         int(waits.spoiled.sum()),
+        together,
+        is_whole(ranks, together),
     )

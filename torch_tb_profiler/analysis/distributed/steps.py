@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.waiting import Waits
@@ -28,31 +29,57 @@ class CommonSteps:
     cut: int
 
 
-def common_steps(ranks: Sequence[Rank], most: int) -> CommonSteps:
-    """Match steps by number; without numbers by name; if a rank repeats a name, by position.
+def common_steps(
+    ranks: Sequence[Rank], most: int, clocks: Sequence[ClockOffset] = ()
+) -> CommonSteps:
+    """Match steps by number; without numbers by name; if a rank repeats a name, by position, counted from the step of the
+    rank with most steps that was taken at the same time.
 
-    ``most``: number of steps that are kept, the first ones.
+    ``most``: number of steps that are kept, the first ones. ``clocks``: of each rank, where they are known.
     """
     numbered = all(number >= 0 for rank in ranks for number in rank.step_number) and all(
         len(set(rank.step_number)) == len(rank.step_number) for rank in ranks
     )
     named = all(len(set(rank.step_name)) == len(rank.step_name) for rank in ranks)
+    first = [0] * len(ranks) if numbered or named else _first_steps(ranks, clocks)
     names: dict[object, str] = {}
-    for rank in ranks:
+    for rank, begin in zip(ranks, first, strict=True):
         for step, name in enumerate(rank.step_name):
-            names.setdefault(_key(rank, step, numbered, named), name)
-    keys = sorted(names, key=lambda key: (isinstance(key, str), key)) if numbered else list(names)
+            names.setdefault(_key(rank, step, numbered, named, begin), name)
+    in_order = numbered or not named
+    keys = sorted(names, key=lambda key: (isinstance(key, str), key)) if in_order else list(names)
     index_of = {key: index for index, key in enumerate(keys[:most])}
     indices = []
-    for rank in ranks:
-        own = [_key(rank, step, numbered, named) for step in range(len(rank.step_name))]
+    for rank, begin in zip(ranks, first, strict=True):
+        steps = range(len(rank.step_name))
+        own = [_key(rank, step, numbered, named, begin) for step in steps]
         indices.append(np.array([index_of.get(key, -1) for key in own], np.int64))
     kept = tuple(names[key] for key in keys[:most])
     return CommonSteps(kept, tuple(indices), max(0, len(keys) - most))
 
 
-def _key(rank: Rank, step: int, numbered: bool, named: bool) -> object:
-    return rank.step_number[step] if numbered else rank.step_name[step] if named else step
+def _key(rank: Rank, step: int, numbered: bool, named: bool, first: int) -> object:
+    return rank.step_number[step] if numbered else rank.step_name[step] if named else first + step
+
+
+def _first_steps(ranks: Sequence[Rank], clocks: Sequence[ClockOffset]) -> list[int]:
+    """Of each rank which step of the rank with most steps is its first, by the clocks; 0 where they do not tell."""
+    most = max(range(len(ranks)), key=lambda i: len(ranks[i].step_start), default=0)
+    if len(clocks) != len(ranks) or not clocks or clocks[most].method == "none":
+        return [0] * len(ranks)
+    first = []
+    for rank, clock in zip(ranks, clocks, strict=True):
+        longest, ahead = ranks[most], clock.offset - clocks[most].offset
+        other = longest.step_start
+        if clock.method == "none" or not len(rank.step_start) or not len(other):
+            first.append(0)
+            continue
+        middle = (rank.step_start + rank.step_end) // 2 + ahead
+        place = np.maximum(np.searchsorted(other, middle, "right") - 1, 0)
+        same = np.flatnonzero((other[place] <= middle) & (middle <= longest.step_end[place]))
+        # The median bears steps that one of them did not record.
+        first.append(round(float(np.median(place[same] - same))) if len(same) else 0)
+    return first
 
 
 def step_of(steps: CommonSteps, rank: int, own: Ints) -> Ints:

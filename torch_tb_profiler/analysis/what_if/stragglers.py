@@ -77,6 +77,7 @@ class Stragglers:
 
     def __init__(self, figures: RunFigures, traces: Sequence[RankTrace | None]) -> None:
         self._figures = figures
+        traces = [one if figures.tied[number] else None for number, one in enumerate(traces)]
         self._traces = [one for one in traces if one is not None]
         self._graph = build_ranks(figures, traces)
         self._names, self._pieces = self._gathered()

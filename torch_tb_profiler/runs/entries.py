@@ -238,7 +238,7 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     workers, placed = [], {}
     for process in decision.processes:
         files = _in_order([entries[i] for i in process.files])
-        told = [_told(e.name, process.several_names) for e in files]
+        told = [_told(e.name, process.called_after) for e in files]
         spans = tuple(
             _span(e, n, i)
             for i, (e, n) in enumerate(zip(files, names.span_names(told), strict=True))
@@ -287,10 +287,11 @@ def _in_order(files: Sequence[Entry]) -> list[Entry]:
     )
 
 
-def _told(name: names.TraceName, several: bool) -> names.TraceName:
-    """A name whose recording tells the worker, too, where a process has several."""
-    own = "-".join(filter(None, (name.recording, name.worker))) if several else name.recording
-    return replace(name, recording=own)
+def _told(name: names.TraceName, called: str) -> names.TraceName:
+    """A name whose recording tells the worker, too, where its process is called otherwise."""
+    if name.worker == called:
+        return name
+    return replace(name, recording="-".join(filter(None, (name.recording, name.worker))))
 
 
 def _places(workers: Sequence[str]) -> dict[str, tuple[tuple[str, int], ...]]:

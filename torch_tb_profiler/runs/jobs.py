@@ -64,7 +64,7 @@ class Process:
     """One process and its recordings, as the catalogue shows them.
 
     files: indices into the files. job: numbers from 0, or ``UNDECIDED``. source: what tells the rank. extra: its files
-    hold no traces. several_names: they have different names, so that these tell the recordings apart.
+    hold no traces. called_after: what the names of its first files call it; that of others tells their recordings.
     """
 
     worker: str
@@ -74,7 +74,7 @@ class Process:
     source: names.RankSource
     world_size: int | None
     extra: bool = False
-    several_names: bool = False
+    called_after: str = ""
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,11 @@ class _Deciding:
         self._of_names(by_name)
         for worker, members in self._by_worker(alone).items():
             self._add(worker, members, self._next_job(), self._rank_of(members[0]))
+        if not self._remarks and not open_ones and self._jobs == len(self._processes) > 1:
+            self._remarks.append(
+                f"Nothing ties the recordings of these {len(self._processes)} processes to each other: they are no ranks of"
+                " one job, nobody waits for another, and Diff and Experiments compare them."
+            )
         self._undecided(open_ones)
         self._extras()
         return Decision(tuple(self._distinct()), tuple(self._remarks))
@@ -297,10 +302,9 @@ class _Deciding:
         for i in members:
             by_rank.setdefault(self._ranks[i].number, []).append(i)
         for own in by_rank.values():
-            workers = {self._files[i].name.worker for i in own}
-            rank = self._ranks[own[0]]
-            worker = workers.pop() if len(workers) == 1 else f"rank{rank.number}"
-            self._add(worker, own, job, rank)
+            # The name that it had before the others were imported, so that links to it stay.
+            worker = min((self._files[i].name.worker for i in own), key=names.natural)
+            self._add(worker, own, job, self._ranks[own[0]])
 
     def _undecided(self, members: Sequence[int]) -> None:
         """Files that are not imported: recordings of the process of their name, or of one of unknown job."""
@@ -363,12 +367,8 @@ class _Deciding:
     def _add(
         self, worker: str, own: Sequence[int], job: int, rank: _Rank, *, extra: bool = False
     ) -> None:
-        several = len({self._files[i].name.worker for i in own}) > 1
-        self._processes.append(
-            Process(
-                worker, tuple(own), job, rank.number, rank.source, rank.world_size, extra, several
-            )
-        )
+        known = (rank.number, rank.source, rank.world_size)
+        self._processes.append(Process(worker, tuple(own), job, *known, extra, worker))
 
     def _distinct(self) -> list[Process]:
         """The processes, each with a name of its own: where two have one name, with what names their only recording."""

@@ -41,14 +41,27 @@ MOST_NAMED = 3
 _COMMUNICATION = "Libraries whose collectives were seen in the trace."
 
 
+_RANK_FROM = {
+    "distributedInfo": "As the trace says.",
+    "file name": "By the name of its file.",
+    "order": "A guess: counted through in the order of the names.",
+}
+
+
+PROVISIONAL = (
+    "Other files of this run are still to be imported: whose recordings they are may change."
+)
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where a trace stands in its run, as the catalogue found it."""
+    """Where a trace stands in its run, as the catalogue found it; ``remarks`` on whose recordings the run's files are."""
 
     workers: int
     rank: int | None
     rank_source: str
     world_size: int | None
+    remarks: tuple[str, ...] = ()
 
 
 def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
@@ -75,7 +88,7 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
         average=mean,
         devices=devices,
         health=health,
-        notes=_notes(facts, steps),
+        notes=[*place.remarks, *_notes(facts, steps)],
         missing=missing(lacking, RECORDED),
     )
 
@@ -111,7 +124,7 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
     lines = [
         ("Workload", kind, workload.evidence),
         ("Workers", place.workers, "Processes of this run that left a trace."),
-        ("Rank", rank, f"Known from: {place.rank_source}."),
+        ("Rank", rank, _RANK_FROM.get(place.rank_source, "")),
         (
             "World size",
             world,

@@ -87,20 +87,27 @@ class SpanItem(Wire, frozen=True, kw_only=True):
 
 
 class WorkerItem(Wire, frozen=True, kw_only=True):
-    """One process of a run, its spans in time order."""
+    """One process of a run, its spans in time order. ``job``: workers of one number are ranks of one job; -1: not known yet,
+    as its files are not imported.
+    """
 
     name: str
     rank: int | None
     rank_source: RankSource
     world_size: int | None
+    job: int
     spans: list[SpanItem]
 
 
 class RunItem(Wire, frozen=True, kw_only=True):
-    """A directory that holds traces. ``synthetic``: its traces say that a program made them up."""
+    """A directory that holds traces. ``synthetic``: its traces say that a program made them up. ``remarks``: what its files
+    contradict or leave open about whose recordings they are; ``provisional``: imports to come may change that.
+    """
 
     name: str
     synthetic: bool
+    provisional: bool
+    remarks: list[str]
     workers: list[WorkerItem]
 
 

@@ -35,7 +35,7 @@ from torch_tb_profiler.views.iterations import iterations_payload
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.module import module_payload, module_tree
 from torch_tb_profiler.views.operators import operator_payload
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.overview import PROVISIONAL, Place, overview_payload
 from torch_tb_profiler.views.ranges import ranges_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.what_if import what_if_payload
@@ -52,8 +52,8 @@ _ENDINGS: dict[FileFormat, tuple[str, str]] = {
 
 
 def _workers(backend: Backend, opened: Opened) -> Hashable:
-    """The number of workers may grow while the trace stays the same."""
-    return len(opened.beside)
+    """What is known of the others may change while the trace stays the same."""
+    return len(opened.beside), opened.worker, opened.run.remarks, opened.run.provisional
 
 
 def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
@@ -78,8 +78,10 @@ def overview(opened: Opened, steps: Steps) -> wire.OverviewPayload:
     """Configuration, steps with their eight categories, the average of the selected steps, the
     figures of each device, defects, and what was not recorded with the call that records it.
     """
-    worker = opened.worker
-    place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
+    worker, run = opened.worker, opened.run
+    remarks = (*run.remarks, *((PROVISIONAL,) if run.provisional else ()))
+    known = worker.rank, worker.rank_source, worker.world_size
+    place = Place(len(opened.beside), *known, remarks)
     return overview_payload(opened.facts, chosen(opened, steps), place)
 
 

@@ -1224,19 +1224,22 @@ export interface SpanItem {
   bytes: number;
 }
 
-/** One process of a run, its spans in time order. */
+/** One process of a run, its spans in time order. `job`: workers of one number are ranks of one job; -1: not known yet, as its files are not imported. */
 export interface WorkerItem {
   name: string;
   rank: number | null;
   rank_source: RankSource;
   world_size: number | null;
+  job: number;
   spans: SpanItem[];
 }
 
-/** A directory that holds traces. `synthetic`: its traces say that a program made them up. */
+/** A directory that holds traces. `synthetic`: its traces say that a program made them up. `remarks`: what its files contradict or leave open about whose recordings they are; `provisional`: imports to come may change that. */
 export interface RunItem {
   name: string;
   synthetic: boolean;
+  provisional: boolean;
+  remarks: string[];
   workers: WorkerItem[];
 }
 

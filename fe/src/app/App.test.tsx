@@ -20,6 +20,7 @@ const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof s
   rank,
   rank_source: "order" as const,
   world_size: null,
+  job: 0,
   spans,
 });
 const RUNS: RunsPayload = {
@@ -30,9 +31,17 @@ const RUNS: RunsPayload = {
     {
       name: "good",
       synthetic: true,
+    provisional: false,
+    remarks: [],
       workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))],
     },
-    { name: "bad", synthetic: false, workers: [worker("w0", null, span("1", "failed"))] },
+    {
+      name: "bad",
+      synthetic: false,
+      provisional: false,
+      remarks: [],
+      workers: [worker("w0", null, span("1", "failed"))],
+    },
   ],
 };
 

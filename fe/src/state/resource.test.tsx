@@ -16,6 +16,7 @@ function catalogue(state: SpanState, bytes = 10): { payload: RunsPayload; error:
     rank: 0,
     rank_source: "order" as const,
     world_size: 1,
+    job: 0,
     spans: [span],
   };
   return {
@@ -23,7 +24,7 @@ function catalogue(state: SpanState, bytes = 10): { payload: RunsPayload; error:
       version: "1",
       scanning: false,
       logdirs: [],
-      runs: [{ name: "r", synthetic: false, workers: [worker] }],
+      runs: [{ name: "r", synthetic: false, provisional: false, remarks: [], workers: [worker] }],
     },
     error: null,
   };

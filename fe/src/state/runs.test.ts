@@ -15,6 +15,7 @@ const worker = (name: string, ...spans: ReturnType<typeof span>[]): WorkerItem =
   rank: null,
   rank_source: "order",
   world_size: null,
+  job: 0,
   spans,
 });
 const PAYLOAD: RunsPayload = {
@@ -25,9 +26,17 @@ const PAYLOAD: RunsPayload = {
     {
       name: "a",
       synthetic: false,
+      provisional: false,
+      remarks: [],
       workers: [worker("w0", span("1", "failed"), span("2")), worker("w1", span("9"))],
     },
-    { name: "b", synthetic: false, workers: [worker("w0", span("1", "failed"))] },
+    {
+      name: "b",
+      synthetic: false,
+      provisional: false,
+      remarks: [],
+      workers: [worker("w0", span("1", "failed"))],
+    },
   ],
 };
 
@@ -91,7 +100,15 @@ describe("pollRuns", () => {
   it("asks more often while something is imported and seldom while the page is hidden", async () => {
     answer({
       ...PAYLOAD,
-      runs: [{ name: "a", synthetic: false, workers: [worker("w", span("1", "importing"))] }],
+      runs: [
+        {
+          name: "a",
+          synthetic: false,
+          provisional: false,
+          remarks: [],
+          workers: [worker("w", span("1", "importing"))],
+        },
+      ],
     });
     end = pollRuns();
     await vi.advanceTimersByTimeAsync(POLL.busy * 2 + 10);

@@ -41,6 +41,13 @@ export function find(payload: RunsPayload | null, selection: Selection): Found {
   return { run, worker, span };
 }
 
+/** The workers of the selected one's job, itself among them; those of unknown job may belong to it. */
+export function besideOf(payload: RunsPayload | null, selection: Selection): WorkerItem[] {
+  const { run, worker } = find(payload, selection);
+  if (!run || !worker) return [];
+  return run.workers.filter(({ job }) => job === worker.job || job < 0 || worker.job < 0);
+}
+
 /**
  * Fills what a selection leaves open: the first run, its first worker, its first span that is no failure.
  *

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.analysis.distributed.written_ranks import Call, rank_of
+from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of
 from tests.builders.listed import trace_listed
+from tests.examples import examples
 from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
 from torch_tb_profiler.analysis.distributed.rank import Rank
@@ -33,11 +36,41 @@ def test_sequence_numbers_bear_a_late_begin() -> None:
     ]
 
 
-def test_places_count_only_where_the_numbers_agree() -> None:
+def test_without_clocks_places_count_only_where_the_numbers_agree() -> None:
     two, three = ([Call("all_reduce", 10 * n, 5) for n in range(count)] for count in (2, 3))
-    run_matches = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
+    run_matches = match_ranks([rank_of(i, own, None) for i, own in enumerate((two, two, three))])
     assert places(run_matches) == [[0, 0, -1], [1, 1, -1]]
     assert [(u.counts, u.reason) for u in run_matches.unmatched] == [({0: 2, 1: 2, 2: 3}, "counts")]
+
+
+def test_by_the_clocks_those_match_that_overlap() -> None:
+    two, three = ([Call("all_reduce", 10 * n, 5) for n in range(count)] for count in (2, 3))
+    run_matches = match_ranks([rank_of(0, two), rank_of(1, two), rank_of(2, three)])
+    assert places(run_matches) == [[0, 0, 0], [1, 1, 1]]
+    late = rank_of(1, three, UNIX + 10)
+    assert places(match_ranks([rank_of(0, three), late])) == [[1, 0], [2, 1]]
+    alone = [Call("all_reduce", at, 5) for at in (0, 20)]
+    assert places(match_ranks([rank_of(0, three), rank_of(1, alone)])) == [[0, 0], [2, 1]]
+
+
+@examples(100)
+@given(
+    st.lists(st.integers(1, 50), min_size=3, max_size=30),
+    st.lists(st.sets(st.integers(0, 29)), min_size=2, max_size=5),
+    st.lists(st.integers(-2, 2), min_size=5, max_size=5),
+)
+def test_whatever_ranks_did_not_record_no_two_that_are_apart_match(
+    gaps: list[int], missing: list[set[int]], skews: list[int]
+) -> None:
+    """Each lasts 10 ns; gaps between them are longer than what clocks differ by."""
+    begins = [sum(gaps[: i + 1]) + 20 * i for i in range(len(gaps))]
+    kept = [[i for i in range(len(begins)) if i not in lost] for lost in missing]
+    ranks = [
+        rank_of(r, [Call("all_reduce", begins[i], 10) for i in own], UNIX + skews[r])
+        for r, own in enumerate(kept)
+    ]
+    for row in places(match_ranks(ranks)):
+        assert len({kept[rank][i] for rank, i in enumerate(row) if i >= 0}) == 1
 
 
 def test_other_bytes_or_another_type_are_another_collective() -> None:

@@ -2,7 +2,7 @@
 
 import type { CriticalPathPayload } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
-import { find, runsStore } from "../../state/runs";
+import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyRow, viewQuery, withRow, type ViewProps } from "../../state/view";
 import { Figure, Panel, StackedBars } from "../../widgets";
@@ -26,10 +26,7 @@ import { WhatIf } from "./what_if";
 
 export function CriticalPathView(props: ViewProps) {
   const { selection, params } = props;
-  const several = useStore(
-    runsStore,
-    ({ payload }) => (find(payload, selection).run?.workers.length ?? 0) > 1,
-  );
+  const several = useStore(runsStore, ({ payload }) => besideOf(payload, selection).length > 1);
   const all = params.ranks === "all";
   return (
     <div class="view">

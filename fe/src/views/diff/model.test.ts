@@ -28,6 +28,7 @@ const worker = (
   rank,
   rank_source: rank === null ? "order" : "distributedInfo",
   world_size: null,
+  job: 0,
   spans: spans.map((span) => ({
     name: span,
     label: span,
@@ -41,7 +42,13 @@ const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): 
   version: "1",
   scanning: false,
   logdirs: [],
-  runs: found.map(([name, workers]) => ({ name, workers: [...workers], synthetic: false })),
+  runs: found.map(([name, workers]) => ({
+    name,
+    workers: [...workers],
+    synthetic: false,
+    provisional: false,
+    remarks: [],
+  })),
 });
 const at = (
   run: string,

@@ -15,11 +15,14 @@ const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", 
 const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
   name,
   synthetic: false,
+  provisional: false,
+  remarks: [],
   workers: workers.map((worker) => ({
     name: worker,
     rank: null,
     rank_source: "order",
     world_size: null,
+    job: 0,
     spans: [span],
   })),
 });

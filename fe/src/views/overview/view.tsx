@@ -7,7 +7,7 @@ import { formatCount, formatTime } from "../../base/units";
 import { capitalised, stepName } from "../../base/words";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyRow, viewQuery, type ViewProps, withRow } from "../../state/view";
-import { find, runsStore } from "../../state/runs";
+import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { Button, Panel, Segmented, Skeleton, Term } from "../../widgets";
 import { basisText, togetherText } from "../findings/model";
@@ -23,10 +23,7 @@ import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart }
 /** Of the chosen worker, or of all of its run. */
 export function OverviewView(props: ViewProps) {
   const { selection, params, setParam } = props;
-  const workers = useStore(
-    runsStore,
-    ({ payload }) => find(payload, selection).run?.workers.length ?? 0,
-  );
+  const workers = useStore(runsStore, ({ payload }) => besideOf(payload, selection).length);
   if (workers < 2) return <OfWorker {...props} />;
   const all = params.of === "ranks";
   const choice = (

@@ -135,6 +135,7 @@ const item = (rank: number): WorkerItem => ({
   rank,
   rank_source: "distributedInfo",
   world_size: 1024,
+  job: 0,
   spans: [{ name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 }],
 });
 const WORKERS = Array.from({ length: 1024 }, (_, rank) => item(rank));

@@ -191,3 +191,15 @@ def test_a_merged_file_of_another_time_is_no_copy(tmp_path: Path, settings: Sett
     write(files[2], content)
     found = [item for item in load_all(str(tmp_path / "run"), settings) if isinstance(item, Opened)]
     assert len(found) == 4
+
+
+def test_ranks_of_one_file_are_compared_each_with_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path / "m.json", document(combined(rank(MM), rank(RELU)), rank=0, world=2))
+    assert main(["diff", str(path), str(path), "--format", "json"]) == 0
+    workers = msgspec.json.decode(capsys.readouterr().out)["workers"]
+    kernel_ns = [
+        [worker[side]["steps"][0]["categories_ns"]["kernel"] for side in "ab"] for worker in workers
+    ]
+    assert kernel_ns == [[100_000, 100_000], [200_000, 200_000]]

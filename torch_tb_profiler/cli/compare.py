@@ -41,12 +41,12 @@ def print_comparison(
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
     matching = match_traces(*traces)
     # A trace compared with itself is analysed once.
-    once: dict[str, TraceContext] = {}
+    once: dict[tuple[str, str], TraceContext] = {}
     as_json = options.format == "json"
     pairs = []
     for places in matching.pairs:
         a, b = (
-            once.setdefault(side[i].opened.span.location, side[i])
+            once.setdefault((side[i].opened.span.location, side[i].opened.worker.name), side[i])
             for side, i in zip(sides, places, strict=True)
         )
         pairs.append(_pair(a, b, options, alone=len(matching.pairs) == 1))

@@ -149,6 +149,7 @@ def _content(opened: Opened) -> tuple[object, ...]:
     trace = opened.trace
     return (
         opened.span.location,
+        opened.facts.summary.get("part", ""),
         opened.span.bytes,
         trace.entries,
         trace.origin_ns,

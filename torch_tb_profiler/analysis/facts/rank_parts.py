@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.merged_ranks import MergedRanks, find_ranks
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
-from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.defects import SEVERAL_PROCESSES, DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -40,7 +40,8 @@ class RankPart:
 
 def rank_parts(trace: Trace) -> Iterator[RankPart]:
     """The ranks of a merged file, one at a time, then what belongs to none; nothing for a file of one rank."""
-    ranks = find_ranks(trace)
+    # What databases of profilers hold of several processes their importers say, and show as one worker.
+    ranks = None if trace.defects[SEVERAL_PROCESSES] else find_ranks(trace)
     if ranks is None:
         return
     spans = trace["spans"]

@@ -51,12 +51,13 @@ _read_outside: list[str] = []
 _watched: list[str] = []
 
 
-class _InThisProcess:
+class InThisProcess:
     """A worker, and what starts it, without a process: starting one takes longer than a folder."""
 
     pid, tasks = 0, 0
 
-    def start(self) -> _InThisProcess:
+    def start(self) -> InThisProcess:
+        """Itself."""
         return self
 
     def run(self, task: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -104,13 +105,13 @@ def check_folder(home: Path, seed: int, number: int) -> Counter[str]:
 def _asked(drawn: Folder, settings: Settings) -> Counter[str]:
     told: Counter[str] = Counter()
     before = set(threading.enumerate())
-    with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=_InThisProcess()):
+    with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()):
         catalogue = Catalogue({"logs": str(drawn.root)}, settings)
         try:
             watch = Watch(0.0)
             for _ in range(2):
                 catalogue._scan("logs", watch)
-            _settled(catalogue)
+            settled(catalogue)
             client = Client(Application(catalogue, settings))
             cut = drawn.random.random() < 0.1
             for address in _addresses(catalogue, drawn.random):
@@ -131,7 +132,8 @@ def _asked(drawn: Folder, settings: Settings) -> Counter[str]:
     return told
 
 
-def _settled(catalogue: Catalogue) -> None:
+def settled(catalogue: Catalogue) -> None:
+    """Return when every file was imported or refused."""
     waiting = (State.WAITING, State.IMPORTING)
     while any(e.state in waiting and e.retry_at is None for e in list(catalogue._entries.values())):
         time.sleep(0.001)
@@ -178,7 +180,7 @@ def _commanded(drawn: Folder, cache: Path) -> Counter[str]:
         ),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=_InThisProcess()),
+        mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()),
     ):
         code = main([command[0], str(drawn.root), *command[1:]])
         out.flush()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,6 +49,22 @@ def test_the_diagnosis_says_how_to_record_them(tmp_path: Path) -> None:
     (job,) = told["live"]
     assert job["ranks"] == [0]
     assert job["command"] == f"torch-tb-profiler record '{run}' --steps 5"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of folders")
+@pytest.mark.parametrize("name", [b"a\nb; echo owned", b"\x1b[31m", b"it's\xff", b"\xe2\x80\xae"])
+def test_the_command_of_an_odd_folder_is_one_word_of_one_line(tmp_path: Path, name: bytes) -> None:
+    settings = Settings(cache_dir=str(tmp_path / "cache"))
+    run = tmp_path / "logs" / os.fsdecode(name)
+    run.mkdir(parents=True)
+    catalogue = catalogue_of(str(tmp_path / "logs"), None, settings)
+    with listen(directory=run):
+        told = json.loads(Client(Application(catalogue, settings)).get("/diagnosis").data)
+    (job,) = told["live"]
+    assert job["command"].isprintable()
+    program = f'set -- {job["command"]}; printf %s "$3"'
+    said = subprocess.run(["bash", "-c", program], capture_output=True, check=True).stdout
+    assert said == os.fsencode(run)
 
 
 @pytest.fixture

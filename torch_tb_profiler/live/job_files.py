@@ -30,7 +30,7 @@ FOLDER = ".live"
 """Below the folder of the traces: a file per rank that listens, and their token."""
 TOKEN = "token"
 MOST_FILES = 4096
-MOST_BYTES = 64 << 10
+MOST_BYTES = 4 << 10
 LONGEST_ADDRESS = 1024
 MOST_RANKS = 1 << 31
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]{32}\s?", re.ASCII)

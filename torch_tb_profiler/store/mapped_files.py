@@ -113,13 +113,13 @@ def _is_guarded() -> bool:
         before = _Action()
 
         # The signal comes from an instruction that reads an array, between no two steps of the interpreter.
-        @ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
-        def handle(number: int, info: int, context: int) -> None:
+        def hear(number: int, info: int, context: int) -> None:
             address = ctypes.c_uint64.from_address(info + _ADDRESS_AT).value
             if not _lay_zeros(address, libc):
                 # Not ours: it comes again, to who was there before.
                 libc.sigaction(number, ctypes.byref(before), None)
 
+        handle = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(hear)
         _kept.append(handle)
         action = _Action(ctypes.cast(handle, ctypes.c_void_p).value, flags=_SIGINFO)
         done = libc.sigaction(signal.SIGBUS, ctypes.byref(action), ctypes.byref(before))

@@ -250,10 +250,13 @@ def test_strange_values_are_counted_and_cost_only_their_record() -> None:
         {"device": 0, "total_size": 1, "blocks": [{}, 3]},
     ]
     trace = read(value)
-    assert trace["memory"]["bytes"].tolist() == read(snapshot(small()))["memory"]["bytes"].tolist()
+    # The one byte of the last segment was reserved before: a state without any change.
+    known = read(snapshot(small()))["memory"]["bytes"].tolist()
+    assert trace["memory"]["bytes"].tolist() == [0, *known]
     assert defects(trace) == {
         UNTIMED: 3,
-        "unknown_memory_action": 2,
+        "unknown_memory_action": 1,
+        "other_memory_action": 1,
         "unusable_memory_record": 2 + 3 + 2,
     }
 

@@ -39,13 +39,16 @@ def summary_document(
     """One trace: its ``summary`` object, its overview and its findings."""
     events, opened = summary["events"], context.opened
     lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
+    extent = (
+        f"{format_count(events['total'])} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
+        f" {overview.step_source}"
+    )
+    if _allocations_alone(context):
+        extent = f"{format_count(events['total'])} records of allocators{lost}"
     lines = (
         summary["path"],
         " · ".join(f"{fact.label} {fact.value}" for fact in overview.configuration),
-        (
-            f"{format_count(events['total'])} events{lost}, {format_ns(summary['span_ns'])} long, steps from:"
-            f" {overview.step_source}"
-        ),
+        extent,
         *(sentence.text for sentence in overview.headline),
         *overview.notes,
     )
@@ -228,9 +231,13 @@ def _ranking(
     return Table(f"{title}, top {len(body)} by {by}", head, body, len(rows), note)
 
 
+def _allocations_alone(context: TraceContext) -> bool:
+    return bool(context.trace["memory"].n) and not context.trace["spans"].n
+
+
 def _memory(context: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
-    if context.trace["spans"].n:
+    if not _allocations_alone(context):
         return None
     alive = memory.alive(context, None, None)
     if not len(alive):

@@ -60,7 +60,14 @@ DISAGREES = declare(
     "A memory snapshot's records and its blocks disagree; the records are used.",
     "memory",
 )
-ALLOC, FREE_REQUESTED, FREE, GROW, SHRINK, OOM, MARK = range(1, 8)
+OTHER_ACTION = declare(
+    "other_memory_action",
+    Severity.INFO,
+    "A record of a memory snapshot has an action that this version does not know; it is taken to"
+    " change no sizes.",
+)
+ALLOC, FREE_REQUESTED, FREE, GROW, SHRINK, OOM, MARK, NOTE = range(1, 9)
+_OTHER, _INVALID = 0, -1
 _ACTIONS = {
     "alloc": ALLOC,
     "free_requested": FREE_REQUESTED,
@@ -71,7 +78,10 @@ _ACTIONS = {
     "segment_unmap": SHRINK,
     "oom": OOM,
     "snapshot": MARK,
+    "annotate": NOTE,
+    "workspace_snapshot": NOTE,
 }
+"""Notes say something about blocks and change nothing."""
 _FIELDS = ("addr", "size", "stream", "time_us", "device_free")
 _CUDA = 1
 """c10's device type; ROCm builds of PyTorch say the same."""
@@ -128,7 +138,7 @@ class _RecordGatherer:
         _, batches = self._of_list.setdefault(id(target), (target, _Batches()))
         parts = batches.parts
         actions = [e.get("action") for e in records]
-        codes = [_ACTIONS.get(a, 0) if type(a) is str else 0 for a in actions]
+        codes = [_ACTIONS.get(a, _OTHER) if type(a) is str else _INVALID for a in actions]
         frames = [self.stacks.number(e.get("frames")) for e in records]
         told = [category_of(e.get("user_metadata")) for e in records]
         parts["action"].append(np.array(codes, np.int8))
@@ -157,9 +167,14 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
     gatherer = _RecordGatherer(counts, Stacks(strings, counts))
     root = load(stream, gatherer.absorb, progress)
     count_problem(stream, counts)
+    if type(root) is list and root and all(type(e) is dict and "blocks" in e for e in root):
+        # What ``torch.cuda.memory_snapshot()`` returns: the segments alone.
+        root = {"segments": root}
     if type(root) is not dict or not {"segments", "device_traces"} & root.keys():
         raise NotATrace(
-            "The pickle holds no memory snapshot (a dict with segments and device_traces).", HINT
+            "The pickle holds no memory snapshot (a dict with segments and device_traces, or the"
+            " segments alone).",
+            HINT,
         )
     traces, segments = root.get("device_traces"), root.get("segments")
     final = FinalSegments(gatherer.stacks, strings, counts)
@@ -228,7 +243,8 @@ def _device(
     """The records of one device; ``first``: number of records of the devices before it."""
     action, size = columns["action"], columns["size"]
     time = _times(columns["time_us"], counts)
-    counts.add(UNKNOWN_ACTION, int((action == 0).sum()))
+    counts.add(UNKNOWN_ACTION, int((action == _INVALID).sum()))
+    counts.add(OTHER_ACTION, int((action == _OTHER).sum()))
     moves = np.isin(action, (ALLOC, FREE, GROW, SHRINK))
     counts.add(UNUSABLE, int((moves & (size < 0)).sum()))
     rows = np.flatnonzero(moves & (size >= 0))
@@ -239,6 +255,10 @@ def _device(
     addressed = own & (columns["addr"][rows] >= 0)
     old = _before(columns, rows[addressed], sign[rows][addressed] > 0, end, counts)
     refuse_endless_sums(old["size"])
+    if not len(old["size"]) and end.reserved > int(change[~own].sum()):
+        # Nothing was allocated before the first record, but segments were there.
+        old = {name: np.full(1, -1) for name in old} | {"addr": np.zeros(1, np.int64)}
+        old["size"] = np.zeros(1, np.int64)
     change_of_blocks = np.concatenate((old["size"], np.where(own, change, 0)))
     growth = np.concatenate((np.zeros_like(old["size"]), np.where(own, 0, change)))
     reserved = end.reserved - int(growth.sum()) + np.cumsum(growth)

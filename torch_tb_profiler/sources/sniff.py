@@ -37,7 +37,7 @@ _FOLDED_FRAMES = 20
 """A first line that does not end within the head counts as a stack if it has this many frames."""
 _KERNEL_LINE = re.compile(rb"""["']k(?:Short|Long)Name["']\s*:""")
 """The dictionary of a kernel, as PyProf's parser prints one per line."""
-_SNAPSHOT_KEY = re.compile(rb"segments|device_traces")
+_SNAPSHOT_KEY = re.compile(rb"segments|device_traces|segment_type")
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
 _TRACE_KEYS = re.compile(
     rb"schemaVersion|deviceProperties|distributedInfo|displayTimeUnit|baseTimeNanoseconds|traceName"

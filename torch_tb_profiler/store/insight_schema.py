@@ -174,7 +174,7 @@ memory_devices: Devices that the allocator records name, the CPU last.
 """)
 
 MEMORY_CURVE = declared("""
-memory_curve: Every allocator record with the totals after it, ordered by (device, time).
+memory_curve: Every allocator record with the totals after it, ordered by (device, time); in front, of what was there before, the state before the first.
     device     i4  row of memory_devices         The device.
     time       i8  ns                            Time.
     bytes      i8  bytes                         Size; negative for a release.

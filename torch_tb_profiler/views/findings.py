@@ -25,6 +25,7 @@ from torch_tb_profiler.units import format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Path, headline
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.memory_headline import memory_headline
 from torch_tb_profiler.views.texts import capitalised, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
@@ -69,9 +70,13 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
     findings = [
         _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
     ]
-    path = Path.of(facts, source.insight, analysis["rows"])
+    path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
+    # A file of allocations alone has an answer of its own.
+    allocations_alone = "events" in lacking
     return FindingsPayload(
-        headline=headline(path, analysis, words, filled),
+        headline=memory_headline(source.trace, facts, source.insight)
+        if allocations_alone
+        else headline(path, analysis, words, filled),
         healthy=not costly(findings)
         and judged(analysis, findings)
         and workload_of(facts).kind not in EXPECT_IDLE,
@@ -79,8 +84,10 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         step_ns=analysis["step_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
-        unsure=[_filled(UNSURE[key], words) for key in analysis["unsure"]],
-        missing=missing(absent(facts), ("device", "host", "steps", "stack", "memory", "shapes")),
+        unsure=[]
+        if allocations_alone
+        else [_filled(UNSURE[key], words) for key in analysis["unsure"]],
+        missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
 

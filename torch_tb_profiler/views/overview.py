@@ -82,6 +82,7 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
             health,
             "device_times" in lacking,
             unplaced(facts),
+            "events" in lacking,
         ),
         step_source=source,
         steps=steps,
@@ -207,6 +208,8 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"
             " long as their sums, and calls are not counted."
         )
+    elif "events" in absent(facts):
+        pass
     elif summary["step_source"] == "whole span":
         notes.append("The trace marks no steps: the whole recording stands as one.")
     elif summary["step_source"] == ITERATION:

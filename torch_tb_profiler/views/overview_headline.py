@@ -34,10 +34,13 @@ def headline(
     health: Sequence[DefectItem],
     counters_only: bool,
     unplaced: str | None = None,
+    allocations_alone: bool = False,
 ) -> list[Sentence]:
     """Over the selected steps; ``counters_only``: counters were recorded in place of times;
-    ``unplaced``: the events that have no role.
+    ``unplaced``: the events that have no role; ``allocations_alone``: nothing else was recorded.
     """
+    if allocations_alone:
+        return list(_loss(health))
     whole = source == WHOLE_SPAN and len(steps["step"]) <= 1
     time = list(_time(steps, average, whole))
     if devices:

@@ -53,6 +53,7 @@ class Records:
     device: row of ``memory_devices``.
     before: from before the recording.
     curve: row of ``memory_curve``, −1 for those before.
+    first: rows that are no record but the state before the first one, at most one per device.
     """
 
     columns: dict[str, Array]
@@ -61,6 +62,7 @@ class Records:
     device: Ints
     before: Array
     curve: Ints
+    first: Ints
 
     def __getitem__(self, name: str) -> Array:
         return self.columns[name]
@@ -78,7 +80,7 @@ def build_memory(
     records = _records(trace)
     about: dict[str, object] = {
         "memory_source": "",
-        "memory_left_out": trace["memory"].n - len(records.device),
+        "memory_left_out": trace["memory"].n - len(records.device) + len(records.first),
     }
     if not len(records.device):
         about |= {
@@ -126,11 +128,23 @@ def _records(trace: Trace) -> Records:
     rows, device = rows[device >= 0], device[device >= 0]
     order = np.lexsort((memory["ordinal"][rows] >= 0, device))
     rows, device = rows[order], device[order]
+    last = np.flatnonzero(memory["ordinal"][rows] < 0)
+    last = last[np.append(np.diff(device[last]) > 0, True)[: len(last)]]
+    rows, device = np.insert(rows, last + 1, rows[last]), np.insert(device, last + 1, device[last])
+    first = last + 1 + np.arange(len(last))
     columns = {name: memory[name][rows] for name in memory}
+    for name, value in (
+        ("bytes", 0),
+        ("address", 0),
+        ("frames", -1),
+        ("category", -1),
+        ("ordinal", 0),
+    ):
+        columns[name][first] = value
     columns["allocated"] = np.where(columns["allocated"] <= LARGEST, columns["allocated"], -1)
     before = columns["ordinal"] < 0
     curve = np.where(before, -1, np.cumsum(~before) - 1)
-    return Records(columns, types[rank], ids[rank], device, before, curve)
+    return Records(columns, types[rank], ids[rank], device, before, curve, first)
 
 
 def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
@@ -176,7 +190,10 @@ def _devices(records: Records, blocks: Blocks) -> tuple[Table, Table]:
         )
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     devices = schema.MEMORY_DEVICES.build(
-        type=records.types, id=records.ids, records=np.diff(bounds), **columns
+        type=records.types,
+        id=records.ids,
+        records=np.diff(bounds) - np.bincount(records.device[records.first], minlength=n),
+        **columns,
     )
     blank = np.full(len(own), -1)
     return devices, schema.MEMORY_CURVE.build(

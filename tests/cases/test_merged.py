@@ -103,6 +103,21 @@ def test_ranks_with_processes_and_devices_of_their_own(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("kind", ["process_name", "process_labels"])
+def test_labels_in_the_names_of_processes(tmp_path: Path, kind: str) -> None:
+    """Ids stay numbers: those of the second rank are moved away from those of the first."""
+    events = []
+    for number, own in enumerate((rank(MM), rank(RELU))):
+        for event in own:
+            moved = {**event, "pid": event["pid"] + 1_000_000 * number}
+            if event["name"] == kind:
+                (key,) = event["args"]
+                moved["args"] = {key: f"rank {number}: {event['args'][key]}"}
+            events.append(moved)
+    told = device_us(write(tmp_path / "m.json", document(events)))
+    assert told == {"rank 0": {"aten::mm": 300.0}, "rank 1": {"aten::relu": 600.0}}
+
+
 def test_the_ranks_of_a_file_are_ranks_of_a_job(tmp_path: Path, settings: Settings) -> None:
     events = combined(rank(MM), rank(RELU))
     path = write(tmp_path / "run" / "merged-p1.trace.json.gz", document(events, rank=0, world=2))

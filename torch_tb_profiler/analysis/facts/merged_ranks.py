@@ -1,6 +1,6 @@
 """Which rank each process, device and piece of device work belongs to, in a file that several ranks were merged into.
 
-Labels beside the process ids tell it (``process_labels.py``). Without them every process that runs
+Labels beside the process ids, or in the names of processes, tell it (``process_labels.py``). Without them every process that runs
 operators and launches work is a rank, and a device belongs to the one whose launches fit its work::
 
     launches of 100   1     2     3            ids count from 1 in every process
@@ -64,9 +64,20 @@ def find_ranks(trace: Trace) -> MergedRanks | None:
     if processes is None:
         return None
     labels = labels_of(processes.texts, processes.host, processes.device)
+    for column in ("process_name", "process_label"):
+        if labels is None:
+            names = _names(trace, processes, column)
+            labels = labels_of(names, processes.host, processes.device, named=True)
     if labels is not None:
         return _labelled(trace, processes, labels)
     return _unlabelled(trace, processes)
+
+
+def _names(trace: Trace, processes: _Processes, column: str) -> list[str]:
+    """What the metadata call each process."""
+    number = np.full(len(processes.texts), -1, np.int64)
+    number[processes.of_track] = trace["tracks"][column]
+    return trace.strings.many(number)
 
 
 def _processes(trace: Trace) -> _Processes | None:

@@ -29,7 +29,9 @@ LONGEST = 200
 """Characters of a process id that a label is looked for in."""
 
 
-def labels_of(processes: Sequence[str], host: Mask, device: Mask) -> list[str] | None:
+def labels_of(
+    processes: Sequence[str], host: Mask, device: Mask, *, named: bool = False
+) -> list[str] | None:
     """The label of each process id, ``""`` for one without; None where labels tell no ranks apart.
 
     A form of label counts if at least two labels have work of a host, and every one that has work
@@ -39,12 +41,14 @@ def labels_of(processes: Sequence[str], host: Mask, device: Mask) -> list[str] |
     Args:
         processes: distinct process ids as texts.
         host, device: whether each has work of a host, and of a device.
+        named: the texts are names of processes, in which any number is no label.
     """
+    forms = _FORMS[:_NAMING] if named else _FORMS
     # In pure numbers nothing tells what is a label.
     if all(_NUMBER.fullmatch(text) for text in processes) or not host.any():
         return None
-    forms = [[form(text) if len(text) <= LONGEST else "" for text in processes] for form in _FORMS]
-    found = [labels for labels in forms if _tell_apart(labels, host, device)]
+    told = [[form(text) if len(text) <= LONGEST else "" for text in processes] for form in forms]
+    found = [labels for labels in told if _tell_apart(labels, host, device)]
     if not found:
         return None
     labels = max(found, key=lambda each: len(set(each))) if device.any() else found[0]
@@ -101,3 +105,5 @@ _FORMS: tuple[Callable[[str], str], ...] = (
     _without_first_number,
 )
 """From a process id to its label."""
+_NAMING = 4
+"""The first forms name a rank or stand in brackets."""

@@ -143,3 +143,9 @@ def test_names_of_any_length_cost_little(start: str, part: str) -> None:
     assert communication_library(name) in (None, "nccl", "msccl")
     assert uses_matrix_cores(name, "nvidia") in Knowledge
     assert uses_matrix_cores(name, "amd") in Knowledge
+
+
+def test_names_of_several_words_stay() -> None:
+    for name in ("add_11 Cmpt Exec", "SenRdmaSend_8 [sync=AllReduce_1] DmaO", "fused add"):
+        assert short_name(name) == name
+    assert short_name("void gemm") == "gemm"

@@ -69,6 +69,8 @@ _MANGLED = re.compile(r"^_Z(?:N|L)?K?")
 _LETTER = re.compile(r"[^\W\d]")
 _WORD = re.compile(r"\d{1,4}", re.ASCII)
 
+_DECLARED = re.compile(r"::|[<(]")
+
 
 @lru_cache(maxsize=65536)
 def communication_library(name: str) -> str | None:
@@ -92,6 +94,9 @@ def short_name(full: str) -> str:
         return _cut(" ".join(part for part in tensile.groups() if part))
     if _MANGLED.match(full):
         return _cut(_last_identifier(full) or full)
+    if _DECLARED.search(full) is None:
+        # Blanks divide a declaration alone: other names may be several words.
+        return _cut(full.removeprefix("void "))
     head, arguments = _split(full.replace("(anonymous namespace)::", ""))
     parts = [part for part in head.split("::") if part]
     if not parts or _LETTER.search(parts[-1]) is None:

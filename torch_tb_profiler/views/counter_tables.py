@@ -37,10 +37,14 @@ _WHY = (
     " is then replayed, and no kernel's time is recorded."
 )
 
+_NOT_IN_FILE = "The file has neither profiled ranges nor counter samples."
+
 
 def _counters(facts: Facts) -> Missing:
     """Why there are none and how to record them, where the program has a way to."""
     writer = writer_of(facts)
+    if writer in (Writer.TORCH_NPU, Writer.OTHER):
+        return Missing(key="counters", what="Hardware counters", why=_NOT_IN_FILE, call="")
     call = recipe(writer, "experimental_config=per_kernel")
     server = " A server cannot be asked for them: record its model in a script." if not call else ""
     return Missing(

@@ -88,7 +88,7 @@ def test_steps_keep_their_numbers(folder: Path, capsys: pytest.CaptureFixture[st
 
 def kernel(name: str, dur: int, **values: Any) -> dict[str, Any]:
     """A line as PyProf's parser prints it."""
-    empty = {key: [] for key in KEYS}
+    empty: dict[str, Any] = {key: [] for key in KEYS}
     described = {"kShortName": name, "kLongName": name, "kDuration": dur, "subSeqId": 0}
     place = {"tid": 11, "device": 0, "stream": 7, "grid": (16, 2, 1), "block": (128, 1, 1)}
     return {**empty, **described, **place, "dir": "fprop", **values}

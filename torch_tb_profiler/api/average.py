@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, cast
 
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 
@@ -18,6 +18,19 @@ _SIZES = (
     ("device", "The same of the accelerators' memory."),
 )
 _OWN = "The same less that of what was called."
+OWN_DEVICES = ("cuda", "xpu", "mtia", "hpu")
+"""Accelerators that have a name of their own in PyTorch; others are ``privateuse1``."""
+OLD_NAMES: dict[str, str] = {
+    name.replace("device", old): name
+    for old in ("cuda", "privateuse1")
+    for name in (
+        "device_time_total",
+        "self_device_time_total",
+        "device_memory_usage",
+        "self_device_memory_usage",
+    )
+}
+"""Names before PyTorch 2.3 → now. ``cuda`` is any device; ``privateuse1`` 0 of those in ``OWN_DEVICES``."""
 
 
 def _times(kind: str, doc: str) -> tuple[DisplayColumn, ...]:
@@ -27,6 +40,12 @@ def _times(kind: str, doc: str) -> tuple[DisplayColumn, ...]:
         _C(own, "mean time", "", _OWN, unit=_US),
         _C(f"{kind}_time", "mean time", "", "The mean of a call.", unit=_US),
     )
+
+
+def _old(name: str, new: str) -> DisplayColumn:
+    kind: Literal["delta bytes", "mean time"] = "delta bytes" if "memory" in name else "mean time"
+    unit = "bytes" if kind == "delta bytes" else _US
+    return _C(name, kind, "", f"The old name of `{new}`.", optional=True, unit=unit)
 
 
 def _sizes(kind: str, doc: str) -> tuple[DisplayColumn, ...]:
@@ -57,6 +76,11 @@ KEY_AVERAGES = DisplaySpec(
         *(column for kind, doc in _TIMES for column in _times(kind, doc)),
         *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
         _C("flops", "FLOP", "", "PyTorch's estimate of all calls together.", optional=True),
+        _C(
+            "scope", "id", "", "`at::RecordScope`, where a file tells it.", optional=True, unit="id"
+        ),
+        _C("cpu_children", "texts", "", "What the first call called, by name."),
+        *(_old(name, new) for name, new in OLD_NAMES.items()),
     ),
 )
 
@@ -82,10 +106,30 @@ def _old_name(name: str) -> property:
     return property(lambda row: getattr(row, name), doc=f"The old name of ``{name}``.")
 
 
-@dataclass(repr=False)
-class Average:
+def _private_name(name: str) -> property:
+    def value(row: Average) -> Any:
+        return 0 if row.use_device in (None, *OWN_DEVICES) else getattr(row, name)
+
+    return property(
+        value, doc=f"``{name}`` of a device without a name of its own in PyTorch, else 0."
+    )
+
+
+class _Vars:
+    """``vars`` of a dataclass with slots: its fields, and what they were called."""
+
+    __slots__ = ()
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        names = (each.name for each in fields(cast("Any", self)))
+        return {name: getattr(self, name) for name in (*names, *OLD_NAMES)}
+
+
+@dataclass(repr=False, slots=True)
+class Average(_Vars):
     """All events of one key. Times are in microseconds, as PyTorch's, sizes in bytes; ``vars(row)``
-    gives a row for ``pandas.DataFrame``.
+    gives a row for ``pandas.DataFrame``, with the names of older versions, too.
 
     key: the name; ``ProfilerStep*`` for every step.
     count: number of calls.
@@ -96,11 +140,12 @@ class Average:
         tensors counts as no shape.
     stack: the innermost frames, only where grouped by stack.
     flops: PyTorch's estimate of all calls together, 0 where it has none or FLOPs were not recorded.
-    cpu_parent: name of what the first call stood in; None at top level.
+    cpu_parent, cpu_children: names of what the first call stood in (None at top level), and of what
+        it called.
+    scope: ``at::RecordScope`` of the first call: 7 of a ``record_function`` region, 1 of a backward
+        function, None for others: an exported trace does not tell.
     device_type: ``"CPU"``, or the name of the accelerator.
     use_device: accelerator that was recorded (``"cuda"``, also of AMD's); None without one.
-
-    ``scope`` and ``cpu_children`` are left out: an exported trace does not have them.
     """
 
     key: str
@@ -117,7 +162,9 @@ class Average:
     overload_name: str = ""
     input_shapes: list[list[int]] | str = ""
     stack: list[str] = field(default_factory=list)
-    cpu_parent: str | None = None
+    cpu_parent: Any = None
+    cpu_children: list[Any] = field(default_factory=list)
+    scope: int | None = None
     device_type: str = "CPU"
     use_device: str | None = None
     is_user_annotation: bool = False
@@ -162,3 +209,7 @@ class Average:
     self_cuda_time_total = _old_name("self_device_time_total")
     cuda_memory_usage = _old_name("device_memory_usage")
     self_cuda_memory_usage = _old_name("self_device_memory_usage")
+    privateuse1_time_total = _private_name("device_time_total")
+    self_privateuse1_time_total = _private_name("self_device_time_total")
+    privateuse1_memory_usage = _private_name("device_memory_usage")
+    self_privateuse1_memory_usage = _private_name("self_device_memory_usage")

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.figures.selection import mask
+from torch_tb_profiler.analysis.key_averages.span_figures import span_figures
 from torch_tb_profiler.api.frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.roles import Role
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from torch_tb_profiler.api.function_events import FunctionEventList
+
+    class EventFrame(DataFrame):
+        """A DataFrame of events that is also the call ``prof.events()``."""
+
+        def __call__(self) -> FunctionEventList: ...
 
 
 _C = DisplayColumn
@@ -47,14 +59,94 @@ EVENTS = DisplaySpec(
         _C("sequence", "id", "", "`Sequence number` of an operator.", optional=True),
         _C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
         _C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
+        _C("concrete_inputs", "category", "", "`Concrete Inputs` of an operator as JSON text."),
+        _C("stack", "category", "", "`Call stack` as written, innermost first."),
+        _C("frame", "row", "", "Innermost Python frame around; `parent` leads to those around it."),
+        _C("forward_thread", "id", "", "`Fwd thread id` of a backward operator.", optional=True),
+        _C("is_async", "flag", "", "May end on another thread than it began on."),
+        _C("self_ns", "time", "", "Time outside what it called; of device work its length."),
+        _C("flops", "FLOP", "", "Of an operator with a performance model.", optional=True),
+        _C(
+            "cpu_memory_usage",
+            "delta bytes",
+            "",
+            "Host memory allocated less released while it was open.",
+            optional=True,
+        ),
+        _C(
+            "device_memory_usage",
+            "delta bytes",
+            "",
+            "The same of the accelerators' memory.",
+            optional=True,
+        ),
     ),
 )
+
+
+@lru_cache(maxsize=1)
+def callable_frame() -> type:
+    """The type of ``trace.events``: a DataFrame that is also a call, as ``prof.events()`` is.
+
+    It is made when it is needed, because pandas is imported then. What is made of such a frame is a
+    plain ``DataFrame``.
+    """
+    import pandas
+
+    class EventFrame(pandas.DataFrame):
+        """A DataFrame of events; called, the same events as PyTorch lists them."""
+
+        _metadata: ClassVar[list[str]] = ["_listed"]
+        _listed: Callable[[], Any]
+
+        @property
+        def _constructor(self) -> type[pandas.DataFrame]:
+            return pandas.DataFrame
+
+        def __reduce__(self) -> Any:
+            # The type has no name by which another process could find it.
+            plain = pandas.DataFrame(self)
+            plain.attrs = self.attrs
+            return pandas.DataFrame.copy, (plain,)
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            return self.__reduce__()
+
+        def __call__(self) -> Any:
+            """``prof.events()``: a list of events with ``.table(...)`` and ``.key_averages()``."""
+            return self._listed()
+
+    return EventFrame
+
+
+def with_call(frame: DataFrame, listed: Callable[[], FunctionEventList]) -> EventFrame:
+    """The frame, which gives ``listed()`` when it is called."""
+    called: EventFrame = callable_frame()(frame)
+    called.attrs = frame.attrs
+    object.__setattr__(called, "_listed", listed)
+    return called
+
+
+def _frames(context: TraceContext) -> Array:
+    """The row of the innermost Python frame around each event, −1 none."""
+    trace, parent = context.trace, context.facts["span_links"]["parent"]
+    python = trace["spans"]["role"] == Role.PYTHON
+    if not python.any():
+        return np.full(len(python), -1, np.int32)
+    return np.append(nearest(parent, python), np.int32(-1))[parent]
+
+
+def _known(known: Mask, values: Ints) -> Any:
+    import pandas
+
+    return pandas.arrays.IntegerArray(values, ~known)
 
 
 def events(context: TraceContext) -> DataFrame:
     """See ``EVENTS``."""
     trace, links = context.trace, context.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
+    figures = context.opened.memoise("span_figures", lambda: span_figures(trace, context.facts))
     table = EVENTS.build(
         trace.strings,
         event=np.arange(spans.n),
@@ -72,6 +164,15 @@ def events(context: TraceContext) -> DataFrame:
         sequence=operator_arguments(trace, "sequence")[:-1],
         input_shapes=operator_arguments(trace, "dims")[:-1],
         input_dtypes=operator_arguments(trace, "types")[:-1],
+        concrete_inputs=operator_arguments(trace, "concrete")[:-1],
+        stack=operator_arguments(trace, "stack")[:-1],
+        frame=_frames(context),
+        forward_thread=operator_arguments(trace, "forward_thread")[:-1],
+        is_async=figures.is_async,
+        self_ns=figures.own,
+        flops=figures.flops,
+        cpu_memory_usage=_known(figures.memory[0], figures.memory[1]),
+        device_memory_usage=_known(figures.memory[0], figures.memory[2]),
     )
     frame = table_frame(table, share=True)
     if context.steps is None and not context.skip_cold:

@@ -6,17 +6,14 @@ makes tables and flame graphs takes long to import.
 
 from __future__ import annotations
 
-import contextlib
 import io
-import os
 import sys
 from collections.abc import Callable, Iterator, Set
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.api.saving import STDOUT, refuse_overwrite, save, saving
+from torch_tb_profiler.errors import BadRequest, MissingPackage
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.escapes import no_formula
 
@@ -24,15 +21,31 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.api.frames import Frames, TraceFrames
-    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.views.flame import Metric
     from torch_tb_profiler.views.module_wire import FlameTree
+
+__all__ = [
+    "FLAME_FORMS",
+    "STDOUT",
+    "TABLES",
+    "TABLE_FORMS",
+    "WHOLE",
+    "FlameForm",
+    "TableForm",
+    "check_form",
+    "flame",
+    "part",
+    "refuse_overwrite",
+    "save",
+    "saving",
+    "table",
+    "write_table",
+]
 
 TableForm = Literal["csv", "parquet", "arrow"]
 FlameForm = Literal["folded", "speedscope"]
 TABLE_FORMS: tuple[TableForm, ...] = ("csv", "parquet", "arrow")
 FLAME_FORMS: tuple[FlameForm, ...] = ("folded", "speedscope")
-STDOUT = "-"
 _ROWS_AT_A_TIME = 1 << 16
 
 
@@ -172,92 +185,9 @@ def part(
             no events.
         SourceError: the file can no longer be opened.
     """
-    from torch_tb_profiler.runs.download import cut
-    from torch_tb_profiler.runs.packed import KINDS, of_kinds, packed, without_marks
+    from torch_tb_profiler.api.trace_part import part_of
 
-    context = _single(frames).context
-    unknown = sorted(set(kinds or ()) - set(KINDS))
-    if unknown:
-        raise BadRequest(
-            f"Unknown kinds: {', '.join(unknown)}.", f"Use some of: {', '.join(KINDS)}."
-        )
-    if (
-        not context.trace["spans"].n
-        and not context.trace["instants"].n
-        and not context.trace["chunks"].n
-    ):
-        raise BadRequest(
-            f"{context.opened.span.path} has no events for a trace.",
-            "Export a table: --what memory_blocks, memory_alive …",
-        )
-    first, last = _window(context)
-    start, end = first if start_ns is None else start_ns, last if end_ns is None else end_ns
-    if end <= start:
-        raise BadRequest(
-            f"The window from {format_count(start)} to {format_count(end)} ns holds nothing.",
-            "The end must be after the start.",
-        )
-    texts = cut(context.opened, start, end, context.settings)
-    others = _other_steps(context) if start_ns is None and end_ns is None else set()
-    texts = without_marks(texts, others) if others else texts
-    return packed(of_kinds(texts, kinds, context.settings.categories) if kinds else texts)
-
-
-def save(pieces: Iterator[bytes], path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a file, completely or not at all.
-
-    Raises:
-        BadRequest: the file is there already, and ``force`` is not given.
-        SourceError: it cannot be written.
-    """
-    with saving(path, force=force) as file:
-        for piece in pieces:
-            file.write(piece)
-
-
-@contextlib.contextmanager
-def saving(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[BinaryIO]:
-    """A file that is put in place when the block ends without an error; ``-`` is standard output.
-
-    Raises:
-        BadRequest: the file is there already, and ``force`` is not given.
-        SourceError: it cannot be written.
-    """
-    if os.fspath(path) == STDOUT:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    target = Path(path)
-    refuse_overwrite(target, force)
-    beside = target if is_device(target) else target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with beside.open("wb") as file:
-            yield cast(BinaryIO, file)
-        if beside != target:
-            os.replace(beside, target)
-    except OSError as error:
-        raise SourceError(f"{target} cannot be written: {error.strerror}.") from error
-    finally:
-        if beside != target:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-
-
-def is_device(target: Path) -> bool:
-    """Whether it is a pipe, ``/dev/null`` or the like, to be written to and never replaced."""
-    return target.exists() and not target.is_file() and not target.is_dir()
-
-
-def refuse_overwrite(target: Path, force: bool) -> None:
-    """Refuse to overwrite a file.
-
-    Raises:
-        BadRequest: it is there already, and ``force`` is not given.
-    """
-    if target.exists() and not force and not is_device(target):
-        raise BadRequest(
-            f"{target} exists already.", "Use another name, or --force (in Python force=True)."
-        )
+    return part_of(_single(frames).context, start_ns, end_ns, kinds)
 
 
 def _single(frames: Frames) -> TraceFrames:
@@ -269,24 +199,6 @@ def _single(frames: Frames) -> TraceFrames:
             "Use the trace file itself, or --worker NAME on the command line.",
         )
     return cast("TraceFrames", frames)
-
-
-def _window(context: TraceContext) -> tuple[int, int]:
-    """From the first selected step to the last; the whole trace if none is selected."""
-    steps = context.facts["steps"].take(context.selection().steps)
-    if (context.steps is None and not context.skip_cold) or not steps.n:
-        return 0, int(context.facts.summary["span_ns"]) + 1
-    return int(steps["start"].min()), int(steps["end"].max())
-
-
-def _other_steps(context: TraceContext) -> set[str]:
-    """Names that only steps outside the selection have."""
-    steps = context.facts["steps"]
-    names = context.facts.strings.many(steps["name"])
-    chosen = set(context.selection().steps.tolist())
-    return {name for step, name in enumerate(names) if step not in chosen} - {
-        names[step] for step in chosen
-    }
 
 
 def _arrow(module: str) -> Any:

@@ -20,12 +20,14 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, tables
 from torch_tb_profiler.api.call_frames import CallFrames
 from torch_tb_profiler.api.changes import changes, match_traces
+from torch_tb_profiler.api.function_events import FunctionEventList
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.memory_frames import Make, MemoryFrames, one_of
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.api.trace_part import save_chrome_trace
 from torch_tb_profiler.api.waiting import (
     FleetPlace,
     fleet_places,
@@ -41,6 +43,8 @@ from torch_tb_profiler.store.model import Facts, Trace
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from torch_tb_profiler.api.events import EventFrame
 
 
 class Frames(CallFrames, MemoryFrames):
@@ -298,6 +302,32 @@ class TraceFrames(Frames):
         profile(self._context.opened, functions_in(self._context.opened)[0]).export_stacks(
             os.fspath(path), metric
         )
+
+    @property
+    def events(self) -> EventFrame:
+        """Every event, as a DataFrame; called, ``trace.events()``, the same as ``function_events``. Made anew at each
+        use; most columns share memory with the trace and are read-only: use ``.copy()`` to change them.
+        """
+        return events.with_call(events.events(self._context), lambda: self.function_events)
+
+    @property
+    def function_events(self) -> FunctionEventList:
+        """``prof.events()`` of the whole recording: its calls and device work as objects, or with
+        ``.table(...)``; ``trace.events()`` is the same. ``.events`` has them as a DataFrame.
+        """
+        context = self._context
+        shown = profile(context.opened, functions_in(context.opened)[0])
+        return FunctionEventList(self, shown)
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the trace, or its selected steps, as ``prof.export_chrome_trace`` does; gzipped if the
+        name ends in ``.gz``. A file that is there is replaced.
+
+        Raises:
+            BadRequest: the file has no events.
+            SourceError: it can no longer be opened, or the path cannot be written to.
+        """
+        save_chrome_trace(self._context, path)
 
     def diff(self, other: TraceFrames) -> DataFrame:
         """What changed from this trace to another; ``attrs["verdict"]`` says it in one sentence."""

@@ -18,13 +18,14 @@ from torch_tb_profiler.analysis.key_averages.groups import (
     Groups,
     group_events,
     is_annotation,
+    scopes,
 )
-from torch_tb_profiler.api.average import KEY_AVERAGES, Average, TimeUnit
+from torch_tb_profiler.api.average import KEY_AVERAGES, OLD_NAMES, OWN_DEVICES, Average, TimeUnit
 from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_count
@@ -53,11 +54,11 @@ _SUMMED = (
     "self_device_memory_usage",
     "flops",
 )
-_OLD_NAMES = ("cuda", "xpu", "privateuse1")
+_OLD_DEVICES = ("cuda", "xpu", "privateuse1")
 METRICS = (
     "self_cpu_time_total",
     "self_device_time_total",
-    *(f"self_{name}_time_total" for name in _OLD_NAMES),
+    *(f"self_{name}_time_total" for name in _OLD_DEVICES),
 )
 _VERBOSE = (
     "Record with with_stack=True and"
@@ -172,9 +173,12 @@ class KeyAverages(Sequence[Average]):
         return table_frame(KEY_AVERAGES.build(NO_STRINGS, **columns))
 
     def _known(self, row: Average, name: str) -> Any:
+        device = "device" in OLD_NAMES.get(name, name) and name != "device_type"
+        private = "privateuse1" in name and row.use_device in OWN_DEVICES
         unknown = (
             ("memory" in name and not self._memory)
-            or ("device" in name and name != "device_type" and row.use_device is None)
+            or (device and row.use_device is None)
+            or private
             or (name == "flops" and row.flops <= 0)
         )
         return None if unknown else getattr(row, name)
@@ -207,26 +211,26 @@ _SORTABLE = {"key", "cpu_time", "device_time", "overload_name", *_SUMMED}
 
 
 class Profile:
-    """What ``torch.profiler`` knew at the end of a recording, as far as the trace says."""
+    """What ``torch.profiler`` knew at the end of a recording, as far as the trace says.
+
+    events: of the recording. flops, stacks: of each. device: the accelerator as ``use_device`` names
+    it, None without one. with_memory, with_flops: whether these were recorded.
+    """
 
     def __init__(self, opened: Opened, python_frames: bool = True) -> None:
-        self._opened = opened
-        self._events = function_events(opened.trace, opened.facts, python_frames)
-        self._flops = flops(self._events)
-        self._stacks = CallStacks(self._events)
-        self._device = _device(opened, self._events)
+        self.events = function_events(opened.trace, opened.facts, python_frames)
+        self.flops = flops(self.events)
+        self.stacks = CallStacks(self.events)
+        self.device = _device(opened, self.events)
+        header = opened.trace.header
+        self.with_memory = bool(header.get("profile_memory")) or bool(opened.trace["memory"].n)
+        self.with_flops = bool(header.get("with_flops"))
 
     def key_averages(self, by: Grouping, top_level_events_only: bool = False) -> KeyAverages:
         """Averages by name and the further keys of ``by``."""
-        groups = group_events(self._events, self._stacks, self._flops, by)
-        header = self._opened.trace.header
-        memory = bool(header.get("profile_memory")) or bool(self._opened.trace["memory"].n)
-        return KeyAverages(
-            self._rows(groups, by.overload),
-            memory,
-            bool(header.get("with_flops")),
-            top_level_events_only,
-        )
+        groups = group_events(self.events, self.stacks, self.flops, by)
+        rows = self._rows(groups, by.overload)
+        return KeyAverages(rows, self.with_memory, self.with_flops, top_level_events_only)
 
     def export_stacks(self, path: str | Path, metric: str = "self_cpu_time_total") -> None:
         """Write one folded stack per call that has a stack and at least a µs of the metric, as
@@ -236,36 +240,34 @@ class Profile:
             BadRequest: the metric is not one of ``METRICS``, or the recording holds no stacks.
         """
         times = (
-            self._events.host_self
-            if _metric(metric) == "self_cpu_time_total"
-            else self._device_self
+            self.events.host_self if _metric(metric) == "self_cpu_time_total" else self._device_self
         )
-        events = np.flatnonzero((self._stacks.of_event >= 0) & (times >= 1))
-        if not (self._stacks.of_event >= 0).any():
+        events = np.flatnonzero((self.stacks.of_event >= 0) & (times >= 1))
+        if not (self.stacks.of_event >= 0).any():
             raise BadRequest("The trace's operators have no call stacks.", _VERBOSE)
         stacks = {
-            stack: self._stacks.frames(stack)
-            for stack in np.unique(self._stacks.of_event[events]).tolist()
+            stack: self.stacks.frames(stack)
+            for stack in np.unique(self.stacks.of_event[events]).tolist()
         }
         _write_stacks(
             path,
             [
                 (stacks[s], t)
                 for s, t in zip(
-                    self._stacks.of_event[events].tolist(), times[events].tolist(), strict=True
+                    self.stacks.of_event[events].tolist(), times[events].tolist(), strict=True
                 )
             ],
         )
 
     @property
     def _device_self(self) -> Array:
-        return self._events.device.own if self._device else np.zeros(len(self._events))
+        return self.events.device.own if self.device else np.zeros(len(self.events))
 
     def _rows(self, groups: Groups, with_overloads: bool) -> list[Average]:
-        events, names = self._events, self._events.names
+        events, names = self.events, self.events.names
         first = groups.first
         around = events.parent[first]
-        device = (self._device or "").upper()
+        device = (self.device or "").upper()
         columns: dict[str, list[Any]] = {name: sums.tolist() for name, sums in groups.sums.items()}
         columns |= {
             "key": names.many(events.name[first]),
@@ -282,6 +284,10 @@ class Profile:
                 )
             ],
         }
+        columns["cpu_children"] = self._children(first)
+        columns["scope"] = [
+            number if number >= 0 else None for number in scopes(self.events)[first].tolist()
+        ]
         if with_overloads:
             columns["overload_name"] = names.many(events.overload[first])
         if groups.shapes is not None:
@@ -289,9 +295,19 @@ class Profile:
                 [list(shape) for shape in shapes] for shapes in groups.shapes
             ]
         return [
-            Average(use_device=self._device, **dict(zip(columns, row, strict=True)))
+            Average(use_device=self.device, **dict(zip(columns, row, strict=True)))
             for row in zip(*columns.values(), strict=True)
         ]
+
+    def _children(self, positions: Ints) -> list[list[str]]:
+        """Names of what each of some events called, in order."""
+        events = self.events
+        inside = np.flatnonzero(np.isin(events.parent, positions) & (events.parent >= 0))
+        called: dict[int, list[str]] = {}
+        names = events.names.many(events.name[inside])
+        for around, name in zip(events.parent[inside].tolist(), names, strict=True):
+            called.setdefault(around, []).append(name)
+        return [called.get(position, []) for position in positions.tolist()]
 
 
 def profile(opened: Opened, python_frames: bool = True) -> Profile:
@@ -329,7 +345,7 @@ def _device(opened: Opened, events: FunctionEvents) -> str | None:
 
 
 def _modern(name: str) -> str:
-    for old in _OLD_NAMES:
+    for old in _OLD_DEVICES:
         name = name.replace(old, "device")
     return name
 

@@ -35,6 +35,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import version_of
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.model import Trace
 
 PIECE_BYTES = 1 << 20
 ENDS_TRIED = 8
@@ -46,6 +47,12 @@ HEADER_KEYS = (
     "deviceProperties",
     "distributedInfo",
     "displayTimeUnit",
+    "record_shapes",
+    "profile_memory",
+    "with_stack",
+    "with_flops",
+    "with_modules",
+    "torch_version",
     "baseTimeNanoseconds",
 )
 
@@ -81,14 +88,33 @@ def cut(opened: Opened, start: int, end: int, settings: Settings) -> Iterator[by
     """
     origin = opened.trace.origin_ns
     header = {key: opened.trace.header[key] for key in HEADER_KEYS if key in opened.trace.header}
-    trace = opened.trace
+    if not _has_text(opened.trace):
+        return _document(header, events(opened.trace, start, end))
+    stream = original_text(opened)
+    return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))
+
+
+def whole_text(opened: Opened) -> Iterator[bytes] | None:
+    """The text of a trace that is one of events, as it was written; None of other formats.
+
+    Raises:
+        SourceError: the file cannot be opened any more.
+        Outdated: it is not the one that was imported.
+    """
+    return _all_of(original_text(opened)) if _has_text(opened.trace) else None
+
+
+def _all_of(stream: TextStream) -> Iterator[bytes]:
+    with stream:
+        while text := stream.read(PIECE_BYTES):
+            yield text
+
+
+def _has_text(trace: Trace) -> bool:
     # Lists of stacks have no text of events either.
     no_text = trace["spans"].n and not trace["chunks"].n
     translated = PERFETTO in trace.header or ROCPROFV3 in trace.header
-    if no_text or trace.header.get(DATABASE_TABLES) or translated:
-        return _document(header, events(trace, start, end))
-    stream = original_text(opened)
-    return _document(header, _text(stream, origin + start, origin + end, settings.chunk_bytes))
+    return not (no_text or trace.header.get(DATABASE_TABLES) or translated)
 
 
 def _document(header: dict[str, Any], pieces: Iterator[bytes]) -> Iterator[bytes]:

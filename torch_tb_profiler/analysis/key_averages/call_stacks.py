@@ -114,7 +114,7 @@ class CallStacks:
 
     def _set_backward_stacks(self, events: FunctionEvents) -> None:
         sequence, thread = events.arguments("sequence"), events.arguments("forward_thread")
-        backward = _backward(events, thread)
+        backward = backward_functions(events)
         above = nearest(events.parent, backward).astype(np.int64)
         inside = np.flatnonzero(above >= 0)
         if not len(inside):
@@ -132,8 +132,9 @@ class CallStacks:
         self.of_event[inside[known]] = self.of_event[backwards[source[known]]]
 
 
-def _backward(events: FunctionEvents, thread: Array) -> Mask:
+def backward_functions(events: FunctionEvents) -> Mask:
     """Backward functions, by the engine's call around them, else by forward thread."""
+    thread = events.arguments("forward_thread")
     texts = [events.names[number] for number in range(len(events.names))]
     evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
     behind = np.array(

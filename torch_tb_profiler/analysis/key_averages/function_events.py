@@ -169,6 +169,11 @@ def function_events(trace: Trace, facts: Facts, python_frames: bool = True) -> F
     )
 
 
+def is_asynchronous(name: str) -> bool:
+    """Whether an event of that name may end on another thread than it began on."""
+    return _COLLECTIVE_WORK.match(name) is not None
+
+
 def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
     texts = trace.strings
     size = len(texts) + 1
@@ -182,7 +187,7 @@ def _texts(trace: Trace, strings: StringBuilder) -> _Texts:
         name[number] = operator[number] = strings.intern(
             _ANY_STEP if text.startswith(_STEP) else text
         )
-        work[number] = bool(_COLLECTIVE_WORK.match(text))
+        work[number] = is_asynchronous(text)
         if captured and (overloaded := _OVERLOADED.fullmatch(text)):
             base, own = overloaded.groups()
             operator[number] = -1 if base in HIDDEN else strings.intern(base)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks
+from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, backward_functions
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
+from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
+BACKWARD_FUNCTION, USER_SCOPE = 1, 7
+"""``at::RecordScope`` (aten/src/ATen/record_function.h)."""
 Shapes = tuple[tuple[int, ...], ...]
 
 
@@ -38,6 +42,16 @@ class Groups:
 def is_annotation(role: Array) -> Array:
     """Which roles are ``record_function`` regions or their device counterparts."""
     return np.asarray((role == Role.ANNOTATION) | (role == Role.DEVICE_ANNOTATION))
+
+
+def scopes(events: FunctionEvents) -> Ints:
+    """``at::RecordScope`` of every event as far as a file tells, −1 unknown: a file has none, but
+    ``record_function`` regions are a category, and the engine calls functions of the graph by name.
+    """
+    scope = np.full(len(events), -1, np.int64)
+    scope[is_annotation(events.role) & ~events.on_device] = USER_SCOPE
+    scope[backward_functions(events)] = BACKWARD_FUNCTION
+    return scope
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,7 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
     if by.overload:
         columns.append(events.overload)
     if by.shapes:
-        shape, shapes = _shapes(events)
+        shape, shapes = input_shapes(events)
         columns.append(shape)
     if by.frames > 0:
         top, tops = stacks.tops(by.frames)
@@ -111,7 +125,7 @@ def _sums(events: FunctionEvents, included: Ints, group: Ints, n: int) -> dict[s
     return sums
 
 
-def _shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
+def input_shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
     """``(number, shapes)``: the input shapes of every event by number."""
     dims = events.arguments("dims")
     numbers: dict[Shapes, int] = {(): 0}
@@ -119,6 +133,18 @@ def _shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
     for number in distinct(dims, events.trace.strings):
         of_text[number] = numbers.setdefault(_read(events.trace.strings[number]), len(numbers))
     return of_text[dims], list(numbers)
+
+
+def concrete_values(text: str) -> list[Any]:
+    """``Concrete Inputs``: the values of arguments that are no tensors, None of the others."""
+    try:
+        written = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    if not isinstance(written, list):
+        return []
+    call = Call("", (), tuple(each if isinstance(each, str) else "" for each in written))
+    return [call.value(index) for index in range(len(written))]
 
 
 def _read(text: str) -> Shapes:

@@ -1,0 +1,173 @@
+"""``prof.events()`` of a trace file, without PyTorch: every call and its device work as objects.
+
+They are made when the first one is asked for; ``len`` makes none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.key_averages.groups import (
+    concrete_values,
+    input_shapes,
+    is_annotation,
+    scopes,
+)
+from torch_tb_profiler.api.average import Average
+from torch_tb_profiler.api.function_event import FunctionEvent, Interval, Kernel
+from torch_tb_profiler.api.key_averages import KeyAverages, Profile
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.units import format_count
+
+_LONGEST_ID = 18
+_OF_OPERATORS = (Role.OPERATOR, Role.ANNOTATION)
+
+
+class Recorded(Protocol):
+    """The trace that events are of."""
+
+    def key_averages(self, *args: Any, **options: Any) -> KeyAverages: ...
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None: ...
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str = ...) -> None: ...
+
+
+class FunctionEventList(KeyAverages):
+    """Events in PyTorch's order, by begin and then the longest first."""
+
+    def __init__(self, trace: Recorded, profile: Profile) -> None:
+        self._trace, self._profile = trace, profile
+        super().__init__((), profile.with_memory, profile.with_flops)
+        del self._rows
+
+    @cached_property
+    def _rows(self) -> list[Average]:  # type: ignore[override]
+        return list(_events(self._profile))
+
+    def __iter__(self) -> Iterator[FunctionEvent]:
+        return cast("Iterator[FunctionEvent]", super().__iter__())
+
+    def __len__(self) -> int:
+        return len(self._profile.events)
+
+    def __repr__(self) -> str:
+        return f"<FunctionEventList of {format_count(len(self))} events: print it, or take .table(...), .key_averages()>"
+
+    def key_averages(self, *args: Any, **options: Any) -> KeyAverages:
+        """As of the trace."""
+        return self._trace.key_averages(*args, **options)
+
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """As of the trace."""
+        self._trace.export_chrome_trace(path)
+
+    def export_stacks(
+        self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total"
+    ) -> None:
+        """As of the trace."""
+        self._trace.export_stacks(path, metric)
+
+
+def _events(profile: Profile) -> Iterator[FunctionEvent]:
+    """All events, tied to each other."""
+    events = profile.events
+    parent, operator = events.parent.tolist(), events.operator.tolist()
+    made = _columns(profile)
+    rows = [
+        FunctionEvent(use_device=profile.device, count=1, **dict(zip(made, row, strict=True)))
+        for row in zip(*made.values(), strict=True)
+    ]
+    for row, around, launcher in zip(rows, parent, operator, strict=True):
+        if around >= 0:
+            row.cpu_parent = rows[around]
+            rows[around].cpu_children.append(row)
+        if launcher >= 0 and isinstance(row.device_index, int):
+            kernel = Kernel(row.key, row.device_index, row.time_range.elapsed_us())
+            rows[launcher].kernels.append(kernel)
+    return iter(rows)
+
+
+def _columns(profile: Profile) -> dict[str, list[Any]]:
+    """Attributes of all events by name."""
+    events, texts = profile.events, profile.events.trace.strings
+    key = events.names.many(events.name)
+    written = np.append(events.trace["spans"]["name"], -1)[events.row]
+    shape, shapes = input_shapes(events)
+    thread, concrete = events.arguments("forward_thread"), events.arguments("concrete")
+    values = {n: concrete_values(texts[n]) if n >= 0 else [] for n in np.unique(concrete).tolist()}
+    scope = scopes(events)
+    return {
+        **_places(profile),
+        **_times_and_sizes(profile),
+        "key": key,
+        "trace_name": [texts[n] if n >= 0 else None for n in written.tolist()],
+        "overload_name": [
+            events.names[number] if number >= 0 else "" for number in events.overload.tolist()
+        ],
+        "event": events.row.tolist(),
+        "fwd_thread": [number if number >= 0 else None for number in thread.tolist()],
+        "sequence_nr": events.arguments("sequence").tolist(),
+        "time_range": list(map(Interval, events.start.tolist(), events.end.tolist())),
+        "input_shapes": [[list(each) for each in shapes[number]] for number in shape.tolist()],
+        "concrete_inputs": [list(values[number]) for number in concrete.tolist()],
+        "stack": [list(profile.stacks.frames(n)) for n in profile.stacks.of_event.tolist()],
+        "scope": [number if number >= 0 else None for number in scope.tolist()],
+        "flops": profile.flops.tolist(),
+        "is_async": events.is_async.tolist(),
+        "is_user_annotation": is_annotation(events.role).tolist(),
+        "is_python_function": (events.role == Role.PYTHON).tolist(),
+    }
+
+
+def _places(profile: Profile) -> dict[str, list[Any]]:
+    """Where the events ran, and their correlation ids."""
+    events = profile.events
+    spans, tracks, texts = events.trace["spans"], events.trace["tracks"], events.trace.strings
+    track = {
+        number: tuple(_id(texts[int(tracks[key][number])]) for key in ("pid", "tid"))
+        for number in np.unique(events.track).tolist()
+    }
+    process, thread = ([track[number][i] for number in events.track.tolist()] for i in range(2))
+    external, correlation = (
+        np.append(spans[key], -1)[events.row] for key in ("external", "correlation")
+    )
+    linked = np.isin(events.role, (Role.RUNTIME, *DEVICE_ROLES))
+    identity = np.where(np.isin(events.role, _OF_OPERATORS), external, 0)
+    device = (profile.device or "").upper()
+    return {
+        "id": np.maximum(np.where(linked, correlation, identity), 0).tolist(),
+        "thread": thread,
+        "device_index": process,
+        "device_resource_id": thread,
+        "device_type": [device if other else "CPU" for other in events.on_device.tolist()],
+    }
+
+
+def _times_and_sizes(profile: Profile) -> dict[str, list[Any]]:
+    events, device = profile.events, profile.device is not None
+    inside = np.flatnonzero(events.parent >= 0)
+    columns: dict[str, list[Any]] = {
+        "cpu_time_total": np.where(events.on_device, 0.0, events.elapsed).tolist(),
+        "self_cpu_time_total": events.host_self.tolist(),
+        "device_time_total": (events.device.total * device).tolist(),
+        "self_device_time_total": (events.device.own * device).tolist(),
+    }
+    for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
+        called = sum_by(events.parent[inside], len(events), own[inside])
+        none = events.on_device | events.is_async
+        columns[name] = own.tolist()
+        columns[f"self_{name}"] = np.where(none, 0, own - called).tolist()
+    return columns
+
+
+def _id(text: str) -> int | str:
+    digits = text.removeprefix("-")
+    number = digits.isascii() and digits.isdecimal() and len(digits) <= _LONGEST_ID
+    return int(text) if number else text

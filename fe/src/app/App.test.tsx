@@ -31,8 +31,8 @@ const RUNS: RunsPayload = {
     {
       name: "good",
       synthetic: true,
-    provisional: false,
-    remarks: [],
+      provisional: false,
+      remarks: [],
       workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))],
     },
     {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState, WorkerItem } from "../api/types.gen";
-import { complete, find, POLL, pollRuns, runsStore } from "./runs";
+import { besideOf, complete, find, POLL, pollRuns, runsStore } from "./runs";
 
 const span = (name: string, state: SpanState = "ready") => ({
   name,
@@ -39,6 +39,20 @@ const PAYLOAD: RunsPayload = {
     },
   ],
 };
+
+describe("besideOf", () => {
+  const jobs = [0, 0, 1, -1].map((job, i) => ({ ...worker(`w${i}`, span("1")), job }));
+  const payload = { ...PAYLOAD, runs: [{ ...PAYLOAD.runs[0]!, workers: jobs }] };
+  const names = (chosen: string) =>
+    besideOf(payload, { run: "a", worker: chosen, span: "1" }).map(({ name }) => name);
+
+  it("is the job, and whoever may belong to it", () => {
+    expect(names("w0")).toEqual(["w0", "w1", "w3"]);
+    expect(names("w2")).toEqual(["w2", "w3"]);
+    expect(names("w3")).toEqual(["w0", "w1", "w2", "w3"]);
+    expect(names("gone")).toEqual([]);
+  });
+});
 
 describe("complete", () => {
   it("takes the first run and its first span that is no failure", () => {

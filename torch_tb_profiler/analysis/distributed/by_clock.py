@@ -19,6 +19,27 @@ LEAST_SHARE = 0.5
 """Of the collectives that both ranks recorded meanwhile so many overlap, or the clocks do not tell."""
 
 
+def out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints) -> Mask:
+    """Of which kinds the collectives at equal places do not overlap on some rank, or not all ranks have equally many; bool by
+    kind. The others need no look at the clocks.
+
+    cell: number of each collective's kind and rank. position: its place among those.
+    """
+    first, place = group_rows((kind, position))
+    near = (start <= end[first[place]]) & (start[first[place]] <= end)
+    count = np.bincount(cell)
+    overlap = np.bincount(cell, weights=near)
+    example = np.zeros(len(count), np.int64)
+    example[cell] = kind
+    kinds = int(kind.max(initial=-1)) + 1
+    odd = np.zeros(kinds, np.bool_)
+    odd[example[overlap < LEAST_SHARE * count]] = True
+    least, most = np.full(kinds, np.iinfo(np.int64).max), np.zeros(kinds, np.int64)
+    np.minimum.at(least, example, count)
+    np.maximum.at(most, example, count)
+    return np.asarray(odd | (least < most))
+
+
 def by_clock(kind: Ints, rank: Ints, start: Ints, end: Ints, by_place: Mask) -> tuple[Ints, Mask]:
     """``(position, matched)`` of collectives: equal positions of a kind are the same one.
 
@@ -37,19 +58,9 @@ def by_clock(kind: Ints, rank: Ints, start: Ints, end: Ints, by_place: Mask) -> 
     for own in cells:
         of_kind.setdefault(int(kind[own[0]]), []).append(own)
     for ranks in of_kind.values():
-        if len(ranks) > 1 and not _in_place(ranks, start, end):
+        if len(ranks) > 1:
             _lay_beside(ranks, start, end, position, matched)
     return position, matched
-
-
-def _in_place(ranks: list[Ints], start: Ints, end: Ints) -> bool:
-    """Whether the collectives at equal places overlap, as in most runs: then there is nothing to look for."""
-    if len({len(own) for own in ranks}) > 1:
-        return False
-    table = np.stack(ranks)
-    opens, closes = start[table], end[table]
-    overlap = (opens <= closes[0]) & (opens[0] <= closes)
-    return bool((overlap.mean(axis=1) >= LEAST_SHARE).all())
 
 
 def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, matched: Mask) -> None:

@@ -26,7 +26,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.distributed.by_clock import by_clock
+from torch_tb_profiler.analysis.distributed.by_clock import by_clock, out_of_place
 from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
@@ -395,10 +395,12 @@ def match_collectives(ranks: Sequence[Collectives], begins: Sequence[int | None]
     offset = np.array([-1 if b is None else b for b in begins] or [-1] * len(ranks), np.int64)
     timed = (sequence < 0) & (offset >= 0)[of_rank]
     if timed.any():
-        begin = offset[of_rank[timed]]
-        position[timed], agreed[timed] = by_clock(
-            kind[timed], of_rank[timed], start[timed] + begin, end[timed] + begin, agreed[timed]
-        )
+        begins_at, ends_at = start + offset[of_rank], end + offset[of_rank]
+        odd = timed & out_of_place(kind, cell, position, begins_at, ends_at)[kind]
+        if odd.any():
+            position[odd], agreed[odd] = by_clock(
+                kind[odd], of_rank[odd], begins_at[odd], ends_at[odd], agreed[odd]
+            )
     first, column = group_rows((kind[agreed], position[agreed]))
     shared = np.bincount(column, minlength=len(first)) > 1
     of_rank, row, end, label, sequence, position = (

@@ -17,7 +17,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-PATIENCE_SECONDS = 600.0
+PATIENCE_SECONDS = 1200.0
 ADDRESS = re.compile(r"TensorBoard .* at (http://[^/]+)/")
 
 

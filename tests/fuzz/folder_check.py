@@ -184,7 +184,7 @@ def _commanded(drawn: Folder, cache: Path) -> Counter[str]:
     ):
         code = main([command[0], str(drawn.root), *command[1:]])
         out.flush()
-    text = out.buffer.getvalue().decode() + err.getvalue()  # type: ignore[attr-defined]
+    text = out.buffer.getvalue().decode() + err.getvalue()
     odd = [c for c in text.replace("\n", "").replace("\u202f", "") if not c.isprintable()]
     if odd or SECRET in text or "Traceback" in text:
         raise Broken(f"{command} prints {odd[:5]} {text[:400]!r}")
@@ -196,11 +196,11 @@ def _damage(cache: Path, random: Random) -> None:
     kept = sorted(cache.glob("*.safetensors"))
     for path in random.sample(kept, min(len(kept), 2)):
         data, way = bytearray(path.read_bytes()), random.randrange(5)
-        at = random.randrange(len(data))
+        at = random.randrange(len(data) or 1)
         if way == 0:
             os.truncate(path, at)
         elif way == 1:
-            data[at] ^= 1 << random.randrange(8)
+            data[at : at + 1] = random.randbytes(1)
             path.write_bytes(data)
         elif way == 2:
             path.write_bytes(random.randbytes(200))

@@ -213,8 +213,8 @@ class Folder:
             target = home / (path.name if (home / path.name).exists() else "secret.json")
             _unless_refused(lambda: path.symlink_to(target))
         elif way == 3:
-            target = self.random.choice(["/dev/zero", ".", path.name, "/nowhere", "/dev/stdin"])
-            _unless_refused(lambda: path.symlink_to(target))
+            odd = self.random.choice(["/dev/zero", ".", path.name, "/nowhere", "/dev/stdin"])
+            _unless_refused(lambda: path.symlink_to(odd))
         return way < 4
 
 

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.merged_ranks import find_ranks
 from torch_tb_profiler.analysis.facts.process_labels import clean, labels_of
 from torch_tb_profiler.analysis.facts.rank_parts import UNRANKED, rank_parts
+from torch_tb_profiler.analysis.figures.absent import absent
 
 variants = st.builds(
     Variant,
@@ -108,3 +109,11 @@ def test_labels_of_processes(processes: list[str], expected: list[str] | None) -
     device = np.array([False, True] * 2)
     labels = labels_of(processes, ~device, device)
     assert (labels and [clean(label) for label in labels]) == expected
+
+
+def test_no_rank_is_said_to_have_used_no_accelerator() -> None:
+    parts = list(rank_parts(merged_trace(replace(MANY, order="by time"))))
+    for part in parts:
+        lacks = {key for key in absent(derive(part.trace)) if isinstance(key, str)}
+        assert not lacks & {"device", "host"}
+        assert ("device_of_rank" in lacks) == (part.name != UNRANKED)

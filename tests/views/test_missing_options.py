@@ -22,6 +22,7 @@ EXPECTED = {
     "device": "ProfilerActivity.CUDA",
     "operators_of_device": "ProfilerActivity.CUDA",
     "device_times": "ProfilerActivity.CUDA",
+    "device_of_rank": "ProfilerActivity.CUDA",
     "host": "ProfilerActivity.CPU",
     "shapes": "record_shapes=True",
     "stack": "with_stack=True",

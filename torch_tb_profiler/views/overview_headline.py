@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.unplaced import SETTING
 from torch_tb_profiler.store.step_categories import CATEGORIES
@@ -53,6 +54,8 @@ def headline(
         lack = (
             "Hardware counters were recorded instead of kernel times"
             if counters_only
+            else "Which device work is this rank’s is unclear"
+            if any(item.name == UNCLEAR_RANK for item in health)
             else "No accelerator activity was recorded"
         )
         # Without an accelerator the time is the news, not that there was none.

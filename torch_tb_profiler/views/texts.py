@@ -41,7 +41,15 @@ _RECORDED_BY: dict[str, tuple[str, ...]] = {
     "collectives": ("record_shapes=True",),
 }
 """The options that record something, where it takes any."""
-_DEVICES = ("device", "device_times", "host", "operators_of_device", "events", "collectives")
+_DEVICES = (
+    "device",
+    "device_times",
+    "device_of_rank",
+    "host",
+    "operators_of_device",
+    "events",
+    "collectives",
+)
 """What is recorded by activities."""
 
 
@@ -67,6 +75,15 @@ _MISSING = (
             "The recording measured the hardware counters of each kernel (profiler_metrics), and"
             " CUPTI then records no kernel's time; the Counters view shows what was measured."
             " Record once more without counters for the times."
+        ),
+        call="",
+    ),
+    Missing(
+        key="device_of_rank",
+        what="Device work of this rank",
+        why=(
+            "The file holds several ranks, and its device work may be of more than one of them: it stands by"
+            " itself, without a rank. A file for each rank tells it."
         ),
         call="",
     ),
@@ -189,8 +206,8 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
 _OTHER_PROFILERS = MISSING | {
     key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
 }
-_INSTEAD = {"device": "device_times"}
-"""Another reason for the same gap."""
+_INSTEAD = {"device": ("device_times", "device_of_rank")}
+"""Other reasons for the same gap."""
 
 
 def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
@@ -200,7 +217,7 @@ def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
     absent = set(keys_absent)
     if "events" in absent:
         return [MISSING["events"]] if absent.intersection(wanted) else []
-    keys = dict.fromkeys(key for lack in wanted for key in (lack, _INSTEAD.get(lack, lack)))
+    keys = dict.fromkeys(key for lack in wanted for key in (lack, *_INSTEAD.get(lack, ())))
     found = [key for key in keys if key in absent]
     writer = next((one for one in Writer if one in absent), Writer.LOOP)
     unplaced = next((key for key in absent if isinstance(key, Unplaced)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
@@ -11,7 +12,7 @@ from torch_tb_profiler.store.model import Facts
 
 def absent(facts: Facts) -> tuple[str, ...]:
     """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were
-    measured in their place),
+    measured in their place, ``device_of_rank`` where the file has work that may be of several ranks),
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
     ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
@@ -19,15 +20,18 @@ def absent(facts: Facts) -> tuple[str, ...]:
     role, which (``Unplaced``).
     """
     summary = facts.summary
+    # Another part of the file holds what it has of this one, too.
+    shared = facts.defects[UNCLEAR_RANK] > 0
     missing = {
-        "device": not summary["has_device"] and not summary["profiled_ranges"],
+        "device": not summary["has_device"] and not summary["profiled_ranges"] and not shared,
+        "device_of_rank": not summary["has_device"] and shared,
         "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
         "shapes": not summary["has_shapes"],
         "stack": not summary["has_stacks"],
         "steps": not has_steps(facts),
         "memory": not summary["has_memory"],
         "events": summary["has_memory"] and facts["span_links"].n == 0,
-        "host": facts["operators"].n == 0,
+        "host": facts["operators"].n == 0 and not shared,
         "pytorch_profiler": "Profiler" in summary["versions"]
         and writer_of(facts) not in (Writer.TORCH_NPU, Writer.OTHER),
         "operators_of_device": summary["has_device"]

@@ -39,7 +39,7 @@ export function KernelView(props: ViewProps) {
         ) : (
           <Nothing
             title={
-              lacks(payload.missing, "device", "device_times")
+              lacks(payload.missing, "device", "device_times", "device_of_rank")
                 ? "This trace has no kernels"
                 : "No kernels in the selected steps"
             }

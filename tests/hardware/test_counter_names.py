@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from torch_tb_profiler.api.models import CUDA_SASS_INSTRUCTION_COUNTER_FLOPS
 from torch_tb_profiler.hardware.counter_names import (
     counter_label,
     counter_unit,
@@ -76,3 +77,12 @@ def test_operations_of_matrix_cores_without_those_that_are_part_of_others() -> N
     assert counts_matrix_operations("sm__ops_path_tensor_src_int8.sum")
     assert not counts_matrix_operations("sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_on.sum")
     assert not counts_matrix_operations("sm__inst_executed_pipe_tensor.sum")
+
+
+def test_flops_of_instruction_counters() -> None:
+    weights = CUDA_SASS_INSTRUCTION_COUNTER_FLOPS
+    assert len(weights) == 9
+    assert {name: flops for name, flops in weights.items() if "fma" in name} == {
+        f"smsp__sass_thread_inst_executed_op_{kind}fma_pred_on.sum": 2 for kind in "dfh"
+    }
+    assert sum(weights.values()) == 12

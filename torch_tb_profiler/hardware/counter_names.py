@@ -18,6 +18,12 @@ _MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>
 _KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
 _PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
 PRECISIONS = tuple(_PRECISIONS)
+INSTRUCTION_FLOPS = {
+    f"smsp__sass_thread_inst_executed_op_{precision}{kind}_pred_on.sum": flops
+    for precision in _PRECISIONS
+    for kind, (_, flops) in _KINDS.items()
+}
+"""Counter of instructions → FLOPs of one: FLOPs of a kernel are the sum of counts times these."""
 SECTOR_BYTES = 32
 """Bytes of a sector, the unit of NVIDIA's memory traffic ("Kernel Profiling Guide", Hardware Model)."""
 

@@ -1,0 +1,19 @@
+"""Every test that ``docs/compatibility.md`` names is there."""
+
+from __future__ import annotations
+
+import re
+
+from tests.architecture import tree
+
+_NAMED = re.compile(r"`((?:tests|fe/src)/[\w/.]+\.(?:py|tsx?))(?:::(\w+))?`")
+
+
+def test_the_tests_of_the_table_are_there() -> None:
+    text = (tree.ROOT / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    named = _NAMED.findall(text)
+    assert len(named) > 30
+    for file, name in named:
+        path = tree.ROOT / file
+        assert path.is_file(), file
+        assert not name or f"def {name}(" in path.read_text(encoding="utf-8"), (file, name)

@@ -106,14 +106,16 @@ def pftrace(
     file.process(10, pid, "python")
     tracks: dict[object, int] = {}
     for record in records:
-        uuid = tracks.setdefault(_track(record, by_queue), 11 + len(tracks))
-        if uuid == 10 + len(tracks):
+        track = _track(record, by_queue)
+        is_new = track not in tracks
+        uuid = tracks.setdefault(track, 11 + len(tracks))
+        if is_new:
             if isinstance(record, Call) and record.thread == main:
                 file.thread(uuid, pid, record.thread, "python", parent=10)
             elif isinstance(record, Call):
                 file.track(uuid, name=f"THREAD {uuid} ({record.thread})")
             else:
-                file.track(uuid, name=str(_track(record, by_queue)))
+                file.track(uuid, name=str(track))
         end = record.begin + record.length
         args: dict[str, Any] = {
             "begin_ns": record.begin,

@@ -24,8 +24,12 @@ from torch_tb_profiler.store.defects import WRONG_TYPE, DefectCounts
 
 MOST_KEPT, MOST_BYTES = 1 << 17, 32 << 20
 """Annotations that are remembered per sequence of packets, and their length in all."""
-STORED = frozenset(field.encode_name for field in msgspec.structs.fields(Args))
-"""Arguments that become columns."""
+_ROCPROFV3 = """agent src_agent dst_agent corr_id copy_bytes stream_ID workgroup_size grid_size VGPR_Count LDS_Block_Size
+    group_segment_size"""
+STORED = frozenset(field.encode_name for field in msgspec.structs.fields(Args)) | frozenset(
+    _ROCPROFV3.split()
+)
+"""Arguments that become columns, and those of rocprofv3 that become some of them (``rocprof.py``)."""
 _DEEPEST = 64
 _DICT = 1
 """``NestedValue.NestedType``."""

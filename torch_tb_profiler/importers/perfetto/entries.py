@@ -243,7 +243,8 @@ class Translation:
         place = self.places.of(uuid)
         category = self._categories[all_names(event, sequence)]
         is_slice = phase == "X"
-        known = sequence.stored if is_slice and category.stored_only else sequence.fields
+        columns_only = category.stored_only or category.foreign
+        known = sequence.stored if is_slice and columns_only else sequence.fields
         fields = known.of(event.debug_annotations)
         if is_slice and not category.name:
             guess = category_of(text_of(name), fields, place.is_overhead)

@@ -152,6 +152,8 @@ def test_what_a_snapshot_says_first(
         f"GPU 0 ran out of memory: 999 MiB were asked for at {place}, with 123 B free, 14.0 MiB allocated, 20.0 MiB reserved."
         in failed
     )
+    described = " ".join(repr(torch_tb_profiler.open(str(tmp_path / "failed.pickle"))).split())
+    assert "GPU 0 ran out of memory: 999 MiB were asked for" in described
     for said in (fine, failed):
         assert "Nothing to analyse" not in said
         assert "accelerator" not in said

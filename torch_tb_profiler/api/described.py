@@ -20,6 +20,7 @@ from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.escapes import one_line
+from torch_tb_profiler.views.memory_headline import memory_headline
 from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING, missing
 from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 from torch_tb_profiler.views.wire import Vocabulary
@@ -66,6 +67,7 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
             "; ".join(_device(use, vocabulary(facts)) for use in device_use(facts, selection)),
         ),
         ("steps", _steps(context, selection)),
+        ("memory", _memory(context)),
         ("step time", _breakdown(context, selection)),
         ("operators", _operators(context, selection)),
         ("kernels", _kernels(context, selection)),
@@ -157,6 +159,13 @@ def _steps(context: TraceContext, selection: Selection) -> str:
         f"{len(flags)} from"
         f" {context.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
     )
+
+
+def _memory(context: TraceContext) -> str:
+    """What a recording of allocations alone says; empty for others."""
+    if "events" not in absent(context.facts):
+        return ""
+    return memory_headline(context.trace, context.facts, context.insight)
 
 
 def _breakdown(context: TraceContext, selection: Selection) -> str:

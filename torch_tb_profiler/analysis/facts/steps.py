@@ -195,7 +195,9 @@ def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
 
 def hidden_steps(steps: Mapping[str, Array]) -> Mask:
     """Which rows of ``STEPS``, or of its columns, have no time because device work of an earlier step outlasts them."""
-    return (steps["end"] == steps["start"]) & (steps["host_end"] > steps["host_start"])
+    return np.asarray(
+        (steps["end"] == steps["start"]) & (steps["host_end"] > steps["host_start"]), np.bool_
+    )
 
 
 def _is_cold(first: float, others: Array) -> bool:

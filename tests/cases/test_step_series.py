@@ -46,7 +46,8 @@ def inner(first: int, steps: int, parts: int = 1) -> list[Event]:
 
 
 def walls(facts: Facts) -> list[int]:
-    return (facts["steps"]["end"] - facts["steps"]["start"]).tolist()
+    found: list[int] = (facts["steps"]["end"] - facts["steps"]["start"]).tolist()
+    return found
 
 
 @pytest.mark.parametrize("order", [1, -1])

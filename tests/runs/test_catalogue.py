@@ -111,8 +111,12 @@ def test_memory_snapshots_are_no_ranks_of_their_run(logdir: Path, start: Start) 
     ]
     assert found["alone"] == [("x", None, None, ["trace"])]
     (run,) = (r for r in catalogue.snapshot().runs if r.name == "beside")
-    assert [w.name for w in run.beside(run.workers[0])] == ["rank0", "rank1"]
-    assert [w.name for w in run.beside(run.workers[2])] == ["a dump"]
+    for worker, expected in (
+        (run.workers[0], ["rank0", "rank1"]),
+        (run.workers[2], ["a dump"]),
+    ):
+        beside = run.beside(worker, worker.spans[0])
+        assert [other.name for other, _ in beside] == expected
     until(lambda: any(f.state is State.REJECTED for f in catalogue.snapshot().files))
     rejected = next(f for f in catalogue.snapshot().files if f.state is State.REJECTED)
     assert (rejected.path, "no memory snapshot" in rejected.reason) == ("alone/weights.pkl", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -89,32 +90,33 @@ def _distinguish(
     for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
         if column.kind != "name" or not rows:
             continue
-        alike: dict[str, set[str]] = {}
-        for text in texts[number]:
-            alike.setdefault(_short(text, width), set()).add(text)
-        told = {
-            text: own
-            for names in alike.values()
-            if len(names) > 1
-            for text, own in _cut_apart(sorted(names), width).items()
-        }
+        long = sorted({text for text in texts[number] if len(text) > width})
+        count = Counter(_short(text, width) for text in long)
+        alike = [text for text in long if count[_short(text, width)] > 1]
+        if not alike:
+            continue
+        told = _cut_apart(alike, width)
+        if len({told.get(text, _short(text, width)) for text in long}) < len(long):
+            told = _cut_apart(long, width)
         texts[number] = [told.get(text, text) for text in texts[number]]
     return list(zip(*texts, strict=True))
 
 
 def _cut_apart(names: Sequence[str], width: int) -> dict[str, str]:
-    """Names of which no two begin or end alike within ``width``, else as many letters from where they differ."""
+    """Each of some sorted names within ``width``: its begin and end, else from where it differs from its neighbours, else its
+    begin and a number, whatever tells all of them apart.
+    """
     half = (width - 1) // 2
-    ends = {name: f"{name[: width - 1 - half]}…{name[-half:]}" for name in names}
-    if len(set(ends.values())) == len(names):
-        return ends
-    told = {}
+    ends = [f"{name[: width - 1 - half]}…{name[-half:]}" for name in names]
+    middles = []
     for name, before, after in zip(names, ["", *names], [*names[1:], ""], strict=False):
         # Sorted names differ from their neighbours the latest.
         at = max(_alike(name, before), _alike(name, after))
         at = max(0, min(at, len(name) - width + 2))
-        told[name] = f"{'…' if at else ''}{name[at:]}"
-    return told
+        middles.append(_short(f"{'…' if at else ''}{name[at:]}", width))
+    numbers = [f"{name[: width - 1 - len(str(i))]}…{i}" for i, name in enumerate(names, 1)]
+    cuts = next(cuts for cuts in (ends, middles, numbers) if len(set(cuts)) == len(names))
+    return dict(zip(names, cuts, strict=True))
 
 
 def _alike(one: str, other: str) -> int:

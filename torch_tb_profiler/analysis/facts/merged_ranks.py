@@ -123,9 +123,10 @@ def _labelled(trace: Trace, processes: _Processes, labels: list[str]) -> MergedR
 
 
 def _unlabelled(trace: Trace, processes: _Processes) -> MergedRanks | None:
-    """Each process with operators of its own is a rank; where devices work at least two launch."""
+    """Each process with operators of its own is a rank; where devices work one of them launches."""
     is_rank = processes.operators & ~processes.device
-    if int((is_rank & (processes.launches | ~processes.device.any())).sum()) < 2:
+    launches = processes.launches | ~processes.device.any()
+    if int(is_rank.sum()) < 2 or not (is_rank & launches).any():
         return None
     ranks = np.flatnonzero(is_rank)
     of_process = np.full(len(processes.texts), -1, np.int64)

@@ -16,12 +16,10 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Trace
 
 US = 1000
-ALL = [group("0", 0, 1, 2, 3)]
-REDUCED = {"n #2": reduced("0", 4)}
 
 
-def computes(number: int, length: int, end: int = 90) -> Trace:
-    """A rank that computes for ``length`` and then meets the others, who are through at ``end``."""
+def computes(number: int, length: int, end: int = 90, of: int = 3) -> Trace:
+    """A rank, of so many, that computes for ``length`` and then meets the others, who are through at ``end``."""
     kernel, meets = "{a #1".ljust(length - 1) + "}", "{n #2"
     return rank(
         f"""
@@ -31,8 +29,8 @@ gpu 7                   {kernel}
 gpu 20                  {" " * length} {meets.ljust(end - length - 20)}}}
 """,
         number,
-        REDUCED,
-        ALL,
+        {"n #2": reduced("0", of)},
+        [group("0", *range(of))],
     )
 
 
@@ -55,7 +53,7 @@ def test_ranks_that_are_as_slow_are_to_blame_alike() -> None:
     (blame,) = blamed(computes(0, 20), computes(1, 60), computes(2, 58))
     assert blame.rank == 1
     assert blame.also == (2,)
-    four = [computes(0, 20), computes(1, 60), computes(2, 20), computes(3, 58)]
+    four = [computes(i, length, of=4) for i, length in enumerate((20, 60, 20, 58))]
     (blame,) = fleet_of(*four).blames
     assert (blame.rank, blame.also) == (1, (3,))
 
@@ -89,8 +87,8 @@ gpu 7                                                  {a #1  }
 gpu 20                                                          {n #2   }
 """,
         1,
-        REDUCED,
-        ALL,
+        {"n #2": reduced("0", 3)},
+        [group("0", 0, 1, 2)],
     )
     (blame,) = blamed(computes(0, 8, 70), late, computes(2, 8, 70))
     assert blame.rank == 1

@@ -58,7 +58,9 @@ def placed(trace: Trace, own: Mapping[str, Role]) -> Trace:
     """
     late = trace.tables.get(LATE_ARGS.name, LATE_ARGS.empty())
     tables = {name: table for name, table in trace.tables.items() if name != LATE_ARGS.name}
-    trace = replace(trace, tables=tables, header={**trace.header, UNPLACED: {}})
+    # What a file itself says under this name is no count.
+    header = {key: value for key, value in trace.header.items() if key != UNPLACED}
+    trace = replace(trace, tables=tables, header=header)
     places = _Places(trace, own)
     if places.profiler.name:
         trace.header[PROFILER] = places.profiler.name

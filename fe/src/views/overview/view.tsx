@@ -14,6 +14,7 @@ import { basisText, togetherText } from "../findings/model";
 import { PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { lacks } from "../missing";
 import { Health, HealthNote } from "./health";
 import { AllRanks } from "../ranks/view";
 import { rowsOf } from "../rows";
@@ -155,7 +156,14 @@ function Steps({ payload, ...props }: PageProps) {
   const { average } = payload;
   const rows = rowsOf(payload.steps);
   if (!rows.length) {
-    return (
+    return lacks(payload.missing, "events") ? (
+      <Nothing
+        title="A memory snapshot has no steps"
+        text="It holds allocations: when, how much, and whose."
+        missing={[]}
+        actions={<a href={props.hrefOf("memory")}>See them on the Memory tab</a>}
+      />
+    ) : (
       <Nothing
         title="There is no step"
         text="The trace holds nothing that could be a step."

@@ -50,6 +50,8 @@ describe("the notices of a bundle", () => {
 
   it("end the build where a package brings no licence", () => {
     pack("bare", "1.0.0");
-    expect(() => noticesOf([join(modules, "bare/index.js")], modules)).toThrow("without its licence");
+    expect(() => noticesOf([join(modules, "bare/index.js")], modules)).toThrow(
+      "without its licence",
+    );
   });
 });

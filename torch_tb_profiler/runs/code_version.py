@@ -64,7 +64,9 @@ def _imported(source: bytes) -> Iterator[str]:
     """Names that may be modules."""
     for groups in _IMPORT.findall(_DOCSTRING.sub(b"", source)):
         base, inside, line, plain = (text.decode() for text in groups)
-        yield base or plain
+        # The package itself has neither.
+        if base or plain:
+            yield base or plain
         for name in _NAME.findall(inside or line):
             yield f"{base}.{name}".lstrip(".")
 

@@ -123,9 +123,12 @@ def _labelled(trace: Trace, processes: _Processes, labels: list[str]) -> MergedR
 
 
 def _unlabelled(trace: Trace, processes: _Processes) -> MergedRanks | None:
-    """Each process with operators of its own is a rank; where devices work one of them launches."""
-    is_rank = processes.operators & ~processes.device
+    """Each process with operators of its own is a rank; where devices work one of them launches. One whose id
+    cannot be read is none: its events are damaged.
+    """
+    readable = np.array([bool(text) for text in processes.texts])
     launches = processes.launches | ~processes.device.any()
+    is_rank = processes.operators & ~processes.device & readable
     if int(is_rank.sum()) < 2 or not (is_rank & launches).any():
         return None
     ranks = np.flatnonzero(is_rank)

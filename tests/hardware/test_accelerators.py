@@ -215,6 +215,8 @@ def test_public_traces(real_traces: Path) -> None:
     assert entries["mi300_bert_small"] == entries["mi300_vllm_graph"] == "AMD Instinct MI300X"
     assert entries["mi210_gpu_only"] == entries["mi250_minitoy"]
     assert {name for name, entry in entries.items() if entry is None} == {
+        "ascend_torch_npu",
+        "ibm_aiu",
         "mtia_inference",
         "ddp128_sampled",
         "ancient_categories",
@@ -265,7 +267,7 @@ def test_a_changed_file_counts_at_once(tmp_path: Path) -> None:
         ({"*": {"bandwidth_gbps": 0}}, "above 0"),
         ({"*": {"peaks": {"matrix_bf16": True}}}, "True"),
         ({"*": {"source": 3}}, "source"),
-        ('{"*": {"bandwidth_gbps": NaN}}', "nan"),
+        ('{"*": {"bandwidth_gbps": NaN}}', "not JSON"),
         ({"*": {"bandwidth_gbps": 1e300}}, "1e+300"),
     ],
 )

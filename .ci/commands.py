@@ -231,6 +231,8 @@ def main(samples: Path, folder: Path, extras: list[str]) -> int:
     """The exit code; what is wrong is printed."""
     import torch_tb_profiler
 
+    # Where `doctor` looks for TensorBoard.
+    os.environ["PATH"] = f"{sys.prefix}/bin{os.pathsep}{os.environ.get('PATH', '')}"
     warnings.filterwarnings("error", module="torch_tb_profiler")
     wrong = 0
     with tempfile.TemporaryDirectory() as cache:

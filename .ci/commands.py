@@ -251,7 +251,6 @@ def main(samples: Path, folder: Path, extras: list[str]) -> int:
         for name, arguments in commands(samples):
             text = said(arguments)
             text = without_environment(text) if name == "doctor" else text
-            text = text.replace(sys.prefix.encode(), b"ENVIRONMENT")
             (folder / name.format(trace="", runs="", samples="")).write_bytes(text)
             written += 1
         (folder / "key_averages").write_bytes(key_averages(samples))

@@ -126,7 +126,7 @@ def _unlabelled(trace: Trace, processes: _Processes) -> MergedRanks | None:
     """Each process with operators of its own is a rank; where devices work one of them launches. One whose id
     cannot be read is none: its events are damaged.
     """
-    readable = np.array([bool(text) for text in processes.texts])
+    readable = np.array([text.isdecimal() for text in processes.texts])
     launches = processes.launches | ~processes.device.any()
     is_rank = processes.operators & ~processes.device & readable
     if int(is_rank.sum()) < 2 or not (is_rank & launches).any():

@@ -34,8 +34,8 @@ def labels_of(
 ) -> list[str] | None:
     """The label of each process id, ``""`` for one without; None where labels tell no ranks apart.
 
-    A form of label counts if at least two labels have work of a host, and every one that has work
-    of a device has both; of several such forms the one with most labels is taken. Where only some
+    A form of label counts if each process of a host has one, there are at least two, and every one that has work of a device
+    has both; of several such forms the one with most labels is taken. Where only some
     or none have work of a device, they must differ in their numbers alone.
 
     Args:
@@ -76,9 +76,10 @@ def _tell_apart(labels: Sequence[str], host: Mask, device: Mask) -> bool:
     of_device = {text for text, is_device in zip(labels, device, strict=True) if is_device}
     if len(of_host) < 2 or not of_device <= of_host:
         return False
-    if of_device == of_host:
-        return True
-    return "" not in of_host and len({_NUMBER.sub("#", text) for text in of_host}) == 1
+    if "" in of_host:
+        # Odd ids beside plain ones are damaged ones, no labels.
+        return False
+    return of_device == of_host or len({_NUMBER.sub("#", text) for text in of_host}) == 1
 
 
 def _matching(pattern: re.Pattern[str]) -> Callable[[str], str]:

@@ -27,7 +27,10 @@ from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
-from torch_tb_profiler.runs.import_job import outcome_of, read
+from torch_tb_profiler.importers.events import Event
+from torch_tb_profiler.importers.gather import _is_empty
+from torch_tb_profiler.runs import import_job
+from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -73,15 +76,17 @@ def check(case: Case, folder: Path, views: bool) -> Checked:
     chunk = random.choice((2 << 20, 2 << 20, 4096, 300))
     settings = Settings(use_cache=False, chunk_bytes=chunk)
     try:
-        with _counted() as counted:
-            trace, facts = read(str(path), settings)
+        with _counted() as counted, _whole_file() as whole:
+            (trace, facts), *others = import_job.read_parts(str(path), settings)
     except NotATrace as error:
         _expect(bool(error.message and error.hint), "a refusal says why and what to do")
         return Checked(False)
     finally:
         if not views:
             path.unlink()
-    _expect_balance(case, trace, facts, counted)
+    _expect_balance(case, whole[0] if others else trace, facts, counted)
+    for part, _ in [(trace, facts), *others] if others else []:
+        _expect(part.entries == _stored(part), "a rank has what is stored of it")
     _expect_sums(trace, facts)
     _expect_round_trip(folder / "trace.sidecar", trace, facts)
     checked = Checked(True, trace.entries)
@@ -102,8 +107,12 @@ def _expect(holds: bool, what: str) -> None:
 
 @contextmanager
 def _counted() -> Iterator[dict[str, int]]:
-    """The entries that become no row of their own: metadata, and ends of joined begins."""
-    counted = {"read": 0, "metadata": 0, "ends": 0}
+    """The entries that become no row of their own: metadata, ends of joined begins, empty objects."""
+    counted = {"read": 0, "metadata": 0, "ends": 0, "empty": 0}
+
+    def empty(event: Event) -> bool:
+        counted["empty"] += _is_empty(event)
+        return _is_empty(event)
 
     def paired(*args: Any, **more: Any) -> Any:
         joined = pair_begin_end(*args, **more)
@@ -118,16 +127,35 @@ def _counted() -> Iterator[dict[str, int]]:
     with (
         mock.patch("torch_tb_profiler.importers.chrome_trace.pair_begin_end", paired),
         mock.patch("torch_tb_profiler.importers.chrome_trace.assemble", assembled),
+        mock.patch("torch_tb_profiler.importers.gather._is_empty", empty),
     ):
         yield counted
+
+
+@contextmanager
+def _whole_file() -> Iterator[list[Trace]]:
+    """The trace that was read, before it is divided by ranks."""
+    found: list[Trace] = []
+    read = import_job._whole
+
+    def whole(*args: Any) -> Trace:
+        found.append(read(*args))
+        return found[-1]
+
+    with mock.patch.object(import_job, "_whole", whole):
+        yield found
+
+
+def _stored(trace: Trace) -> int:
+    return sum(trace[name].n for name in STORED)
 
 
 def _expect_balance(case: Case, trace: Trace, facts: Facts, counted: dict[str, int]) -> None:
     if not counted["read"]:
         return  # Damage made it another format: folded stacks have lines, not entries.
-    stored = sum(trace[name].n for name in STORED)
+    stored = _stored(trace)
     lost = outcome_of(trace, facts).lost
-    known = stored + lost + counted["metadata"] + counted["ends"]
+    known = stored + lost + counted["metadata"] + counted["ends"] + counted["empty"]
     _expect(
         trace.entries == known,
         f"{trace.entries} entries = {stored} stored + {lost} lost + {counted}",

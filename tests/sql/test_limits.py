@@ -37,7 +37,8 @@ def test_rows_end_where_their_text_is_too_long(ask: Ask) -> None:
 
 
 def test_rows_that_never_end_are_cut(ask: Ask) -> None:
-    found = ask(f"{ENDLESS} select x from t", rows=5, seconds=0.5)
+    # DuckDB before 2.0 answers nothing of a recursion that has no end.
+    found = ask("select range as x from range(1, 1000000000000)", rows=5, seconds=0.5)
     assert (found.rows, found.total) == ([[1], [2], [3], [4], [5]], -1)
     assert found.note == "The first 5 rows of more that were not counted."
 

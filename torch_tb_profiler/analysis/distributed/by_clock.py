@@ -5,7 +5,8 @@
     rank 0   [0]  [1]  [2]            rank 1 began to record one iteration later: by position 0 would be 1,
     rank 1        [0]  [1]  [2]       by the clocks 1 is 0 and 2 is 1
 
-A collective of one rank overlaps only one of another's, because each rank runs those of a group one after another.
+A collective of one rank overlaps only one of another's, because each rank runs those of a group one after another. They
+end together, so the mean by which the ends of overlapping ones differ is what the clocks differ by.
 """
 
 from __future__ import annotations
@@ -20,20 +21,24 @@ LEAST_SHARE = 0.5
 
 
 def out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints) -> Mask:
-    """Of which kinds the collectives at equal places do not overlap on some rank, or not all ranks have equally many; bool by
-    kind. The others need no look at the clocks.
+    """Of which kinds some collectives at equal places do not overlap, or not all ranks have equally many; bool by kind. The
+    others need no look at the clocks.
 
     cell: number of each collective's kind and rank. position: its place among those.
     """
     first, place = group_rows((kind, position))
-    near = (start <= end[first[place]]) & (start[first[place]] <= end)
+    opens, closes = start[first[place]], end[first[place]]
+    near = (start <= closes) & (opens <= end)
     count = np.bincount(cell)
     overlap = np.bincount(cell, weights=near)
+    late = np.bincount(cell, weights=np.where(near, end - closes, 0)) / np.maximum(overlap, 1)
+    late = np.rint(late).astype(np.int64)[cell]
+    apart = np.bincount(cell, weights=(start - late > closes) | (opens > end - late))
     example = np.zeros(len(count), np.int64)
     example[cell] = kind
     kinds = int(kind.max(initial=-1)) + 1
     odd = np.zeros(kinds, np.bool_)
-    odd[example[overlap < LEAST_SHARE * count]] = True
+    odd[example[(overlap < LEAST_SHARE * count) | (apart > 0)]] = True
     least, most = np.full(kinds, np.iinfo(np.int64).max), np.zeros(kinds, np.int64)
     np.minimum.at(least, example, count)
     np.maximum.at(most, example, count)
@@ -71,17 +76,28 @@ def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, match
     for own in ranks:
         if own is most:
             continue
-        middle = np.clip(np.searchsorted(closes, end[own]), 1, max(len(most) - 1, 1))
-        before = np.abs(closes[middle - 1] - end[own])
-        after = np.abs(closes[np.minimum(middle, len(most) - 1)] - end[own])
-        near = np.where(before <= after, middle - 1, np.minimum(middle, len(most) - 1))
-        overlap = (start[own] <= closes[near]) & (opens[near] <= end[own])
+        near, far, overlap = _nearest(opens, closes, start[own], end[own])
         both = (end[own] >= opens[0]) & (start[own] <= closes[-1])
         if not overlap.any() or overlap.sum() < LEAST_SHARE * both.sum():
+            # By place with those that have equally many, and only with them.
+            equal = len(own) == len(most)
+            matched[own] |= equal
+            position[own] += 0 if equal else len(most)
             continue
+        late = int(np.mean((end[own] - closes[near])[overlap]))
+        near, far, overlap = _nearest(opens, closes, start[own] - late, end[own] - late)
         # Two that overlap the same one: the nearer end is it.
-        order = np.lexsort((np.minimum(before, after), near, ~overlap))
+        order = np.lexsort((far, near, ~overlap))
         once = np.append(True, (np.diff(near[order]) != 0) | ~overlap[order][1:])
         chosen = np.zeros(len(own), np.bool_)
         chosen[order] = once & overlap[order]
         position[own], matched[own] = near, chosen
+
+
+def _nearest(opens: Ints, closes: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Mask]:
+    """For each collective of a rank the other rank's that ends nearest, how far from it, and whether they overlap."""
+    last = len(closes) - 1
+    after = np.clip(np.searchsorted(closes, end), min(1, last), last)
+    before = np.maximum(after - 1, 0)
+    near = np.where(end - closes[before] <= np.abs(closes[after] - end), before, after)
+    return near, np.abs(closes[near] - end), (start <= closes[near]) & (opens[near] <= end)

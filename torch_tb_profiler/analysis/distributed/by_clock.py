@@ -6,7 +6,8 @@
     rank 1        [0]  [1]  [2]       by the clocks 1 is 0 and 2 is 1
 
 A collective of one rank overlaps only one of another's, because each rank runs those of a group one after another. They
-end together, so the mean by which the ends of overlapping ones differ is what the clocks differ by.
+end together, so the mean by which the ends of overlapping ones differ is about what the clocks differ by: less that, others
+may overlap.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ def out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints)
     overlap = np.bincount(cell, weights=near)
     late = np.bincount(cell, weights=np.where(near, end - closes, 0)) / np.maximum(overlap, 1)
     late = np.rint(late).astype(np.int64)[cell]
-    apart = np.bincount(cell, weights=(start - late > closes) | (opens > end - late))
+    apart = ~near & ((start - late > closes) | (opens > end - late))
     example = np.zeros(len(count), np.int64)
     example[cell] = kind
     kinds = int(kind.max(initial=-1)) + 1
     odd = np.zeros(kinds, np.bool_)
-    odd[example[(overlap < LEAST_SHARE * count) | (apart > 0)]] = True
+    odd[example[overlap < LEAST_SHARE * count]] = True
+    odd[kind[apart]] = True
     least, most = np.full(kinds, np.iinfo(np.int64).max), np.zeros(kinds, np.int64)
     np.minimum.at(least, example, count)
     np.maximum.at(most, example, count)
@@ -85,7 +87,9 @@ def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, match
             position[own] += 0 if equal else len(most)
             continue
         late = int(np.mean((end[own] - closes[near])[overlap]))
-        near, far, overlap = _nearest(opens, closes, start[own] - late, end[own] - late)
+        corrected = _nearest(opens, closes, start[own] - late, end[own] - late)
+        near, far, overlap = np.where(overlap, (near, far, overlap), corrected)
+        overlap = overlap.astype(np.bool_)
         # Two that overlap the same one: the nearer end is it.
         order = np.lexsort((far, near, ~overlap))
         once = np.append(True, (np.diff(near[order]) != 0) | ~overlap[order][1:])

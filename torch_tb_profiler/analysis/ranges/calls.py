@@ -30,7 +30,7 @@ class RangeCalls:
 
     row: rows of spans. name: numbers of strings. start, end: ns.
     parent: position of the enclosing call; −1 none. depth: how many enclose it.
-    outermost: whether none of them has its name.
+    outermost: whether none of them has its name and lasts until its end.
     caller: the thread whose calls enclose those of autograd threads; −1 unknown.
     nested: ``parent`` on the own thread alone. autograd: rows of tracks.
     """
@@ -82,7 +82,7 @@ def range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> Ran
         left = np.flatnonzero((nested < 0) & np.isin(track, autograd))
         points = np.full(len(left), caller, np.int64)
         parent[left] = _innermost(track, start, end, nested, points, start[left])
-    outermost = _outermost(parent, name)
+    outermost = _outermost(parent, name, end)
     return RangeCalls(
         row, name, start, end, parent, depths(parent), outermost, caller, nested, autograd, track
     )  # fmt: skip
@@ -110,13 +110,13 @@ def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Arra
     return caller, autograd[(autograd != caller) & (pid[autograd] == pid[caller])]
 
 
-def _outermost(parent: Ints, name: Array) -> Mask:
-    """Whether no ancestor has the same name."""
+def _outermost(parent: Ints, name: Array, end: Ints) -> Mask:
+    """Whether no ancestor of the same name lasts at least as long: one of another thread may end earlier."""
     same = np.zeros(len(parent), np.bool_)
     row = np.flatnonzero(parent >= 0)
     above = parent[row]
     while len(row):
-        same[row] |= name[above] == name[row]
+        same[row] |= (name[above] == name[row]) & (end[above] >= end[row])
         going = ~same[row] & (parent[above] >= 0)
         row, above = row[going], parent[above[going]]
     return ~same

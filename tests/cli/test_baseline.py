@@ -103,6 +103,7 @@ def test_diff_writes_junit(folder: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no bash")
+@pytest.mark.usefixtures("built_page")
 @pytest.mark.parametrize(("baseline", "code"), [("fast", 0), ("fast-as-saved", 0), ("slow", 1)])
 def test_the_action_passes_fails_and_reports(folder: Path, baseline: str, code: int) -> None:
     profile = "fast" if code == 0 else "slow"

@@ -101,3 +101,17 @@ def test_without_a_fault_nothing_is_raised() -> None:
     with pytest.raises(SidecarError, match="x could not be read"), damaged.expect_readable():
         damaged.report_unreadable("/nowhere/x")
     damaged.take("/nowhere/x")
+
+
+def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(bytes(10_000))
+    with path.open("rb") as file:
+        data = mapped_files.contents(file, str(path))
+    os.truncate(path, 100)
+    path.unlink()
+    path.write_bytes(bytes(10_000))
+    for known in (True, False):
+        mapped_files.report_cut(str(path))
+        assert damaged.take(str(path)) == known
+    assert path.stat().st_size == len(data)

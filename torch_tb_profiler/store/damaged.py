@@ -19,19 +19,20 @@ _times = [0]
 _lock = threading.Lock()
 
 
-def report(path: str) -> None:
-    """Remember a damaged file, and remove it: nobody else uses it then."""
+def report(path: str, *, remove: bool = True) -> None:
+    """Remember a damaged file, and remove it: nobody else uses it then. Without ``remove`` another one lies there by now."""
     with _lock:
         _found.add(path)
-    with suppress(OSError):
-        os.unlink(path)
+    if remove:
+        with suppress(OSError):
+            os.unlink(path)
 
 
-def report_unreadable(path: str) -> None:
+def report_unreadable(path: str, *, remove: bool = True) -> None:
     """The same of a file of which zeros were read instead of what it holds."""
     _times[0] += 1
     _unreadable.append(os.path.basename(path))
-    report(path)
+    report(path, remove=remove)
 
 
 @contextmanager

@@ -19,8 +19,9 @@ import os
 import signal
 import sys
 import threading
+from dataclasses import dataclass
 from functools import cache
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from weakref import ref
 
 from torch_tb_profiler.store import damaged
@@ -33,11 +34,22 @@ _FIXED, _ANONYMOUS, _FAILED = 0x10, 0x20, ctypes.c_void_p(-1).value
 """Of ``mmap`` on Linux."""
 
 
-class _Mapped(NamedTuple):
+@dataclass
+class _Mapped:
+    """``told``: that it was cut."""
+
     path: str
     begin: int
     end: int
     data: ref[mmap.mmap]
+    file: tuple[int, int]
+    told: bool = False
+
+    def in_place(self) -> bool:
+        """Whether its path leads to it: a file that was replaced stays as long as it is mapped."""
+        with contextlib.suppress(OSError):
+            return _identity(os.stat(self.path)) == self.file
+        return False
 
 
 class _Action(ctypes.Structure):
@@ -63,7 +75,8 @@ def contents(file: IO[bytes], path: str) -> mmap.mmap | bytes:
     begin = _address(data)
     with _lock:
         _mapped[:] = [known for known in _mapped if known.data() is not None]
-        _mapped.append(_Mapped(path, begin, begin + len(data), ref(data)))
+        identity = _identity(os.fstat(file.fileno()))
+        _mapped.append(_Mapped(path, begin, begin + len(data), ref(data), identity))
     return data
 
 
@@ -74,13 +87,19 @@ def maps() -> list[mmap.mmap]:
 
 
 def report_cut(path: str) -> None:
-    """Report a mapped file as damaged if its size has changed since."""
+    """Report a mapped file as damaged if its size has changed since; once."""
     with _lock:
-        known = [each.data() for each in _mapped if each.path == path]
-    for data in known:
+        known = [each for each in _mapped if each.path == path]
+    for each in known:
         with contextlib.suppress(ValueError, OSError):
-            if data is not None and data.size() != len(data):
-                damaged.report(path)
+            data = each.data()
+            if data is not None and not each.told and data.size() != len(data):
+                each.told = True
+                damaged.report(path, remove=each.in_place())
+
+
+def _identity(stat: os.stat_result) -> tuple[int, int]:
+    return stat.st_dev, stat.st_ino
 
 
 def _address(data: mmap.mmap) -> int:
@@ -91,12 +110,13 @@ def _address(data: mmap.mmap) -> int:
 
 def _lay_zeros(address: int, libc: Any) -> bool:
     """Lay zeros over the pages of a mapped file from an address on; whether it is one."""
-    for path, begin, end, known in _mapped:
-        if begin <= address < end and (data := known()) is not None and not data.closed:
+    for known in _mapped:
+        data = known.data() if known.begin <= address < known.end else None
+        if data is not None and not data.closed:
             page = address - address % mmap.PAGESIZE
             flags = mmap.MAP_PRIVATE | _FIXED | _ANONYMOUS
-            laid = libc.mmap(page, end - page, mmap.PROT_READ, flags, -1, 0)
-            damaged.report_unreadable(path)
+            laid = libc.mmap(page, known.end - page, mmap.PROT_READ, flags, -1, 0)
+            damaged.report_unreadable(known.path, remove=known.in_place())
             return bool(laid != _FAILED)
     return False
 

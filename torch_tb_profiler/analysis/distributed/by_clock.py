@@ -32,8 +32,8 @@ def out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints)
     near = (start <= closes) & (opens <= end)
     count = np.bincount(cell)
     overlap = np.bincount(cell, weights=near)
-    late = np.bincount(cell, weights=np.where(near, end - closes, 0)) / np.maximum(overlap, 1)
-    late = np.rint(late).astype(np.int64)[cell]
+    total = np.bincount(cell, weights=np.where(near, end - closes, 0))
+    late = np.rint(total / np.maximum(overlap, 1)).astype(np.int64)[cell]
     apart = ~near & ((start - late > closes) | (opens > end - late))
     example = np.zeros(len(count), np.int64)
     example[cell] = kind

@@ -58,7 +58,7 @@ MISTAKES: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "device": (
         lambda one: one.memory_alive(device="GPU 7"),
         NotFound,
-        "There is no memory device 'GPU 7'. The trace has none: record with ",
+        "There is no memory device 'GPU 7'. The trace has none. PyTorch's profiler writes them with ",
     ),
     "time": (lambda one: one.memory_alive(0.5), TypeError, "integer"),
     "step": (lambda one: one.operators(steps=9), IndexError, "step 9 does not exist; there are 2"),

@@ -55,3 +55,8 @@ def test_other_traces_hear_how_servers_record() -> None:
         "TLLM_TORCH_PROFILE_TRACE",
     ):
         assert word in words
+
+
+def test_files_of_other_profilers_hear_nothing_of_pytorchs() -> None:
+    drawn = {"ph": "X", "cat": "app", "name": "main", "pid": 1, "tid": 1, "ts": 0, "dur": 5}
+    assert asked([drawn])["recorded_by"] == []

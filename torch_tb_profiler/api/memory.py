@@ -35,6 +35,7 @@ from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.memory_devices import (
+    NO_RECORDS,
     device_names,
     in_order,
     same_device,
@@ -195,7 +196,7 @@ def _wanted(context: TraceContext, device: str | None) -> list[int]:
     if device is not None and device not in names:
         raise NotFound(
             f"There is no memory device {device!r}.",
-            f"The trace has {', '.join(names) or 'none: record with profile_memory=True'}.",
+            f"The trace has {', '.join(names)}." if names else f"The trace has none. {NO_RECORDS}.",
         )
     return [row for row in in_order(devices) if device in (None, names[row])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.iterations import PARTS, iteration_table, phase_table
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
@@ -42,7 +43,11 @@ def iterations_payload(facts: Facts, selection: Selection) -> IterationsPayload:
         headline=headline(table),
         iterations=wire_columns(table),
         phases=wire_columns(phase_table(table)),
-        recorded_by=[HowToRecord(server=server, how=how) for server, how in HOW_TO_RECORD],
+        recorded_by=[
+            HowToRecord(server=server, how=how)
+            for server, how in HOW_TO_RECORD
+            if writer_of(facts) not in (Writer.OTHER, Writer.TORCH_NPU)
+        ],
     )
 
 

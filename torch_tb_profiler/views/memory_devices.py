@@ -75,6 +75,10 @@ def in_order(devices: Table) -> list[int]:
     return order
 
 
+NO_RECORDS = "PyTorch's profiler writes them with profile_memory=True"
+"""Of the records of allocations, which other profilers do not have."""
+
+
 def chosen_device(insight: Insight, key: int | None) -> int:
     """The row of ``memory_devices`` of a key; None: the first in order.
 
@@ -83,7 +87,7 @@ def chosen_device(insight: Insight, key: int | None) -> int:
     """
     devices = insight["memory_devices"]
     if not devices.n:
-        raise NotFound("The trace has no allocator record.", "Record with profile_memory=True.")
+        raise NotFound("The trace has no allocator record.", f"{NO_RECORDS}.")
     if key is None:
         return in_order(devices)[0]
     if key >= devices.n:

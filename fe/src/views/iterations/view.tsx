@@ -54,17 +54,19 @@ function HowToRecord({ payload }: { payload: IterationsPayload }) {
     <EmptyState
       title={payload.headline}
       text={
-        <>
-          <p>Servers annotate their iterations when they record a trace:</p>
-          <dl class="facts">
-            {payload.recorded_by.map(({ server, how }) => (
-              <div key={server} class="fact">
-                <dt>{server}</dt>
-                <dd>{how}</dd>
-              </div>
-            ))}
-          </dl>
-        </>
+        payload.recorded_by.length > 0 && (
+          <>
+            <p>Servers annotate their iterations when they record a trace:</p>
+            <dl class="facts">
+              {payload.recorded_by.map(({ server, how }) => (
+                <div key={server} class="fact">
+                  <dt>{server}</dt>
+                  <dd>{how}</dd>
+                </div>
+              ))}
+            </dl>
+          </>
+        )
       }
     />
   );

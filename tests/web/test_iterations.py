@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from tests.analysis.figures import everything
 from tests.builders.drawn import Event, trace_of
 from tests.builders.server_trace import server_trace
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.views.iterations import iterations_payload
 
 
 def asked(events: list[Event], query: str = "") -> dict[str, Any]:
@@ -59,4 +61,5 @@ def test_other_traces_hear_how_servers_record() -> None:
 
 def test_files_of_other_profilers_hear_nothing_of_pytorchs() -> None:
     drawn = {"ph": "X", "cat": "app", "name": "main", "pid": 1, "tid": 1, "ts": 0, "dur": 5}
-    assert asked([drawn])["recorded_by"] == []
+    facts = derive(replace(trace_of([drawn]), header={}))
+    assert iterations_payload(facts, everything(facts)).recorded_by == []

@@ -184,11 +184,10 @@ def _trace(opened: Opened) -> dict[str, Any]:
 
 def _block(trace: dict[str, Any]) -> Block:
     lost = f", {format_count(trace['lost'])} lost" if trace["lost"] else ""
-    steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
-    head = (
-        f"{trace['path']}: {format_count(trace['events'])} events{lost}, {format_ns(trace['span_ns'])}, {steps}"
-        f" from {trace['step_source']}"
-    )
+    head = f"{trace['path']}: {format_count(trace['events'])} events{lost}"
+    if trace["span_ns"]:  # snapshots of memory have none
+        steps = f"{trace['steps']} step{'s' if trace['steps'] != 1 else ''}"
+        head += f", {format_ns(trace['span_ns'])}, {steps} from {trace['step_source']}"
     items = [Item(head, (), "")]
     for defect in trace["defects"]:
         touched = (

@@ -86,6 +86,30 @@ def test_independent_recordings_are_no_ranks(tmp_path: Path, names: list[str]) -
     assert set(map(len, found.held)) == {1}
 
 
+def test_files_that_tell_no_rank_and_share_collectives_are_one_job(tmp_path: Path) -> None:
+    names = ["eager.json", "other.json", "third.json"]
+    shared = {"rank": None, "members": (0, 1), "sequence": 7, "slowest_us": 400.0}
+    files = [
+        Recorded(names[0], gemm_us=200.0, **shared),  # type: ignore[arg-type]
+        Recorded(names[1], gemm_us=400.0, **shared),  # type: ignore[arg-type]
+        Recorded(names[2], begin_us=1e9, **shared),  # type: ignore[arg-type]
+    ]
+    found = found_in(write(tmp_path, files))
+    assert found.jobs == [["eager", "other"], ["third"]]
+    assert found.ranks == {"eager": (0, None), "other": (1, None), "third": (None, None)}
+    assert {w.rank_source for w in found.run.workers} == {"order"}
+    assert sorted(who for who, _ in found.held.values()) == [[], ["other"]]
+
+
+def test_engines_that_no_name_tells_apart_are_told_by_their_collectives(tmp_path: Path) -> None:
+    files = [
+        Recorded(f"{name}.json", rank=rank, sequence=7, begin_us=1e6 + 3_000.0 * engine)
+        for engine, rank, name in ((0, 0, "b"), (1, 0, "d"), (0, 1, "c"), (1, 1, "a"))
+    ]
+    files = [replace(file, slowest_us=900.0, steps=40) for file in files]
+    assert found_in(write(tmp_path, files)).jobs == [["b", "c"], ["d", "a"]]
+
+
 def test_recordings_of_one_process_are_its_spans(tmp_path: Path) -> None:
     stages = [f"batch{b}_input256_output32_{s}" for b in (1, 8) for s in ("prefill", "decode")]
     files = [Recorded(f"profile_{stage}.trace.json.gz", world=1, members=()) for stage in stages]

@@ -183,3 +183,27 @@ def test_worlds_of_different_sizes_are_different_jobs() -> None:
 def test_names_that_share_a_moment_say_so() -> None:
     assert moment_of(file_of("iteration_3/rank0.json").name) == "iteration_3"
     assert not moment_of(file_of("rank0.json").name)
+
+
+@examples(100)
+@given(
+    world=st.integers(2, 5),
+    engines=st.integers(1, 3),
+    lost=st.sets(st.integers(0, 11), max_size=5),
+    late=st.integers(0, 9),
+    order=st.randoms(use_true_random=False),
+)
+def test_files_that_tell_nothing_are_of_one_job_if_they_share_collectives(
+    world: int, engines: int, lost: set[int], late: int, order: Random
+) -> None:
+    """A collective each 30 ns ends after 10; engines are 15 ns apart, ranks arrive up to 9 ns apart, and one lost some."""
+    files = []
+    for engine in range(engines):
+        for rank in range(world):
+            begins = {k: UNIX + 30 * k + 15 * engine for k in range(12) if rank or k not in lost}
+            shared = tuple((k, at + rank * late // world, at + 10) for k, at in begins.items())
+            files.append(replace(file_of(f"x{engine}-{chr(97 + rank)}q.json"), collectives=shared))
+    order.shuffle(files)
+    expected = tuple((rank, 1) for rank in range(world))
+    # A third engine is where the first was one collective before: the same collectives, at other times.
+    assert jobs_of(decide(files), files) == Counter({expected: engines})

@@ -270,7 +270,15 @@ def _known(entry: Entry) -> KnownFile:
     known = entry.outcome
     if known is None:
         return KnownFile(entry.name, settled=False)
-    return KnownFile(entry.name, True, known.rank, known.world_size, known.begin, known.end)
+    return KnownFile(
+        entry.name,
+        True,
+        known.rank,
+        known.world_size,
+        known.begin,
+        known.end,
+        tuple(known.collectives),
+    )
 
 
 def _in_order(files: Sequence[Entry]) -> list[Entry]:

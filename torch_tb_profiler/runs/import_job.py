@@ -49,7 +49,7 @@ class Outcome:
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
         counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
-        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``.
+        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: as of ``shared_sample``.
     """
 
     events: int
@@ -64,10 +64,12 @@ class Outcome:
     part: str = ""
     parts: list[str] = field(default_factory=list)
     work: list[int] = field(default_factory=list)
+    collectives: list[tuple[int, int, int]] = field(default_factory=list)
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     """The small facts of an imported trace."""
+    from torch_tb_profiler.analysis.distributed.shared_sample import shared_sample
     from torch_tb_profiler.analysis.facts.header import unix_begin
 
     summary, begin = facts.summary, unix_begin(trace)
@@ -84,6 +86,7 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         part=summary.get("part", ""),
         parts=summary.get("parts", []),
         work=summary.get("work", []),
+        collectives=shared_sample(trace, facts),
     )
 
 

@@ -15,7 +15,8 @@
 - **Recording**: files of one rank that do not overlap in time are its recordings. Files of different ranks were recorded
   together if they overlap, or share a step, iteration, stage or timestamp in their names.
 - **Job**: ranks of one world size and distinct number that were recorded together. Where a rank is there twice at a time,
-  the names tell the jobs apart; where they do not, nobody knows which ranks belong together, and each stands alone.
+  the names tell the jobs apart, else the collectives that its files share; where neither does, each stands alone. Files
+  that tell no rank are of one job if they share collectives; the order of their names is then a guess at their ranks.
 
 What a file says and when it was recorded is known once it is imported, its name before. So the decision is made from what
 is known, and anew when an import arrives; a file that is not imported may be of any job (``UNDECIDED``).
@@ -48,7 +49,8 @@ class KnownFile:
     """What is known of a file that holds a trace.
 
     settled: it was imported, and the rest is what it says. rank, world_size: by its ``distributedInfo``. begin, end: Unix
-    time of its first and last event, ns; None unknown.
+    time of its first and last event, ns; None unknown. collectives: some, (what it is, begin, end; Unix time, ns), of which
+    ranks of one job have the same (``shared_sample``).
     """
 
     name: TraceName
@@ -57,6 +59,7 @@ class KnownFile:
     world_size: int | None = None
     begin: int | None = None
     end: int | None = None
+    collectives: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,8 +140,12 @@ class _Deciding:
             for job in self._divided(members):
                 self._add_job(job)
         self._of_names(by_name)
-        for worker, members in self._by_worker(alone).items():
-            self._add(worker, members, self._next_job(), self._rank_of(members[0]))
+        for workers in self._tied_workers(alone):
+            job = self._next_job()
+            for number, (worker, members) in enumerate(workers.items()):
+                tied = len(workers) > 1
+                rank = _Rank(number, "order", None) if tied else self._rank_of(members[0])
+                self._add(worker, members, job, rank)
         if not self._remarks and not open_ones and self._jobs == len(self._processes) > 1:
             self._remarks.append(
                 f"Nothing ties the recordings of these {len(self._processes)} processes to each other: they are no ranks of"
@@ -202,6 +209,8 @@ class _Deciding:
         if not twice:
             return [list(members)] if members else []
         parts = self._by_names(members)
+        if parts is None and not any(map(self._twice, tied := self._tied(members))):
+            parts = tied
         if parts is None:
             parts = [[i] for i in members]
         self._remarks.append(self._remark(twice, len(parts)))
@@ -249,6 +258,49 @@ class _Deciding:
             if fewer and not any(self._twice(part) for part in parts.values()):
                 best = list(parts.values())
         return best
+
+    def _tied(self, members: Iterable[int]) -> list[list[int]]:
+        """The files divided by the collectives that they share: most of those that two have in common overlap in time."""
+        groups: list[list[int]] = []
+        times: list[dict[int, tuple[int, int]]] = []
+        holders: dict[int, list[int]] = {}
+        for i in members:
+            met: dict[int, list[bool]] = {}
+            for key, begin, end in self._files[i].collectives:
+                for group in holders.get(key, ()):
+                    other = times[group][key]
+                    met.setdefault(group, []).append(begin <= other[1] and other[0] <= end)
+            tied = [group for group, own in met.items() if 2 * sum(own) > len(own)]
+            best = max(tied, key=lambda group: sum(met[group]), default=len(groups))
+            if best == len(groups):
+                groups.append([])
+                times.append({})
+            groups[best].append(i)
+            for key, begin, end in self._files[i].collectives:
+                if key not in times[best]:
+                    times[best][key] = begin, end
+                    holders.setdefault(key, []).append(best)
+        return groups
+
+    def _tied_workers(self, members: Sequence[int]) -> list[dict[str, list[int]]]:
+        """The files by worker, those workers together of which recordings share collectives."""
+        by_worker = self._by_worker(members)
+        first = {worker: worker for worker in by_worker}
+
+        def root(worker: str) -> str:
+            while first[worker] != worker:
+                worker = first[worker]
+            return worker
+
+        for group in self._tied(members):
+            for i in group[1:]:
+                ends = (root(self._files[at].name.worker) for at in (group[0], i))
+                low, high = sorted(ends, key=names.natural)
+                first[high] = low
+        jobs: dict[str, dict[str, list[int]]] = {}
+        for worker, own in by_worker.items():
+            jobs.setdefault(root(worker), {})[worker] = own
+        return list(jobs.values())
 
     def _features(self, members: Sequence[int]) -> Iterator[list[str]]:
         """Of each part of the names its value in every file: of ``dp1_tp0`` the number behind ``dp``, that behind ``tp``, and

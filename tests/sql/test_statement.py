@@ -73,7 +73,9 @@ def test_the_tables_of_a_statement(text: str, tables: list[str]) -> None:
         ("select * from other.main.kernels", "There is no table other.main.kernels"),
         ("select * from trace.kernels", "There is no table trace.kernels"),
         ("select " + "(" * 20_000, "characters"),
-        ("select " + "+" * 10_000 + "x", "cannot be read"),
+        ("select " + "(" * 5_000 + "1" + ")" * 5_000, "nested too deeply"),
+        ("select " + "+" * 10_000 + "x", "nested too deeply"),
+        ("select " + "f(" * 3_000 + "1" + ")" * 3_000, "cannot be read"),
         ("select '\ud800'", "UTF-8"),
     ],
 )

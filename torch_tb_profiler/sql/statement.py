@@ -6,6 +6,7 @@ DuckDB is locked as well (``engine.py``); refusing here says in our words what i
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -17,6 +18,8 @@ from torch_tb_profiler.units import format_count, format_names
 
 LONGEST = 20_000
 """Characters of a statement."""
+_DEEP = re.compile(r"(?:[-+~!@([]\s*){300}")
+"""What DuckDB's parsers take seconds or minutes for, to refuse it then."""
 _CATALOG = ("", "memory")
 _ROWS_MADE = {
     "generate_series",
@@ -87,6 +90,8 @@ def _parsed(connection: Any, text: str) -> Any:
             f"At most {format_count(LONGEST)} are allowed.",
         )
     try:
+        if _DEEP.search(text):
+            raise RecursionError
         text.encode()
         answer = connection.execute("select json_serialize_sql(?)", [text]).fetchall()[0][0]
         tree = json.loads(answer)

@@ -129,6 +129,25 @@ def test_options_of_autograds_profiler_choose_activities(
     assert not any(name.startswith("use_") for name in given)
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "record_shapes",
+        "with_flops",
+        "profile_memory",
+        "with_modules",
+        "experimental_config",
+        "acc_events",
+        "use_cuda",
+    ],
+)
+def test_other_options_reach_pytorch(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
+) -> None:
+    given = object()
+    assert started_with(monkeypatch, tmp_path, ALL, **{option: given})[option] is given
+
+
 def test_a_device_that_pytorch_cannot_record_is_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ from tests.builders.captured_graphs import (
     other_batch,
     right,
 )
+from tests.examples import ALL
 from torch_tb_profiler.analysis.facts.replayed import captured_operators
 from torch_tb_profiler.analysis.facts.replays import Evidence
 from torch_tb_profiler.analysis.insight import build_insight
@@ -226,15 +227,15 @@ def _mutate(chance: random.Random, execution: Execution, recordings: list[Record
 
 
 @pytest.mark.slow
-def test_a_thousand_mutations_never_give_a_wrong_name() -> None:
-    outcomes: Counter[str] = Counter()
-    for seed in range(1000):
+def test_mutations_never_give_a_wrong_name() -> None:
+    outcomes, count = Counter[str](), 1000 if ALL else 100
+    for seed in range(count):
         execution, recordings = mutated(random.Random(seed))
         found = answers(*named(execution, *recordings))
         for got, true in zip(found, right(execution), strict=True):
             outcomes["refused" if got is None else "right" if got == true else "wrong"] += 1
     assert outcomes["wrong"] == 0, outcomes
-    assert outcomes["right"] > 10_000, outcomes
+    assert outcomes["right"] > 10 * count, outcomes
     assert outcomes["refused"] > 0, outcomes
 
 

@@ -90,12 +90,12 @@ def test_bus_bandwidth_by_hand(real_traces: Path) -> None:
 
 def test_two_ranks_of_a_large_job_match_only_what_agrees(real_traces: Path) -> None:
     """Both recorded four all_reduce and four all_to_all, but not of the same sizes in the same
-    places.
+    places: two all_reduce end together, as do both all_gather.
     """
     found = run_of(real_traces, "ddp128_sampled")
     assert [(one.kind, one.counts) for one in found.unmatched] == [
         ("all_reduce", [4, 4]),
         ("all_to_all", [4, 4]),
     ]
-    assert found.matched == 2
+    assert found.matched == 4
     assert found.headline[-1].startswith("From 2 of 128 ranks nobody is named as the cause:")

@@ -324,6 +324,11 @@ def notes_of(
             "Only the first collectives of each worker are matched: nothing is said of waiting in"
             f" the other {format_count(matched.cut)}."
         )
+    if matched.likely:
+        notes.append(
+            f"{format_count(matched.likely)} of {format_count(len(matched.matches))} matched collectives: without a number, and not"
+            " at one time by the clocks of the ranks. That they are the same is likely by their order, not certain."
+        )
     if figures.steps.cut:
         notes.append(
             f"{format_count(figures.steps.cut)} steps beyond the first {format_count(len(figures.steps.names))} are not"

@@ -53,6 +53,19 @@ def test_by_the_clocks_those_match_that_overlap() -> None:
     assert places(match_ranks([rank_of(0, three), rank_of(1, alone)])) == [[0, 0], [2, 1]]
 
 
+def test_what_only_the_order_matches_is_counted() -> None:
+    calls = [Call("all_reduce", at, 5) for at in (0, 20)]
+    numbered = [Call("all_reduce", at, 5, sequence=at) for at in (0, 20)]
+    for own, begin, likely in (
+        (calls, UNIX, 0),
+        (calls, UNIX + 10**6, 2),
+        (calls, None, 2),
+        (numbered, UNIX + 10**6, 0),
+    ):
+        found = match_ranks([rank_of(0, own), rank_of(1, own, begin)])
+        assert (len(found.matches), found.likely) == (2, likely)
+
+
 @examples(100)
 @given(
     st.lists(st.integers(1, 50), min_size=3, max_size=30),

@@ -46,11 +46,13 @@ class RunMatches:
 
     unmatched: what is left unmatched.
     cut: number of collectives beyond the limit, which are not considered.
+    likely: number of matches by their order alone: without a sequence number, and not at one time by the clocks.
     """
 
     matches: Matches
     unmatched: tuple[UnmatchedCollectives, ...]
     cut: int
+    likely: int = 0
 
 
 def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
@@ -71,7 +73,9 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
             label = matches.labels[number]
             why.setdefault((label.kind, label.group), reason)  # type: ignore[arg-type]
     rows = [collectives.row for collectives in considered]
-    return RunMatches(matching, _left_over(ranks, rows, matching, why), cut)
+    return RunMatches(
+        matching, _left_over(ranks, rows, matching, why), cut, _likely(ranks, matching)
+    )
 
 
 def gather(matches: Matches, values: Sequence[Array]) -> Ints:
@@ -120,6 +124,17 @@ def _several(matches: Matches, values: Ints) -> Mask:
     lowest = matches.reduced(np.minimum, np.where(values >= 0, values, np.iinfo(np.int64).max))
     highest = matches.reduced(np.maximum, values)
     return np.asarray((highest >= 0) & (highest != lowest))
+
+
+def _likely(ranks: Sequence[Rank], matches: Matches) -> int:
+    """How many matches nothing but their order confirms."""
+    by_place = matches.reduced(np.maximum, gather(matches, [rank.sequence for rank in ranks])) < 0
+    begin = np.array([-1 if rank.begin is None else rank.begin for rank in ranks], np.int64)
+    known = matches.reduced(np.minimum, begin[matches.rank]) >= 0
+    start = gather(matches, [rank.start for rank in ranks]) + begin[matches.rank]
+    latest = matches.reduced(np.maximum, start)
+    earliest = matches.reduced(np.minimum, matches.end + begin[matches.rank])
+    return int((by_place & ~(known & (latest <= earliest))).sum())
 
 
 def _too_many(ranks: Sequence[Rank], matches: Matches) -> Mask:

@@ -141,11 +141,11 @@ class _Deciding:
                 self._add_job(job)
         self._of_names(by_name)
         for workers in self._tied_workers(alone):
-            job = self._next_job()
+            shared = self._next_job()
             for number, (worker, members) in enumerate(workers.items()):
                 tied = len(workers) > 1
                 rank = _Rank(number, "order", None) if tied else self._rank_of(members[0])
-                self._add(worker, members, job, rank)
+                self._add(worker, members, shared, rank)
         if not self._remarks and not open_ones and self._jobs == len(self._processes) > 1:
             self._remarks.append(
                 f"Nothing ties the recordings of these {len(self._processes)} processes to each other: they are no ranks of"

@@ -52,4 +52,4 @@ def _mixed(key: Array) -> Array:
     """Numbers spread over 0 to 2⁵³ − 1 (the finalizer of splitmix64), which JSON keeps."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return (key ^ (key >> np.uint64(31))) >> np.uint64(11)
+    return np.asarray((key ^ (key >> np.uint64(31))) >> np.uint64(11))

@@ -277,7 +277,7 @@ def _known(entry: Entry) -> KnownFile:
         known.world_size,
         known.begin,
         known.end,
-        tuple(known.collectives),
+        tuple((key, begin, end) for key, begin, end in known.collectives),
     )
 
 

@@ -49,7 +49,7 @@ class Outcome:
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
         counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
-        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: as of ``shared_sample``.
+        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: of ``shared_sample``.
     """
 
     events: int
@@ -64,12 +64,11 @@ class Outcome:
     part: str = ""
     parts: list[str] = field(default_factory=list)
     work: list[int] = field(default_factory=list)
-    collectives: list[tuple[int, int, int]] = field(default_factory=list)
+    collectives: list[list[int]] = field(default_factory=list)
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     """The small facts of an imported trace."""
-    from torch_tb_profiler.analysis.distributed.shared_sample import shared_sample
     from torch_tb_profiler.analysis.facts.header import unix_begin
 
     summary, begin = facts.summary, unix_begin(trace)
@@ -86,7 +85,7 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         part=summary.get("part", ""),
         parts=summary.get("parts", []),
         work=summary.get("work", []),
-        collectives=shared_sample(trace, facts),
+        collectives=summary.get("collectives", []),
     )
 
 
@@ -111,6 +110,7 @@ def read_parts(
     """
     location, wanted = part_of(location)
     trace = _whole(location, settings, report)
+    from torch_tb_profiler.analysis.distributed.shared_sample import shared_sample
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.analysis.facts.header import distributed_info, integer
     from torch_tb_profiler.analysis.facts.rank_parts import rank_parts
@@ -123,13 +123,16 @@ def read_parts(
             own = _named_by_captures(part.trace, location, settings)
             facts = derive(own, part.name, part.names)
             facts.summary["rank"] = ranks_of_parts(part.names, *ranks)[number]
+            facts.summary["collectives"] = shared_sample(own, facts)
             yield own, facts
     if found:
         return
     if wanted:
         raise SourceError(f"The file holds no rank {wanted!r} any more.", "Read it again.")
     trace = _told_beside(_named_by_captures(trace, location, settings), location)
-    yield trace, derive(trace)
+    facts = derive(trace)
+    facts.summary["collectives"] = shared_sample(trace, facts)
+    yield trace, facts
 
 
 def _whole(location: str, settings: Settings, report: Report | None) -> Trace:

@@ -24,8 +24,8 @@ MOST = 24
 """Collectives of a sample: of ranks that share a quarter of theirs, six are expected in both."""
 
 
-def shared_sample(trace: Trace, facts: Facts) -> list[tuple[int, int, int]]:
-    """(hash of what a collective is, Unix time of its begin, of its end; ns) of at most ``MOST`` collectives; empty without
+def shared_sample(trace: Trace, facts: Facts) -> list[list[int]]:
+    """Hash of what a collective is, Unix time of its begin, of its end (ns), of at most ``MOST`` collectives; empty without
     sequence numbers or a clock.
     """
     begin = unix_begin(trace)
@@ -38,7 +38,7 @@ def shared_sample(trace: Trace, facts: Facts) -> list[tuple[int, int, int]]:
     _, first = np.unique(key, return_index=True)
     chosen = first[:MOST]
     return [
-        (int(key[i]), begin + int(found.start[row[i]]), begin + int(found.end[row[i]]))
+        [int(key[i]), begin + int(found.start[row[i]]), begin + int(found.end[row[i]])]
         for i in chosen.tolist()
     ]
 

@@ -28,6 +28,7 @@ profiled_ranges        profiled ranges, whose hardware counters were measured
 unplaced               numbers of events without a role by ``category`` or, without one, by ``process``
 part, parts            name of the rank in a file that several were merged into, and of all of them; ``""`` and none of other files
 work                   device events, their ns, operators, their ns: equal for copies of a recording
+collectives            what `distributed/shared_sample.py` chooses; the import adds it
 workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
 =====================  ======================================================================================
 """

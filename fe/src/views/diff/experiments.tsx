@@ -68,7 +68,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
         {suggestion ? (
           <p>
             <a class="button button-primary" href={rowHref(props, suggestion.row)}>
-              Compare with {payload.rows.run[suggestion.row]}
+              Compare with {titles(payload.rows)[suggestion.row]}
             </a>{" "}
             {suggestion.reason}
           </p>
@@ -114,6 +114,15 @@ function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
   );
 }
 
+/** What tells the rows apart: the run, and the worker and recording where that does not suffice; of one run without its name. */
+function titles({ run, worker, span }: PartProps["payload"]["rows"]): string[] {
+  const first = run.length > 1 && new Set(run).size === 1 ? 1 : 0;
+  const told = [first + 1, 2, 3].map((end) =>
+    run.map((name, row) => [name, worker[row], span[row]].slice(first, end).join(" · ")),
+  );
+  return told.find((names) => new Set(names).size === names.length) ?? run;
+}
+
 /** The first finding, and how many others there are. */
 function firstOf(text: string): string {
   const [first = "", ...others] = text.split("; ");
@@ -139,6 +148,7 @@ function Table(props: PartProps & { ranks: Ranks }) {
   const columns = useColumns((): Column[] => {
     const [name, ...others] = declaredColumns("experiments", rows, {
       run: {
+        values: titles(rows),
         note: (row) =>
           row === base ? (
             <Badge tone="info">A</Badge>

@@ -11,6 +11,7 @@ import { DiffView } from "./view";
 
 const asked: URL[] = [];
 let answer: DiffPayload;
+let experimentsAnswer: ReturnType<typeof experiments>;
 const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 } as const;
 const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
   name,
@@ -30,6 +31,7 @@ const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["run
 beforeEach(() => {
   asked.length = 0;
   answer = diff();
+  experimentsAnswer = experiments();
   runsStore.set({
     payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
     error: null,
@@ -40,7 +42,7 @@ beforeEach(() => {
     const body = url.pathname.endsWith("/diff")
       ? answer
       : url.pathname.endsWith("/experiments")
-        ? experiments()
+        ? experimentsAnswer
         : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
@@ -93,6 +95,15 @@ it("compares nothing until B is chosen: it suggests one and says why, and lists 
     "with A",
     "make A",
   ]);
+});
+
+it("tells recordings of one run apart by their workers", async () => {
+  experimentsAnswer = experiments();
+  experimentsAnswer.rows.run = ["r", "r", "r"];
+  experimentsAnswer.rows.worker = ["eager", "compiled", "other"];
+  show();
+  expect(await screen.findByRole("link", { name: "Compare with compiled" })).toBeTruthy();
+  expect(screen.getByRole("grid", { name: "Experiments" }).textContent).toContain("eager");
 });
 
 it("takes the same worker of the run that is chosen as B", async () => {

@@ -50,7 +50,8 @@ def judged(
         share=share,
         beyond=beyond,
         test=_test(counts) if known else "",
-        p=test.p if known else None,
+        # Further digits depend on the processor.
+        p=float(f"{test.p:.6g}") if known else None,
         low_ns=round(test.delta - test.half) if known else None,
         high_ns=round(test.delta + test.half) if known else None,
         noise_ns=round(max(test.noise, LEAST_EFFECT * means[0])) if known else None,

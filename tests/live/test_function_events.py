@@ -84,6 +84,7 @@ def test_averages_have_children_and_scopes(torch: Any, tmp_path: Path) -> None:
     for row in torch_tb_profiler.open(path).key_averages():
         their = theirs[row.key]
         assert row.cpu_children == [child.name for child in their.cpu_children]
+        assert row.cpu_parent == (their.cpu_parent and their.cpu_parent.name)
         assert row.scope in (None, their.scope)
     assert {row.scope for row in theirs.values()} >= {1, 7}
 

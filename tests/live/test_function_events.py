@@ -128,7 +128,7 @@ def test_regions_of_every_kind_are_ranges(torch: Any, tmp_path: Path) -> None:
     """A block, a decorated function, and a region that ends with what it waits for."""
     region = torch.profiler.record_function
 
-    @region("decorated")
+    @region("decorated")  # type: ignore[untyped-decorator]
     def decorated() -> Any:
         return torch.ones(3).sum()
 

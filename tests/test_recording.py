@@ -133,6 +133,7 @@ def test_options_of_autograds_profiler_choose_activities(
     "option",
     [
         "record_shapes",
+        "activities",
         "with_flops",
         "profile_memory",
         "with_modules",

@@ -192,6 +192,17 @@ def test_counters_of_a_real_trace(real_traces: Path) -> None:
     assert found.attrs["units"][names[0]]
 
 
+def test_a_row_of_counters_leads_to_its_range_among_the_events(real_traces: Path) -> None:
+    trace = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges", use_cache=False)
+    assert isinstance(trace, TraceFrames)
+    ranges = trace.events.loc[trace.counters["event"]]
+    assert set(ranges["category"]) == {"cuda_profiler_range"}
+    assert ranges["name"].tolist() == trace.counters["kernel"].tolist()
+    launches = trace.events.loc[trace.counters["launch"]]
+    assert launches["correlation"].notna().all()
+    assert set(launches["name"]) == {"cudaLaunchKernel"}
+
+
 def test_sorting_a_gpu_trace_by_device_time(real_traces: Path) -> None:
     trace = torch_tb_profiler.open(real_traces / "h100_bert_small", use_cache=False)
     top = trace.operators(by="shape").nlargest(2, "device_total_ns")

@@ -32,7 +32,7 @@ def test_device_work_stands_at_the_event_that_launched_it() -> None:
     assert found["aten::mm"].cpu_parent is found["aten::linear"]
     assert found["aten::mm"] in found["aten::linear"].cpu_children
     assert (gemm.device_type, gemm.cpu_time_total, gemm.kernels) == ("CUDA", 0.0, [])
-    assert gemm.device_resource_id == 7
+    assert (gemm.device_index, gemm.device_resource_id) == (0, 7)
     assert "Self CUDA" in listed.table()
     assert listed.key_averages().table() == drawn().key_averages().table()
 

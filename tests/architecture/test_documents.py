@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
 
+import pytest
+
 from tests.architecture import tree
 from torch_tb_profiler.settings import Settings
 
@@ -86,3 +88,19 @@ def test_a_wrong_default_would_be_found() -> None:
         value_of("the user's cache folder"),
         value_of("one per core"),
     ) == (3.0, 20 << 30, "", None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "ERR_NVGPUCTRPERM",
+        "NVreg_RestrictProfilingToAdminUsers=0",
+        "nvprof --profile-from-start off",
+        "torch.cuda.profiler.start()",
+        "emit_nvtx(record_shapes=True)",
+        "profiler_measure_per_kernel=True",
+        "dram__bytes_read.sum",
+    ],
+)
+def test_the_guide_to_recording_names_what_others_ask_for(said: str) -> None:
+    assert said in documents()["docs/recording.md"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -111,3 +113,19 @@ def test_binary_files_are_no_text(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"\xff\xfe")
     (tmp_path / "c").write_text("µ", encoding="utf-8")
     assert repository.texts(tmp_path, ["a", "b", "c"]) == {"c": "µ"}
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["setup.py", "README.md", "torch_tb_profiler/plugin.py", "fe/src/", "samples/", "tests/test_"],
+)
+def test_the_repository_is_laid_out_as_the_originals(part: str) -> None:
+    assert any(path.startswith(part) for path in tree.files())
+
+
+def test_the_package_is_known_by_the_originals_names() -> None:
+    """``pip list`` shows the name; TensorBoard loads what the entry point names."""
+    project = (tree.ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert '\nname = "torch_tb_profiler"\n' in project
+    (loader,) = re.findall(r'tensorboard_plugins\]\n\w+ = "([\w.]+):(\w+)"', project)
+    assert hasattr(importlib.import_module(loader[0]), loader[1])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 import torch_tb_profiler
-from tests.builders.drawn import Event, text_of
+from tests.builders.drawn import Event, events, text_of, trace_of
+from tests.web.asked import route
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.cli import main
 
 
@@ -75,3 +79,43 @@ def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
         assert (found["flops_rate"] > found["peak"])[found["fast"]].any()
         for told in ("the memory bandwidth", "Winograd"):
             assert any(told in note for note in found.attrs["notes"])
+
+
+def test_rows_of_shapes_keep_arguments_without_a_shape(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two calls whose lists differ in the number of scalars at their end are two rows everywhere."""
+    longer, shorter = (
+        [[32, 256, 14, 14], [1024, 256, 1, 1], *[[]] * scalars] for scalars in (7, 2)
+    )
+    listed = events("main [aten::convolution ] [aten::convolution ]")
+    for event, dims in zip(listed, (longer, shorter), strict=True):
+        event["args"] = {"Input Dims": dims}
+    texts = {json.dumps(dims, separators=(",", ":")) for dims in (longer, shorter)}
+    path = tmp_path / "w0.pt.trace.json"
+    path.write_text(text_of(listed))
+
+    def printed(*arguments: str) -> str:
+        assert main.main([*arguments, "--by", "shape", "--no-cache"]) == 0
+        return capsys.readouterr().out
+
+    asked = ("operators", str(path))
+    assert (
+        set(route(derive(trace_of(listed)), "/operator", group="shape")["rows"]["input_shapes"])
+        == texts
+    )
+    lines = {line.split()[-1] for line in printed(*asked).splitlines() if "[[" in line}
+    assert lines == texts
+    assert {
+        row["input_shapes"] for row in json.loads(printed(*asked, "--json"))[0]["operators"]
+    } == texts
+    assert all(f"`{text}`" in printed(*asked, "--markdown") for text in texts)
+    main_csv = tmp_path / "operators.csv"
+    printed("export", str(path), "--what", "operators", "-o", str(main_csv))
+    rows = csv.DictReader(io.StringIO(main_csv.read_text(encoding="utf-8"), newline=""))
+    assert {row["input_shapes"] for row in rows} == texts
+    trace = torch_tb_profiler.open(path, use_cache=False)
+    assert set(trace.operators(by="shape")["input_shapes"]) == texts
+    assert set(trace.events["input_shapes"]) == texts
+    averages = trace.key_averages(group_by_input_shape=True)
+    assert {json.dumps(row.input_shapes, separators=(",", ":")) for row in averages} == texts

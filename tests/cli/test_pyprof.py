@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,31 @@ def test_columns_are_chosen_by_word(folder: Path, capsys: pytest.CaptureFixture[
         text = printed(capsys, training, "-c", f"sil,{key}", "--csv")
         assert next(csv.reader(io.StringIO(text))) == ["Sil(ns)", column.label]
     assert len(COLUMNS) == 20
+
+
+def test_the_help_names_every_column(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main.main(["pyprof", "-h"])
+    words = set(re.findall(r"\w+", capsys.readouterr().out.partition("-c COLUMNS ")[2]))
+    assert set(COLUMNS) <= words
+
+
+@pytest.mark.parametrize("chosen", [(), ("-c", "idx,dir,kernel,params,sil")])
+def test_pyprofs_own_command_lines(
+    chosen: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Columns within a width, CSV with a header, and columns parted by blanks say the same."""
+    training = folder / "training.pt.trace.json"
+    header, *rows = csv.reader(io.StringIO(printed(capsys, training, "--csv", *chosen)))
+    expected = ["Idx", "Direction", "Kernel", "Params", "Sil(ns)"] if chosen else DEFAULT
+    assert (header, len(rows)) == (expected, 7)
+    for width in ((), ("-w", "150"), ("-w", "130")):
+        lines = printed(capsys, training, *width, *chosen).splitlines()
+        assert max(map(len, lines)) <= (int(width[1]) if width else 10_000)
+        cells = [line.split() for line in lines if line.split()[0].isdigit()]
+        assert [(line[0], line[1], line[-1]) for line in cells] == [
+            (row[0], row[1], row[-1]) for row in rows
+        ]
 
 
 def test_steps_are_chosen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,6 +84,7 @@ def test_averages_have_children_and_scopes(torch: Any, tmp_path: Path) -> None:
     for row in torch_tb_profiler.open(path).key_averages():
         their = theirs[row.key]
         assert row.cpu_children == [child.name for child in their.cpu_children]
+        assert row.cpu_parent == (their.cpu_parent and their.cpu_parent.name)
         assert row.scope in (None, their.scope)
     assert {row.scope for row in theirs.values()} >= {1, 7}
 
@@ -121,3 +122,31 @@ def test_double_backward_has_other_sequence_numbers(torch: Any, tmp_path: Path) 
     # What the first backward calls is itself a forward: it has numbers of its own.
     inner = [child.sequence_nr for function in functions for child in function.cpu_children]
     assert any(number >= 0 for number in inner)
+
+
+def test_regions_of_every_kind_are_ranges(torch: Any, tmp_path: Path) -> None:
+    """A block, a decorated function, and a region that ends with what it waits for."""
+    region = torch.profiler.record_function
+
+    @region("decorated")  # type: ignore[untyped-decorator]
+    def decorated() -> Any:
+        return torch.ones(3).sum()
+
+    def work() -> None:
+        with region("block"):
+            decorated()
+        decorated()
+        future = torch.futures.Future()
+        with region("asynchronous") as waiting:
+            waiting._call_end_callbacks_on_future(future)
+        torch.ones(3).add(1)
+        future.set_result(None)
+
+    path = tmp_path / "worker.pt.trace.json"
+    record(torch, path, work)
+    calls = opened(path).ranges().set_index("name")["calls"]
+    assert {name: calls[name] for name in ("block", "decorated", "asynchronous")} == {
+        "block": 1,
+        "decorated": 2,
+        "asynchronous": 1,
+    }

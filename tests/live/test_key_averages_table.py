@@ -52,6 +52,13 @@ TABLES: tuple[dict[str, Any], ...] = (
     {"sort_by": "stack"},
 )
 RECORDED = {**OPTIONS, "memory": {"profile_memory": True}}
+SORT_KEYS = (
+    *(f"{device}_time{total}" for total in ("", "_total") for device in ("cpu", "cuda", "xpu")),
+    *(f"{own}{device}_memory_usage" for own in ("", "self_") for device in ("cpu", "cuda", "xpu")),
+    *(f"self_{device}_time_total" for device in ("cpu", "cuda", "xpu")),
+    "count",
+)
+"""Every key that PyTorch has documented, and the times of an operator's own."""
 METRICS = ("self_cpu_time_total", "self_cuda_time_total")
 
 
@@ -243,6 +250,13 @@ def test_tables(run: tuple[str, Any, TraceFrames], group: dict[str, Any]) -> Non
         assert ours.table(**options) == theirs.table(**options), options
     assert str(ours) == str(theirs)
     assert [repr(row) for row in ours] == [repr(row) for row in theirs]
+
+
+def test_sort_keys(run: tuple[str, Any, TraceFrames]) -> None:
+    _, prof, trace = run
+    theirs, ours = prof.key_averages(), trace.key_averages()
+    for key in SORT_KEYS:
+        assert ours.table(sort_by=key, row_limit=-1) == theirs.table(sort_by=key, row_limit=-1), key
 
 
 def test_what_the_runs_are_for(run: tuple[str, Any, TraceFrames]) -> None:

@@ -38,6 +38,28 @@ def test_calls_lie_by_depth_and_python_frames_apart() -> None:
     ]
 
 
+def test_the_rows_of_a_training_step() -> None:
+    """The bars of the steps and what PyTorch names in them, the backward pass on its own thread, and
+    the stream.
+    """
+    names = {
+        "load": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+        "update": "Optimizer.step#SGD.step",
+    }
+    drawing = """
+        main  (ProfilerStep#5                                ) (ProfilerStep#6 )
+        main   (load   ) [aten::mm  ]             (update   )
+        other                          [MmBackward0 ]
+        gpu 7                  {gemm    }  {gemm   }
+    """
+    main, within, other, stream = lane_rows(chart(draw(drawing, names)))
+    assert main[1:] == ("calls", 0, 0, ["ProfilerStep#5", "ProfilerStep#6"])
+    assert within[1:] == ("calls", 1, 0, [names["load"], "aten::mm", names["update"]])
+    assert other[1:] == ("calls", 0, 0, ["MmBackward0"])
+    assert stream == ("7", "work", 0, 0, ["gemm", "gemm"])
+    assert main[0] == within[0] != other[0]
+
+
 def test_overlapping_kernels_get_a_sub_lane() -> None:
     trace = trace_of(events("gpu 7  {a    }   {c }") + events("gpu 7      {b    }"))
     assert lane_rows(chart(trace)) == [("7", "work", 0, 0, ["a", "c"]), ("7", "work", 0, 1, ["b"])]

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import torch_tb_profiler
 from tests.builders.nvprof import EPOCH, INSTANT, PID, TID, NvprofFile, object_id, write_training
 from tests.importers.sqlite.asked import arguments, instants, read, spans
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.roles import Role
 
@@ -381,3 +383,14 @@ def test_training_has_its_steps_figures_and_no_defect(path: Path) -> None:
     )
     assert facts["steps"]["kernel"].tolist() == [70_000 + 15_000 + 30_000 + 40_000 + 35_000] * 3
     assert facts["steps"]["communication"].tolist() == [90_000] * 3
+
+
+def test_training_has_averages(path: Path) -> None:
+    write_training(path, steps=2)
+    trace = torch_tb_profiler.open(path, use_cache=False)
+    assert isinstance(trace, TraceFrames)
+    averages = trace.key_averages()
+    rows = {(row.key, row.device_type): row for row in averages}
+    linear = rows["linear", "CPU"]
+    assert (linear.count, linear.use_device, linear.self_device_time_total) == (2, "cuda", 140.0)
+    assert "linear" in averages.table(sort_by="cuda_time_total")

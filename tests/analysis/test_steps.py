@@ -354,6 +354,22 @@ def test_a_trace_of_nothing_has_facts() -> None:
     assert kernels(facts) == []
 
 
+def test_time_that_fits_several_categories_belongs_to_the_first() -> None:
+    """A copy beneath a kernel takes nothing, and of the host what no device work covers."""
+    trace = trace_listed(
+        """
+        1 note ProfilerStep#0@0+8000
+        1 op aten::mm@500+1000
+        1 op aten::relu@3000+1000
+        gpu 0:7 kernel gemm@2000+5000
+        gpu 0:20 copy Memcpy HtoD@4000+2000
+        """
+    )
+    found = derive(trace)["steps"]
+    times = {name: int(found[name][0]) // 1_000_000 for name in CATEGORIES if found[name][0]}
+    assert times == {"kernel": 5, "cpu_exec": 1, "other": 2}
+
+
 def test_step_without_length() -> None:
     facts = derive(
         trace_listed("""

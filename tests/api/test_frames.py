@@ -198,6 +198,7 @@ def test_a_row_of_counters_leads_to_its_range_among_the_events(real_traces: Path
     ranges = trace.events.loc[trace.counters["event"]]
     assert set(ranges["category"]) == {"cuda_profiler_range"}
     assert ranges["name"].tolist() == trace.counters["kernel"].tolist()
+    assert ranges[["process", "thread"]].notna().all(axis=None)
     launches = trace.events.loc[trace.counters["launch"]]
     assert launches["correlation"].notna().all()
     assert set(launches["name"]) == {"cudaLaunchKernel"}

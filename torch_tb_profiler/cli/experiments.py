@@ -22,8 +22,8 @@ from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import UNKNOWN, format_delta
 from torch_tb_profiler.untrusted import printable
 
-_SHOWN = "run step_ns spread_ns delta_ns beyond busy mfu peak_bytes exposed_ns findings"
-_BEYOND = {True: "yes", False: "no", None: UNKNOWN}
+_SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
+_CHANGED = {True: "yes", False: "no", None: UNKNOWN}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -82,8 +82,8 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
     names = [name for name in _SHOWN.split() if any(row[name] is not None for row in rows)]
 
     def text(name: str, value: Any) -> str:
-        if name == "beyond":
-            return _BEYOND[value]
+        if name == "changed":
+            return _CHANGED[value]
         if name == "delta_ns":
             return format_delta(value)
         return cell(value, declared[name].unit)

@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_samples, is_significant
+from torch_tb_profiler.analysis.diff.rank_test import compare_samples
+from torch_tb_profiler.analysis.diff.significance import LEVEL
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -47,8 +48,8 @@ class Pair:
 
 
 class DiffWorker(Wire, frozen=True, kw_only=True):
-    """One pair of workers. ``sure``: slower or faster by more than noise, also when so many workers
-    are looked at (null: cannot be told).
+    """One pair of workers. ``sure``: its verdict's ``changed``, where true only if p is small enough for
+    so many workers (else null).
 
     ``worker_*``: what ``torch-tb-profiler event`` finds them by; ``event_*``: the longest call of
         what made most of the change (null: nothing did).
@@ -106,7 +107,6 @@ def run_payload(
     means = float(mean), float(sides[1].mean_ns or 0)
     said = judged(
         test,
-        is_significant(test, mean),
         means,
         (sides[0].selected, sides[1].selected),
         whole,
@@ -156,9 +156,9 @@ def _name(one: Recording, all_of_side: Sequence[Recording]) -> str:
 
 def _worker(pair: Pair, payload: wire.DiffPayload, names: Names, workers: int) -> DiffWorker:
     said = payload.verdict
-    sure = (
-        None if said.beyond is None or said.p is None else said.beyond and said.p * workers < LEVEL
-    )
+    # The only pair is the run itself.
+    unsure = workers > 1 and said.changed and (said.p is None or said.p * workers > LEVEL)
+    sure = None if unsure else said.changed
     row = shown_by(said, payload.changes)
     events = (
         (None, None)

@@ -57,7 +57,7 @@ def test_a_slower_recording_is_told_from_its_baseline(
     assert main([*compare, "fast", "--fail-on", "5", "--junit", "a.xml"]) == 0
     assert main([*compare, "slow", "--fail-on", "5", "--junit", "b.xml"]) == 1
     said = capsys.readouterr()
-    assert "beyond step-to-step noise" in said.out
+    assert "% longer (" in said.out
     assert "| `aten::mm` |" in said.out
     assert "worker0: step time" in said.err
     assert (cases(folder / "a.xml"), cases(folder / "b.xml")) == (
@@ -129,6 +129,6 @@ def test_the_action_passes_fails_and_reports(folder: Path, baseline: str, code: 
     )
     assert done.returncode == code
     assert (folder / "output").read_text() == f"result={'failed' if code else 'passed'}\n"
-    assert "noise" in (folder / "summary.md").read_text()
+    assert "mean" in (folder / "summary.md").read_text()
     assert (folder / "report.html").stat().st_size > 10_000
     assert (folder / ".profiler-baselines" / "new.json").exists()

@@ -20,13 +20,14 @@ from torch_tb_profiler.units import and_more, format_count, format_delta, format
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, shown_by
-from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names, noise_word
+from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8
+_CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 ALL_ROWS = 1 << 24
 Key = tuple[wire.ChangeTable, str, str | None]
 Names = tuple[str, str]
@@ -285,7 +286,7 @@ def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
         "",
         "### Workers",
         "",
-        "| name | A | B | change | of the step | noise | longest | mostly |",
+        "| name | A | B | change | of the step | changed | longest | mostly |",
     )
     yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
     for worker in payload.workers[:most]:
@@ -295,7 +296,7 @@ def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
         why = markdown_text(said.because.removeprefix("Mostly ").rstrip("."))
         events = event_names((worker.event_a, worker.event_b), (worker.worker_a, worker.worker_b))
         yield (
-            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), noise_word(worker.sure), events, why))} |"
+            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), _CHANGED[worker.sure], events, why))} |"
         )
     left = payload.workers[most:]
     if left:

@@ -168,7 +168,7 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
         worker: Worker = "",
         tokens: Tokens = TOKENS,
     ) -> str:
-        """What changed from a trace or run to another: whether and how much the step changed, or that it cannot be told, and which operators and kernels account for it."""
+        """What changed from a trace or run to another: whether the step changed, or that it cannot be told, and which operators and kernels account for it."""
         options = (f"--tokens={budget(tokens)}", *of_worker(worker))
         return await ask(home, "diff", *options, "--", within(logdir, a), within(logdir, b))
 

@@ -35,7 +35,7 @@ MOST_FINDINGS = 3
 Findings = tuple[tuple[str, float], ...]
 
 _C = DisplayColumn
-_CHANGED = f"Whether the step changed, or not beyond ±{format_limit(MARGIN)}; missing where neither is shown."
+_CHANGED = f"Whether the step changed, or not beyond ±{format_limit(MARGIN)}; missing where it cannot be told."
 _SHARE = "How much longer a step is, as a share of the base's."
 _CHANGE = "Mean step less that of the base; missing for another program."
 _BUSY = "Time with device work, of the steps."

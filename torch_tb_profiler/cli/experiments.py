@@ -79,7 +79,6 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
     from torch_tb_profiler.cli.tables import cell
 
     declared = {column.name: column for column in EXPERIMENTS.columns}
-    names = [name for name in _SHOWN.split() if any(row[name] is not None for row in rows)]
 
     def text(name: str, row: dict[str, Any]) -> str:
         value = row[name]
@@ -89,6 +88,8 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
             return format_delta(value)
         return cell(value, declared[name].unit)
 
+    # Whether a step changed is an answer also where it cannot be told.
+    names = [n for n in _SHOWN.split() if any(text(n, row) != UNKNOWN for row in rows)]
     head = tuple(
         Column(
             declared[name].label,

@@ -97,6 +97,16 @@ def test_budgets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Correct the file" in capsys.readouterr().err
 
 
+def test_what_cannot_be_told_fails_where_that_is_asked_for(folder: Path) -> None:
+    recording(folder, "few", FAST, 3)
+    assert main(["baseline", "save", "main", "fast"]) == 0
+    for command in (["baseline", "compare", "main", "few"], ["diff", "fast", "few"]):
+        for strict in ([], ["--strict"]):
+            assert main([*command, *strict, "--fail-on", "5", "--junit", "a.xml"]) == len(strict)
+            assert cases(folder / "a.xml") == {"step time": "failure" if strict else "skipped"}
+        assert main([*command[:-1], "fast", "--strict"]) == 0
+
+
 def test_diff_writes_junit(folder: Path) -> None:
     assert main(["diff", "fast", "slow", "--fail-on", "5", "--junit", "a.xml"]) == 1
     assert cases(folder / "a.xml") == {"step time": "failure"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What the action does, for any CI system: reads PROFILE, BASELINE, BASELINE_DIR, SAVE_BASELINE, FAIL_ON, BUDGETS and REPORT from
-# the environment, appends Markdown to GITHUB_STEP_SUMMARY (else standard output), and ends with 1 where a check failed.
+# What the action does, for any CI system: reads PROFILE, BASELINE, BASELINE_DIR, SAVE_BASELINE, FAIL_ON, STRICT, BUDGETS and
+# REPORT from the environment, appends Markdown to GITHUB_STEP_SUMMARY (else standard output), and ends with 1 where a check failed.
 set -uo pipefail
 : "${PROFILE:?set PROFILE to the trace, run folder or logdir}"
 summary="${GITHUB_STEP_SUMMARY:-/dev/stdout}"
@@ -15,6 +15,7 @@ part() {
 
 part torch-tb-profiler summary "$PROFILE" --markdown --tokens 1500
 limit=(${FAIL_ON:+--fail-on "$FAIL_ON"})
+[ "${STRICT:-false}" != true ] || limit+=(--strict)
 if [ -n "${BASELINE:-}" ]; then
     if [ -e "$BASELINE" ]; then
         part torch-tb-profiler diff "$BASELINE" "$PROFILE" --junit profiler-diff.xml ${limit[@]+"${limit[@]}"}

@@ -57,7 +57,7 @@ def test_a_slower_recording_is_told_from_its_baseline(
     assert main([*compare, "fast", "--fail-on", "5", "--junit", "a.xml"]) == 0
     assert main([*compare, "slow", "--fail-on", "5", "--junit", "b.xml"]) == 1
     said = capsys.readouterr()
-    assert "beyond step-to-step noise" in said.out
+    assert "% longer (" in said.out
     assert "| `aten::mm` |" in said.out
     assert "worker0: step time" in said.err
     assert (cases(folder / "a.xml"), cases(folder / "b.xml")) == (
@@ -97,6 +97,16 @@ def test_budgets(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Correct the file" in capsys.readouterr().err
 
 
+def test_what_cannot_be_told_fails_where_that_is_asked_for(folder: Path) -> None:
+    recording(folder, "few", FAST, 3)
+    assert main(["baseline", "save", "main", "fast"]) == 0
+    for command in (["baseline", "compare", "main", "few"], ["diff", "fast", "few"]):
+        for strict in ([], ["--strict"]):
+            assert main([*command, *strict, "--fail-on", "5", "--junit", "a.xml"]) == len(strict)
+            assert cases(folder / "a.xml") == {"step time": "failure" if strict else "skipped"}
+        assert main([*command[:-1], "fast", "--strict"]) == 0
+
+
 def test_diff_writes_junit(folder: Path) -> None:
     assert main(["diff", "fast", "slow", "--fail-on", "5", "--junit", "a.xml"]) == 1
     assert cases(folder / "a.xml") == {"step time": "failure"}
@@ -129,6 +139,6 @@ def test_the_action_passes_fails_and_reports(folder: Path, baseline: str, code: 
     )
     assert done.returncode == code
     assert (folder / "output").read_text() == f"result={'failed' if code else 'passed'}\n"
-    assert "noise" in (folder / "summary.md").read_text()
+    assert "mean" in (folder / "summary.md").read_text()
     assert (folder / "report.html").stat().st_size > 10_000
     assert (folder / ".profiler-baselines" / "new.json").exists()

@@ -168,7 +168,7 @@ def test_what_grew_since_yesterdays_run(walk: Walker, logdir: Path) -> None:
     runs = walked.tab.grid("Experiments").locator(".body-row", has_text="yesterday")
     walked.click(runs.get_by_role("link", name="with A"))
     walked.click(walked.tab.frame.get_by_role("button", name="Swap A and B"))
-    assert diff.attrs["beyond"]
+    assert diff.attrs["changed"]
     walked.reads(diff.attrs["verdict"], diff.attrs["because"])
 
 

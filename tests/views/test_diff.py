@@ -35,26 +35,17 @@ def payload(found: Comparison, **more: Any) -> DiffPayload:
 def test_the_first_line() -> None:
     usual = [2120, 2110, 2130, 2115, 2125]
     found = payload(compare(of_lengths(usual), of_lengths([x - 250 for x in usual]))).verdict
-    assert found.sentence == "Step 2.12 → 1.87 ms (−11.8 %), beyond step-to-step noise."
-    assert (found.delta_ns, found.beyond) == (-250_000, True)
-    assert found.low_ns is not None
-    assert found.high_ns is not None
-    assert found.low_ns < -250_000 < found.high_ns
+    assert found.sentence == "Steps are 11.8 % shorter (10.9 to 12.7 %); mean 2.12 → 1.87 ms."
+    assert (found.delta_ns, found.changed) == (-250_000, True)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.share is not None
+    assert found.low < found.share < found.high
     assert found.p is not None
     assert found.p < 0.01
     assert "5 and 5 steps" in found.test
     same = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
-    assert same.sentence == "Step 2.12 → 2.12 ms (0 %), within step-to-step noise."
-
-
-def test_the_band_of_noise_is_what_the_test_needs_and_at_least_a_share_of_the_step() -> None:
-    usual = [2120, 2110, 2130, 2115, 2125]
-    found = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
-    assert found.noise_ns is not None
-    assert found.noise_ns >= 21_200
-    equal = payload(compare(of_lengths([2000] * 3), of_lengths([2000] * 3))).verdict
-    assert equal.noise_ns == 20_000
-    assert payload(compare(of_lengths([2000]), of_lengths([1000]))).verdict.noise_ns is None
+    assert same.sentence == "No change beyond ±0.9 %; mean 2.12 → 2.12 ms."
 
 
 @pytest.mark.parametrize(
@@ -64,16 +55,16 @@ def test_the_band_of_noise_is_what_the_test_needs_and_at_least_a_share_of_the_st
             [2000],
             [1000],
             (
-                "Step 2.00 → 1.00 ms (−50.0 %), one step of each: no estimate of noise;"
-                " differences below 20.0 µs (1 %) cannot be told apart."
+                "Cannot tell: one step each does not suffice; 5 would. Mean 2.00 → 1.00 ms"
+                " (−50.0 %)."
             ),
         ),
         (
             [2000],
             [500, 500, 500],
             (
-                "Step 2.00 ms → 500 µs (−75.0 %), one step of A: no estimate of noise;"
-                " differences below 20.0 µs (1 %) cannot be told apart."
+                "Cannot tell: 1 and 3 steps do not suffice; 5 each would. Mean 2.00 ms → 500 µs"
+                " (−75.0 %)."
             ),
         ),
         ([2000, 2000], [], "B has no step: nothing can be compared."),
@@ -82,7 +73,7 @@ def test_the_band_of_noise_is_what_the_test_needs_and_at_least_a_share_of_the_st
 )
 def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
     found = payload(compare(of_lengths(a), of_lengths(b))).verdict
-    assert (found.sentence, found.beyond, found.p, found.low_ns, found.high_ns, found.test) == (
+    assert (found.sentence, found.changed, found.p, found.low, found.high, found.test) == (
         sentence,
         None,
         None,
@@ -94,7 +85,7 @@ def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
 
 def test_recordings_without_steps_are_compared_whole() -> None:
     found = payload(compare(listed("1 op a@0+100"), listed("1 op a@0+200")))
-    assert found.verdict.sentence.startswith("Recording 100 → 200 µs (+100 %)")
+    assert found.verdict.sentence.endswith(" would. Time 100 → 200 µs (+100 %).")
     assert (
         "Neither recording has steps: they are compared as a whole, whatever they hold."
         in found.notes
@@ -181,7 +172,6 @@ def test_notes_on_what_differs() -> None:
             "Steps are made from ProfilerStep in A and from train in B: they may not be the same"
             " stretch of work."
         ),
-        "Few steps (8 and 4): only large changes can be told from noise. Record 10 or more.",
         "Only A recorded call stacks, which slows the host down.",
         "PyTorch 2.6 in A, 2.7 in B.",
         "4 processes in A, 8 in B.",
@@ -286,11 +276,10 @@ def test_markdown_leads_with_the_verdict_and_lists_what_changed() -> None:
     text = diff_markdown(payload(changed("slower_kernel")))
     lines = text.splitlines()
     assert re.fullmatch(
-        r"\*\*Step 6\.\d\d → 6\.\d\d ms \(\+\d\.\d %\), beyond step-to-step noise\.\*\*", lines[0]
+        r"\*\*Steps are \d\.\d % longer \(.* to .* %\); mean 6\.\d\d → 6\.\d\d ms\.\*\*", lines[0]
     )
     assert any(
-        re.fullmatch(r"\| `aten::gelu` \| .* \| beyond \| \\#\d+ → \\#\d+ \|", line)
-        for line in lines
+        re.fullmatch(r"\| `aten::gelu` \| .* \| yes \| \\#\d+ → \\#\d+ \|", line) for line in lines
     )
     for table in (block.splitlines() for block in text.split("\n\n") if block.startswith("|")):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1

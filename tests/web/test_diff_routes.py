@@ -77,7 +77,7 @@ def chosen(side: DiffSide) -> list[int]:
 def test_two_runs(asking: Client) -> None:
     found = diff(asking, TWO)
     assert (found.a.run, found.b.run) == ("run", "changed")
-    assert found.verdict.beyond is True
+    assert found.verdict.changed is True
     assert found.changes["name"][found.changes["table"].index("operator")] == "aten::gelu"
     back = diff(asking, "run=changed&worker=w0&span=1&run2=run&worker2=w0&span2=1")
     assert back.verdict.delta_ns == -(found.verdict.delta_ns or 0)
@@ -87,7 +87,7 @@ def test_two_runs(asking: Client) -> None:
 def test_a_trace_and_itself(asking: Client) -> None:
     found = diff(asking, ITSELF)
     assert found.verdict.delta_ns == 0
-    assert found.verdict.beyond is False
+    assert found.verdict.changed is False
     assert set(found.changes["delta_ns"]) == {0}
 
 
@@ -96,7 +96,7 @@ def test_two_ranges_of_one_trace(asking: Client) -> None:
     assert chosen(found.a) == [0, 1, 2, 3]
     assert chosen(found.b) == [4, 5, 6, 7]
     assert (found.a.selected, found.b.selected) == (4, 4)
-    assert found.verdict.beyond is False
+    assert (found.verdict.changed, found.verdict.needed) == (None, 5)
 
 
 def test_every_choice_has_its_own_answer(asking: Client) -> None:

@@ -126,9 +126,10 @@ def test_a_row_per_run_against_the_asked_one(logdir: Logdir) -> None:
     rows = found["rows"]
     assert (rows["run"], found["base"], found["progress"]) == (["monday", "tuesday", "slow"], 0, 1)
     assert rows["recorded"] == ["2026-01-02 10:00", "2026-01-03 10:00", "2026-01-03 12:00"]
-    assert rows["beyond"] == [None, False, True]
+    assert rows["changed"] == [None, False, True]
     assert rows["delta_ns"][0] is None
-    assert rows["delta_ns"][2] > rows["noise_ns"][2] > 0
+    assert rows["delta_ns"][2] > 0
+    assert rows["share"][2] > rows["low"][2] > 0
     assert all(0 < share <= 1 for share in rows["busy"])
     assert rows["findings"][2].startswith("The GPU pauses between kernels (")
 
@@ -139,8 +140,8 @@ def test_the_change_is_that_of_the_diff(logdir: Logdir) -> None:
     query = "run=monday&worker=w0&span=1&run2=slow&worker2=w0&span2=1"
     verdict = json.loads(body(client.get(f"/diff?{query}")))["verdict"]
     assert rows["delta_ns"][2] == verdict["delta_ns"]
-    assert rows["noise_ns"][2] == verdict["noise_ns"]
-    assert rows["share"][2] == pytest.approx(verdict["share"])
+    for key in ("share", "low", "high", "changed"):
+        assert rows[key][2] == verdict[key]
 
 
 def test_the_recording_before_is_suggested_with_its_reason(logdir: Logdir) -> None:

@@ -25,9 +25,9 @@ Key = Callable[[Opened], Hashable]
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """See ``analysis.diff.table.DIFF``.
 
-    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``beyond``
-    (whether it is more than noise, None: unknown), ``p`` of the test, ``delta_ns`` and ``share`` of
-    the step, ``notes`` on what weakens the comparison.
+    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``changed``
+    (None: cannot be told), ``share`` of the step with its interval ``low`` to ``high``, ``p`` of the
+    test, ``delta_ns`` of the mean step, ``notes`` on what weakens the comparison.
     """
     found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
     payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
@@ -36,10 +36,12 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     made.attrs |= {
         "verdict": said.sentence,
         "because": said.because,
-        "beyond": said.beyond,
+        "changed": said.changed,
+        "share": said.share,
+        "low": said.low,
+        "high": said.high,
         "p": said.p,
         "delta_ns": said.delta_ns,
-        "share": said.share,
         "notes": payload.notes,
     }
     return made

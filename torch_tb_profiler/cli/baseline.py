@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     baseline = read_baseline(path)
     compared = compare_with(baseline, _traces(options))
     checks = [
-        check_of(w.worker, "step time", w.verdict, w.verdict.beyond, options.fail_on)
+        check_of(w.worker, "step time", w.verdict, options.fail_on, strict=options.strict)
         for w in compared
     ]
     if options.junit:
@@ -115,7 +115,10 @@ def _object(worker: WorkerComparison) -> dict[str, object]:
         "sentence": verdict.sentence,
         "delta_ns": verdict.delta_ns,
         "share": verdict.share,
-        "beyond": verdict.beyond,
+        "changed": verdict.changed,
+        "low": verdict.low,
+        "high": verdict.high,
+        "needed": verdict.needed,
         "figures": {key: {"a": a, "b": b} for key, (a, b) in worker.figures.items()},
         "operators": [{"name": n, "a_ns": a, "b_ns": b} for n, a, b in worker.operators],
     }

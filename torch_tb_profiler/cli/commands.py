@@ -239,8 +239,9 @@ def _compare(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         metavar="PERCENT",
         type=percent,
-        help="exit with 1 if the step of B is slower by more than this, and by more than noise",
+        help="exit with 1 if the step of B changed, and is longer by more than this",
     )
+    programs.strict(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--format",

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
+import msgspec
+
 from torch_tb_profiler.api.baselines import Check
 from torch_tb_profiler.api.changes import match_traces, recording
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -63,12 +65,15 @@ def print_comparison(
         return _told(options, _whole("step time", payload.verdict, options))
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)), json=as_json)
-    workers = [check_of("", w.name, w.verdict, w.sure, options.fail_on) for w in together.workers]
+    workers = [
+        check_of("", w.name, msgspec.structs.replace(w.verdict, changed=w.sure), options.fail_on)
+        for w in together.workers
+    ]
     return _told(options, _whole("run", together.verdict, options), workers)
 
 
 def _whole(name: str, verdict: Verdict, options: argparse.Namespace) -> Check:
-    return check_of("", name, verdict, verdict.beyond, options.fail_on)
+    return check_of("", name, verdict, options.fail_on, strict=options.strict)
 
 
 def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
@@ -112,10 +117,10 @@ def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = 
     """The exit code, and why it is not 0; one worker that became slower need not delay the run."""
     if options.junit:
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
-    if whole.ok is None:
+    if whole.ok is None and options.fail_on is not None:
         print(
-            "torch-tb-profiler: slower than allowed, but one step cannot be told from noise; record"
-            " more steps.",
+            "torch-tb-profiler: it cannot be told whether the step became longer; record more steps."
+            " With --strict this fails.",
             file=sys.stderr,
         )
     slower = [check.name for check in workers if check.ok is False]

@@ -22,8 +22,8 @@ from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.units import UNKNOWN, format_delta
 from torch_tb_profiler.untrusted import printable
 
-_SHOWN = "run step_ns spread_ns delta_ns beyond busy mfu peak_bytes exposed_ns findings"
-_BEYOND = {True: "yes", False: "no", None: UNKNOWN}
+_SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
+_CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,15 +79,17 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
     from torch_tb_profiler.cli.tables import cell
 
     declared = {column.name: column for column in EXPERIMENTS.columns}
-    names = [name for name in _SHOWN.split() if any(row[name] is not None for row in rows)]
 
-    def text(name: str, value: Any) -> str:
-        if name == "beyond":
-            return _BEYOND[value]
+    def text(name: str, row: dict[str, Any]) -> str:
+        value = row[name]
+        if name == "changed":
+            return UNKNOWN if row["delta_ns"] is None else _CHANGED[value]
         if name == "delta_ns":
             return format_delta(value)
         return cell(value, declared[name].unit)
 
+    # Whether a step changed is an answer also where it cannot be told.
+    names = [n for n in _SHOWN.split() if any(text(n, row) != UNKNOWN for row in rows)]
     head = tuple(
         Column(
             declared[name].label,
@@ -95,7 +97,7 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
         )
         for name in names
     )
-    cells = [tuple(text(name, row[name]) for name in names) for row in rows]
+    cells = [tuple(text(name, row) for name in names) for row in rows]
     return Document(
         "Experiments",
         (f"Compared with {rows[base]['run']}.",),

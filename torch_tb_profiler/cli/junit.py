@@ -13,15 +13,14 @@ from torch_tb_profiler.views.diff_wire import Verdict
 
 
 def check_of(
-    worker: str, name: str, verdict: Verdict, beyond: bool | None, fail_on: float | None
+    worker: str, name: str, verdict: Verdict, fail_on: float | None, *, strict: bool = False
 ) -> Check:
-    """Whether a step is slower by at most this many per cents, or by no more than noise (``beyond``); None where that
-    cannot be told.
+    """Whether a step did not become longer by more than this many per cents; None, or ``strict`` False,
+    where it cannot be told whether it changed.
     """
-    share = verdict.share
-    slower = fail_on is not None and share is not None and share * 100 > fail_on
-    ok = True if not slower else None if beyond is None else not beyond
-    return Check(worker, name, ok, verdict.sentence)
+    slower = fail_on is not None and 100 * (verdict.share or 0.0) > fail_on
+    ok = not slower if verdict.changed else None if verdict.changed is None else True
+    return Check(worker, name, False if strict and ok is None else ok, verdict.sentence)
 
 
 def write_junit(path: str, suite: str, checks: Sequence[Check]) -> None:

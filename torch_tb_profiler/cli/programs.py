@@ -171,9 +171,19 @@ def baseline(parser: argparse.ArgumentParser) -> None:
         "--fail-on",
         metavar="PERCENT",
         type=percent,
-        help="exit with 1 if the step is slower by more than this, and by more than noise",
+        help="exit with 1 if the step changed, and is longer by more than this",
     )
+    strict(parser)
     _checks(parser)
+
+
+def strict(parser: argparse.ArgumentParser) -> None:
+    """Of ``baseline`` and ``diff``."""
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 also if it cannot be told whether the step changed",
+    )
 
 
 def budgets(parser: argparse.ArgumentParser) -> None:

@@ -19,9 +19,9 @@ _KINDS: tuple[tuple[str, Sequence[ChangeTable]], ...] = (
 
 def because(verdict: Verdict, changes: Columns) -> str:
     """The category, operator and module that changed most in the direction of the step; empty where
-    the step did not change by more than noise.
+    it is shown that the step did not change.
     """
-    if not verdict.delta_ns or verdict.beyond is False:
+    if not verdict.delta_ns or verdict.changed is False:
         return ""
     rows = [(kind, _most(tables, verdict.delta_ns, changes)) for kind, tables in _KINDS]
     parts = [_words(kind, changes, row) for kind, row in rows if row is not None]

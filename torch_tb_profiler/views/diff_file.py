@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
 from torch_tb_profiler.views.diff_verdict import signed_share
-from torch_tb_profiler.views.diff_wire import ChangeTable, Columns, DiffPayload, DiffSide
+from torch_tb_profiler.views.diff_wire import ChangeTable, Columns, DiffPayload, DiffSide, Verdict
 from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
 
 DiffFormat = Literal["csv", "markdown"]
@@ -48,7 +48,7 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
         "",
         *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else []),
     ]
-    lines = [*first, *_sides(payload.a, payload.b), *_interval(payload)]
+    lines = [*first, *_sides(payload.a, payload.b), *_test(payload.verdict)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
     for table in get_args(ChangeTable) if most else ():
         lines += _table(payload, table, most)
@@ -70,14 +70,9 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     yield ""
 
 
-def _interval(payload: DiffPayload) -> list[str]:
-    verdict = payload.verdict
-    if verdict.p is None or verdict.low_ns is None or verdict.high_ns is None:
-        return []
-    return [
-        f"- Change {format_delta(verdict.low_ns)} to {format_delta(verdict.high_ns)} (95 %), p ="
-        f" {verdict.p:.2g}. {verdict.test}."
-    ]
+def _test(verdict: Verdict) -> Iterator[str]:
+    if verdict.test:
+        yield f"- {verdict.test}{'' if verdict.p is None else f'; p = {verdict.p:.2g}'}."
 
 
 def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:
@@ -96,7 +91,7 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
         "",
         f"### {_TITLES[table]}",
         "",
-        f"| name | A | B | change | of the step | noise |{more[0]}",
+        f"| name | A | B | change | of the step | beyond noise |{more[0]}",
     )
     yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
     for i in shown:
@@ -168,5 +163,5 @@ def event_names(
 
 
 def noise_word(beyond: bool | None) -> str:
-    """Whether a change is more than noise, in a word."""
-    return "unknown" if beyond is None else "beyond" if beyond else "within"
+    """Whether the change of a row is more than noise, in a word."""
+    return "unknown" if beyond is None else "yes" if beyond else "not shown"

@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_share
 
-FEW_STEPS = 5
 LIKE_SHAPES = 0.5
 """Of the calls with a known shape, the share that the other side must have too."""
 _OPTIONS = {
@@ -38,7 +37,6 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
         *_sources(a.facts, b.facts),
         *_left_out("A", a),
         *_left_out("B", b),
-        *_few(comparison),
         *_shapes(a, b),
         *_settings(a.facts, b.facts, header_a, header_b),
     ]
@@ -85,15 +83,6 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
         yield (
             f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."
-        )
-
-
-def _few(comparison: Comparison) -> Iterator[str]:
-    counts = len(comparison.a.steps), len(comparison.b.steps)
-    if comparison.beyond is False and 1 < min(counts) < FEW_STEPS:
-        yield (
-            f"Few steps ({counts[0]} and {counts[1]}): only large changes can be told from noise."
-            f" Record {2 * FEW_STEPS} or more."
         )
 
 

@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.significance import LEVEL, compare_samples, is_significant
+from torch_tb_profiler.analysis.diff.rank_test import compare_samples
+from torch_tb_profiler.analysis.diff.significance import LEVEL
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.analysis.figures.step_table import STEPS
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -19,13 +20,14 @@ from torch_tb_profiler.units import and_more, format_count, format_delta, format
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff_causes import because, shown_by
-from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names, noise_word
+from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.wire import Wire
 
 MOST_NOTES = 8
+_CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 ALL_ROWS = 1 << 24
 Key = tuple[wire.ChangeTable, str, str | None]
 Names = tuple[str, str]
@@ -47,8 +49,8 @@ class Pair:
 
 
 class DiffWorker(Wire, frozen=True, kw_only=True):
-    """One pair of workers. ``sure``: slower or faster by more than noise, also when so many workers
-    are looked at (null: cannot be told).
+    """One pair of workers. ``sure``: its verdict's ``changed``, where true only if p is small enough for
+    so many workers (else null).
 
     ``worker_*``: what ``torch-tb-profiler event`` finds them by; ``event_*``: the longest call of
         what made most of the change (null: nothing did).
@@ -106,7 +108,6 @@ def run_payload(
     means = float(mean), float(sides[1].mean_ns or 0)
     said = judged(
         test,
-        is_significant(test, mean),
         means,
         (sides[0].selected, sides[1].selected),
         whole,
@@ -156,9 +157,9 @@ def _name(one: Recording, all_of_side: Sequence[Recording]) -> str:
 
 def _worker(pair: Pair, payload: wire.DiffPayload, names: Names, workers: int) -> DiffWorker:
     said = payload.verdict
-    sure = (
-        None if said.beyond is None or said.p is None else said.beyond and said.p * workers < LEVEL
-    )
+    # The only pair is the run itself.
+    unsure = workers > 1 and said.changed and (said.p is None or said.p * workers > LEVEL)
+    sure = None if unsure else said.changed
     row = shown_by(said, payload.changes)
     events = (
         (None, None)
@@ -285,7 +286,7 @@ def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
         "",
         "### Workers",
         "",
-        "| name | A | B | change | of the step | noise | longest | mostly |",
+        "| name | A | B | change | of the step | changed | longest | mostly |",
     )
     yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
     for worker in payload.workers[:most]:
@@ -295,7 +296,7 @@ def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
         why = markdown_text(said.because.removeprefix("Mostly ").rstrip("."))
         events = event_names((worker.event_a, worker.event_b), (worker.worker_a, worker.worker_b))
         yield (
-            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), noise_word(worker.sure), events, why))} |"
+            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), _CHANGED[worker.sure], events, why))} |"
         )
     left = payload.workers[most:]
     if left:

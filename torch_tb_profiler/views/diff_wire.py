@@ -39,24 +39,26 @@ class DiffSide(Wire, frozen=True, kw_only=True):
 
 
 class Verdict(Wire, frozen=True, kw_only=True):
-    """Whether the step became faster. ``beyond``: more than step-to-step noise (null: cannot be
-    told). ``test`` says how it was tested, ``p`` its p-value.
+    """Whether the step became faster. ``changed``: true; false: it is shown that it did not, within the
+    margin that ``test`` names; null: neither can be told, and ``needed`` steps of each side would tell.
 
-    ``low_ns`` to ``high_ns``: 95 % interval of the change. ``noise_ns``: smaller differences of the mean
-    steps are within noise (null: one step allows no estimate). ``sentence``: the first line of the
-    page. ``because``: what made most of the change; may be empty.
+    ``share``: the change as a share of A's step, the median over all pairs of a step of B and one of A;
+    ``low`` to ``high``: its interval at 99 % (null: too few steps for one). ``delta_ns``: of the mean
+    steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value (null: of
+    several workers). ``sentence``: the first line of the page. ``because``: what made most of the
+    change; may be empty.
     """
 
     sentence: str
     because: str = ""
     delta_ns: int | None = None
     share: float | None = None
-    beyond: bool | None = None
+    changed: bool | None = None
+    low: float | None = None
+    high: float | None = None
+    needed: int | None = None
     test: str = ""
     p: float | None = None
-    low_ns: int | None = None
-    high_ns: int | None = None
-    noise_ns: int | None = None
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):

@@ -319,8 +319,8 @@ def _experiment_row(row: Sequence[Recorded[Experiment]]) -> ExperimentRow:
 def diff(
     pair: Pair, steps: Steps, steps2: Annotated[StepRange, _SECOND_STEPS]
 ) -> diff_wire.DiffPayload:
-    """Two traces, A and B, compared; they may be the same. ``verdict``: how the step changed, whether by
-    more than noise, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
+    """Two traces, A and B, compared; they may be the same. ``verdict``: whether and how the step
+    changed, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
     change first; ``wholes``: their sums; ``tree``: both call trees, matched.
     """
     a, b = (

@@ -185,18 +185,18 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `beyond`: more than step-to-step noise (null: cannot be told). `test` says how it was tested, `p` its p-value. `low_ns` to `high_ns`: 95 % interval of the change. `noise_ns`: smaller differences of the mean steps are within noise (null: one step allows no estimate). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
   delta_ns: number | null;
   share: number | null;
-  beyond: boolean | null;
+  changed: boolean | null;
+  low: number | null;
+  high: number | null;
+  needed: number | null;
   test: string;
   p: number | null;
-  low_ns: number | null;
-  high_ns: number | null;
-  noise_ns: number | null;
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
@@ -1790,8 +1790,9 @@ export interface ExperimentsTable {
   spread_ns: (number | null)[];
   delta_ns: (number | null)[];
   share: (number | null)[];
-  noise_ns: (number | null)[];
-  beyond: (boolean | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  changed: (boolean | null)[];
   busy: (number | null)[];
   mfu: (number | null)[];
   peak_bytes: (number | null)[];

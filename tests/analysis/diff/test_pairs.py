@@ -11,8 +11,8 @@ from tests.analysis.diff.compared import changed, drawn, of_lengths
 from tests.builders.pairs import COPY, GELU, NO_CHANGE
 from torch_tb_profiler.analysis.diff import tree as tree_room
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
+from torch_tb_profiler.analysis.diff.rank_test import compare_steps
 from torch_tb_profiler.analysis.diff.side import path_costs
-from torch_tb_profiler.analysis.diff.significance import compare_steps, is_significant
 
 TRIALS, ALLOWED = 100, 5
 
@@ -53,7 +53,7 @@ def first(found: Comparison, table: str) -> tuple[str, str, bool]:
 )
 def test_an_injected_change_ranks_first(name: str, expected: dict[str, str]) -> None:
     found = changed(name)
-    assert found.beyond is True
+    assert found.test.changed is True
     assert {table: first(found, table)[0] for table in expected} == expected
     for table in expected:
         if (name, table) != (
@@ -87,7 +87,7 @@ def test_extra_calls_are_changed_calls() -> None:
 
 def test_equal_recordings_are_within_noise() -> None:
     comparison = compare(drawn(NO_CHANGE), drawn(NO_CHANGE, seed=99))
-    assert comparison.beyond is False
+    assert comparison.test.changed is False
     assert {status for table in comparison.tables.values() for status in table.changes.status} == {
         "same"
     }
@@ -95,7 +95,7 @@ def test_equal_recordings_are_within_noise() -> None:
 
 def test_another_kernel_name_and_a_wrapper_do_not_part_the_trees() -> None:
     found = changed("renamed")
-    assert found.beyond is False
+    assert found.test.changed is False
     kernels = found.tables["kernel"]
     pairs = {
         (kernels.a.name[i], kernels.b.name[j])
@@ -168,7 +168,7 @@ def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
     alarms = 0
     for _ in range(TRIALS):
         a, b = of_lengths(lengths()), of_lengths(lengths())
-        alarms += bool(is_significant(compare_steps(a.walls, b.walls), a.mean))
+        alarms += bool(compare_steps(a.walls, b.walls).changed)
     assert alarms <= ALLOWED
 
 
@@ -196,4 +196,4 @@ def test_an_odd_step_does_not_hide_a_change() -> None:
     usual = [2000, 2010, 1990, 2005, 1995, 2002]
     a, b = of_lengths([*usual, 3900]), of_lengths([x + 200 for x in usual])
     assert (a.odd, len(a.steps)) == (1, 6)
-    assert compare(a, b).beyond is True
+    assert compare(a, b).test.changed is True

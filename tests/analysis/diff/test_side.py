@@ -96,14 +96,14 @@ def test_apportioned_integers_add_up(values: list[float]) -> None:
 def test_two_ranges_of_one_recording() -> None:
     trace = trace_of(recording(steps=9))
     comparison = compare(side_of(trace, 0, 3), side_of(trace, 4, 8))
-    assert comparison.beyond is False
+    assert comparison.test.changed is None
     assert (len(comparison.a.steps), len(comparison.b.steps)) == (4, 5)
     holds(comparison)
 
 
 def test_other_numbers_of_steps_are_compared_per_step() -> None:
     comparison = compare(drawn(NO_CHANGE, steps=4), drawn(NO_CHANGE, seed=5, steps=12))
-    assert comparison.beyond is False
+    assert comparison.test.changed is False
     assert {status for table in comparison.tables.values() for status in table.changes.status} == {
         "same"
     }
@@ -128,7 +128,7 @@ def test_anything_can_be_compared_with_anything(a: str, b: str) -> None:
 
 def test_nothing_but_zero_length() -> None:
     comparison = compare(listed("1 op a@0+0"), listed("1 op a@0+0"))
-    assert comparison.beyond is None
+    assert comparison.test.changed is None
 
 
 def test_drawn_traces_of_modules_without_a_device() -> None:
@@ -183,7 +183,7 @@ def trace_in(folder: Path) -> Path:
 def test_a_recording_and_itself(real_traces: Path, name: str) -> None:
     one = real(trace_in(real_traces / name))
     comparison = compare(one, one)
-    assert comparison.beyond in (False, None)
+    assert comparison.test.changed in (False, None)
     assert not any(table.changes.delta.any() for table in comparison.tables.values())
     assert {status for table in comparison.tables.values() for status in table.changes.status} <= {
         "same"
@@ -223,7 +223,7 @@ def test_workers_of_the_loader(real_traces: Path) -> None:
         real(trace_in(real_traces / "v100_resnet50_num_workers_0")),
         real(trace_in(real_traces / "v100_resnet50_num_workers_4")),
     )
-    assert comparison.beyond is True
+    assert comparison.test.changed is True
     categories = comparison.tables["category"]
     assert categories.a.name[int(categories.changes.a[0])] == "dataloader"
     assert bool(categories.changes.beyond[0])

@@ -15,8 +15,8 @@ from functools import cached_property
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.modules import module_rows
+from torch_tb_profiler.analysis.diff.rank_test import Test, compare_samples
 from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
-from torch_tb_profiler.analysis.diff.significance import Test, compare_samples, is_significant
 from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
     category_rows,
@@ -48,7 +48,6 @@ class ChangeTable:
 class Comparison:
     """The result of a comparison.
 
-    beyond: see ``is_significant``.
     device: whether operators and modules are compared by device time.
     costs, matched: the paths of both sides, and their matches.
     """
@@ -56,7 +55,6 @@ class Comparison:
     a: Side
     b: Side
     test: Test
-    beyond: bool | None
     device: bool
     tables: dict[str, ChangeTable]
     costs: tuple[PathCosts, PathCosts]
@@ -93,4 +91,4 @@ def compare(a: Side, b: Side) -> Comparison:
         for key, (of_a, of_b) in rows.items()
     }
     test = compare_samples([(a.sample, b.sample)])
-    return Comparison(a, b, test, is_significant(test, step), device, tables, costs, matched)
+    return Comparison(a, b, test, device, tables, costs, matched)

@@ -4,8 +4,8 @@
 
     run      step            against monday
     monday   212 ms ± 2      ── base ──
-    tuesday  187 ms ± 1      −25 ms, beyond noise of ± 3
-    friday   213 ms ± 2       +1 ms, within noise
+    tuesday  187 ms ± 1      −11.8 %, changed
+    friday   213 ms ± 2       +0.5 %, no change beyond ±5 %
 """
 
 from __future__ import annotations
@@ -16,13 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Sample, compare_samples
 from torch_tb_profiler.analysis.diff.side import compared_side
-from torch_tb_profiler.analysis.diff.significance import (
-    LEAST_EFFECT,
-    Sample,
-    compare_samples,
-    is_significant,
-)
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import select
@@ -31,7 +26,7 @@ from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayT
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
-from torch_tb_profiler.units import format_share
+from torch_tb_profiler.units import format_limit, format_share
 
 LIKE_PROGRAM = 0.5
 """Share of operator names in common from which on two recordings are of one program."""
@@ -40,8 +35,8 @@ MOST_FINDINGS = 3
 Findings = tuple[tuple[str, float], ...]
 
 _C = DisplayColumn
-_BEYOND = "Whether the difference is more than step-to-step noise; missing where that is unknown."
-_NOISE = "Smaller differences from the base are within noise; missing where one step was recorded."
+_CHANGED = f"Whether the step changed, or not beyond ±{format_limit(MARGIN)}; missing where it cannot be told."
+_SHARE = "How much longer a step is, as a share of the base's."
 _CHANGE = "Mean step less that of the base; missing for another program."
 _BUSY = "Time with device work, of the steps."
 _PEAK = "Most allocated in a step."
@@ -87,9 +82,26 @@ EXPERIMENTS = DisplaySpec(
             width=76,
         ),
         _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True, width=92),
-        _C("share", "share", "Of the step", "The same as a share.", "diff_share", True, width=84),
-        _C("noise_ns", "time", "Noise", _NOISE, _OWN + "noise", True, width=76, hidden=True),
-        _C("beyond", "flag", "Beyond noise", _BEYOND, "diff_noise", True, width=76),
+        _C("share", "share", "Of the step", _SHARE, "diff_verdict", True, width=84),
+        _C(
+            "low",
+            "share",
+            "At least",
+            "Lower end of its interval.",
+            "diff_verdict",
+            True,
+            hidden=True,
+        ),
+        _C(
+            "high",
+            "share",
+            "At most",
+            "Upper end of its interval.",
+            "diff_verdict",
+            True,
+            hidden=True,
+        ),
+        _C("changed", "flag", "Changed", _CHANGED, "diff_verdict", True, width=76),
         _C("busy", "share", "GPU active", _BUSY, _OWN + "busy", True, width=70),
         _C("mfu", "share", "MFU", "Model FLOPs utilization.", "efficiency_mfu", True, width=66),
         _C("peak_bytes", "bytes", "Peak memory", _PEAK, "memory_peak", True, width=84),
@@ -237,13 +249,14 @@ def _against(row: ExperimentRow, base: ExperimentRow) -> dict[str, object]:
     told: dict[str, object] = {"common": None if math.isnan(common) else common}
     if common < LIKE_PROGRAM or not all(one.steps for pair in pairs for one in pair) or not pairs:
         return told
-    test, mean = compare_samples(pairs), float(np.mean([a.mean for a, _ in pairs]))
-    noise = None if math.isnan(test.noise) else round(max(test.noise, LEAST_EFFECT * mean))
+    test = compare_samples(pairs)
+    known = math.isfinite(test.low)
     return told | {
         "delta_ns": round(test.delta),
-        "share": test.delta / mean if mean else None,
-        "noise_ns": noise,
-        "beyond": is_significant(test, mean),
+        "share": test.share,
+        "low": test.low if known else None,
+        "high": test.high if known else None,
+        "changed": test.changed,
     }
 
 

@@ -9,13 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
-from torch_tb_profiler.analysis.diff.significance import (
-    Floats,
-    Moments,
-    Sample,
-    moments,
-    sample_of,
-)
+from torch_tb_profiler.analysis.diff.rank_test import Sample
+from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
@@ -72,12 +67,11 @@ class Side:
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
-        others = None
-        if len(self.steps) == 1:
-            every = Selection(np.arange(self.facts["steps"].n), True)
-            usual = compared_side(self.facts, self.insight, every)
-            others = usual.walls[usual.steps != self.steps[0]]
-        return sample_of(self.walls, others)
+        if len(self.steps) != 1:
+            return Sample(self.walls)
+        every = Selection(np.arange(self.facts["steps"].n), True)
+        usual = compared_side(self.facts, self.insight, every)
+        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]])
 
     @property
     def mean(self) -> float:

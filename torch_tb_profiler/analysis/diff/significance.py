@@ -1,18 +1,15 @@
-"""Whether two sets of measured steps differ significantly.
+"""Which rows of two tables differ significantly, when they have a value per step.
 
-The test is Welch's t test on the mean step (B. L. Welch, "The generalization of Student's problem
-when several different population variances are involved", Biometrika 34, 1947), two-sided at
-``LEVEL``, with two additions. A difference below a least effect never counts, however certain.
-Consecutive steps are not independent: the variance of the mean is widened by (1 + r) / (1 - r), r
-the correlation of neighbouring steps, where there are enough steps to estimate it. Tables of many
-rows are corrected for their number by Benjamini and Hochberg ("Controlling the false discovery
-rate", J. R. Statist. Soc. B 57, 1995).
+The test is Welch's t test on the mean per step (B. L. Welch, "The generalization of Student's problem
+when several different population variances are involved", Biometrika 34, 1947), two-sided at ``LEVEL``
+and corrected for the number of rows by Benjamini and Hochberg ("Controlling the false discovery rate",
+J. R. Statist. Soc. B 57, 1995): ranks of a few steps could never reach the level that many rows ask for.
+Steps as a whole are compared by ranks, see ``rank_test``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +23,9 @@ Floats = NDArray[np.float64]
 LEVEL = 0.01
 """Significance level: the probability that noise alone shows a difference as large."""
 LEAST_EFFECT = 0.01
-"""Share of A's step that a difference must reach: recordings of one program differ by that much."""
+"""Share of a row that a difference must reach to count where it cannot be tested."""
 LEAST_ROW_EFFECT = 0.001
-"""The same for a row of a table; rows below this share of a step are not tested."""
-LEAST_OTHERS = 3
-"""Other steps of a recording from which the spread of a single one is estimated."""
-LEAST_NEIGHBOURS = 4
-"""Steps needed to estimate the correlation of neighbours."""
-MOST_DEPENDENCE = 0.6
+"""Share of A's step that the difference of a row must reach; smaller rows are not tested."""
 MOST_CELLS = 4_000_000
 """Rows × steps of a table that is filled in densely; larger, mostly empty ones stay sparse."""
 _TERMS = 300
@@ -49,33 +41,6 @@ class Moments:
     steps: int
     mean: Floats
     variance: Floats
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Measured step times of one side: their number, their mean in ns, the variance of that mean, and
-    its degrees of freedom. The variance is NaN where it cannot be estimated.
-    """
-
-    steps: int
-    mean: float
-    variance: float
-    freedom: int
-
-
-@dataclass(frozen=True)
-class Test:
-    """A comparison of B with A.
-
-    p: NaN if it cannot be tested.
-    half: half the width of the 95 % interval of ``delta``; NaN likewise.
-    noise: the difference from which on p is below ``LEVEL``; NaN likewise.
-    """
-
-    delta: float
-    p: float
-    half: float
-    noise: float
 
 
 def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Moments:
@@ -107,57 +72,6 @@ def moments(row: Array, place: Array, value: Array, rows: int, steps: int) -> Mo
         + (steps - np.bincount(owner, minlength=rows)) * mean**2
     )
     return Moments(steps, mean, squares / (steps - 1) / steps)
-
-
-def sample_of(walls: Floats, others: Floats | None = None) -> Sample:
-    """The step times of a side, in order, ns.
-
-    ``others``: of a single step, the other usual steps of its recording. It varies as much as they do.
-    """
-    n = len(walls)
-    mean = float(walls.mean()) if n else math.nan
-    if n > 1:
-        return Sample(n, mean, float(walls.var(ddof=1)) / n * dependence(walls), n - 1)
-    if n and others is not None and len(others) >= LEAST_OTHERS:
-        return Sample(n, mean, float(others.var(ddof=1)), len(others) - 1)
-    return Sample(n, mean, math.nan, 0)
-
-
-def compare_steps(a: Floats, b: Floats) -> Test:
-    """Compare the step times of both sides, in order, ns."""
-    return compare_samples([(sample_of(a), sample_of(b))])
-
-
-def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
-    """The mean over pairs of workers of the comparison of their step times.
-
-    Workers that wait for each other are slow in the same steps, so more of them add no certainty:
-    the spread of a mean of dependent quantities is at most the mean of their spreads, which is used
-    here. A single pair gives Welch's test.
-    """
-    delta = float(np.mean([b.mean - a.mean for a, b in pairs])) if pairs else math.nan
-    if not pairs or any(math.isnan(one.variance) for pair in pairs for one in pair):
-        return Test(delta, math.nan, math.nan, math.nan)
-    sides = list(zip(*pairs, strict=True))
-    variance = [float(np.mean([math.sqrt(one.variance) for one in side])) ** 2 for side in sides]
-    # ``welch`` takes numbers of steps: one more than the degrees of freedom.
-    counts = [min(one.freedom for one in side) + 1 for side in sides]
-    p, freedom = welch(
-        np.array([delta]), (np.array(variance[:1]), counts[0]), (np.array(variance[1:]), counts[1])
-    )
-    deviation = math.sqrt(sum(variance))
-    half, noise = (
-        quantile(level, float(freedom[0])) * deviation if deviation else 0.0
-        for level in (0.05, LEVEL)
-    )
-    return Test(delta, float(p[0]), half, noise)
-
-
-def is_significant(test: Test, step: float) -> bool | None:
-    """Whether the difference is significant, given A's mean step; None if untestable."""
-    if math.isnan(test.p):
-        return None
-    return test.p < LEVEL and abs(test.delta) >= LEAST_EFFECT * step
 
 
 def significant_rows(a: Moments, b: Moments, step: float) -> tuple[Mask, Mask]:
@@ -214,23 +128,6 @@ def quantile(p: float, freedom: float) -> float:
         above = min(max(above, 1), len(points) - 1)
         points = np.linspace(points[above - 1], points[above], _POINTS)
     return float(points[-1])
-
-
-def dependence(x: Floats) -> float:
-    """(1 + r) / (1 - r) of a series, r the correlation of neighbours; 1 without a positive one.
-
-    For n independent values r is -1 / n on average, so that much is added. Dividing by n - 1
-    compensates part of the bias of dependent values; full compensation (M. G. Kendall, 1954) would
-    make the correlation of a few steps too noisy to detect real changes.
-    """
-    n = len(x)
-    around = x - x.mean()
-    spread = float((around**2).sum())
-    if n < LEAST_NEIGHBOURS or spread <= 0:
-        return 1.0
-    r = float((around[1:] * around[:-1]).sum()) / spread
-    r = min(max((r * n + 1) / (n - 1), 0.0), MOST_DEPENDENCE)
-    return (1 + r) / (1 - r)
 
 
 def false_discovery(p: Floats) -> Floats:

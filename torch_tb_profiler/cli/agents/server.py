@@ -168,7 +168,7 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
         worker: Worker = "",
         tokens: Tokens = TOKENS,
     ) -> str:
-        """What changed from a trace or run to another: step time with its noise, and which operators and kernels account for it."""
+        """What changed from a trace or run to another: whether the step changed, or that it cannot be told, and which operators and kernels account for it."""
         options = (f"--tokens={budget(tokens)}", *of_worker(worker))
         return await ask(home, "diff", *options, "--", within(logdir, a), within(logdir, b))
 
@@ -278,7 +278,7 @@ def _add_prompts(made: MCPServer[Any]) -> None:
     def what_changed(before: str, after: str) -> str:
         """What made the second recording slower or faster than the first?"""
         return (
-            f"Compare {before} with {after} by diff. Say whether the difference is beyond noise, which operators or"
+            f"Compare {before} with {after} by diff. Say whether the step changed and by how much, or that it cannot be told, which operators or"
             " kernels account for it, and show one event of each with event."
         )
 

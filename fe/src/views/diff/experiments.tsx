@@ -158,9 +158,17 @@ function Table(props: PartProps & { ranks: Ranks }) {
             </Badge>
           ),
       },
-      beyond: {
+      changed: {
         kind: "text",
-        values: rows.beyond.map((value) => (value === null ? null : value ? "yes" : "no")),
+        values: rows.changed.map((value, row) =>
+          rows.delta_ns[row] === null
+            ? null
+            : value === null
+              ? "cannot tell"
+              : value
+                ? "yes"
+                : "no",
+        ),
       },
       findings: { short: rows.findings.map((text) => text && firstOf(text)) },
     });

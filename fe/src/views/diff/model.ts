@@ -9,7 +9,7 @@ import type {
   RunsPayload,
   Verdict,
 } from "../../api/types.gen";
-import { formatCount, formatDelta, formatNumber, formatTime } from "../../base/units";
+import { formatCount, formatNumber, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
@@ -109,13 +109,6 @@ export function treeDelta(tree: DiffTreeTable, device: boolean): (number | null)
   return a.map((before, node) =>
     before === null || b[node] === null ? null : (b[node] ?? 0) - before,
   );
-}
-
-/** How sure the change is; empty where nothing can be said. */
-export function certaintyText({ low_ns, high_ns }: Verdict): string {
-  return low_ns === null || high_ns === null
-    ? ""
-    : `With 95 % certainty the change is between ${formatDelta(low_ns)} and ${formatDelta(high_ns)}.`;
 }
 
 export function testText({ p, test }: Verdict): string {

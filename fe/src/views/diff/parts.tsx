@@ -22,12 +22,12 @@ export function Baseline({ selection }: { selection: Selection }) {
 /** Each step of both sides on one axis: the spread beside the difference. */
 export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload }) {
   const rows = [stripRow("A", "var(--side-a)", a), stripRow("B", "var(--side-b)", b)];
-  const { noise_ns } = verdict;
+  const { low, high } = verdict;
   return (
     <Figure
       title="Step times"
       term="diff_steps"
-      note={`a dot per step, hollow where it is not compared${noise_ns === null ? "; one step: no noise band" : `; hatched: means of B within the noise, ± ${formatTime(noise_ns)} of A`}`}
+      note={`a dot per step, hollow where it is not compared${low === null ? "" : "; hatched: the change from the mean of A, 99 % certain"}`}
       table={{
         columns: [
           { label: "Side" },
@@ -49,10 +49,10 @@ export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload
         label="Step times"
         rows={rows}
         unit="ns"
-        noise={
-          noise_ns === null || a.mean_ns === null
+        interval={
+          low === null || high === null || a.mean_ns === null
             ? null
-            : [a.mean_ns - noise_ns, a.mean_ns + noise_ns]
+            : [a.mean_ns * (1 + low), a.mean_ns * (1 + high)]
         }
       />
     </Figure>

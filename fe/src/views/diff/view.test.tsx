@@ -114,7 +114,7 @@ it("takes the same worker of the run that is chosen as B", async () => {
 
 it("asks for both sides", async () => {
   show(B);
-  await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
+  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
   expect(plainHeads()).toEqual([]);
   expect(query()).toEqual({
     run: "r",
@@ -130,7 +130,7 @@ it("asks for both sides", async () => {
 
 it("asks for the B of the address, and links the files of the same question", async () => {
   show({ run2: "r", worker2: "w", span2: "1", steps2: "3" });
-  await waitFor(() => expect(text()).toContain("beyond step-to-step noise"));
+  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
   expect(query()).toMatchObject({ run2: "r", steps2: "3" });
   const file = new URL(
     screen.getByRole("link", { name: "All as Markdown" }).getAttribute("href") ?? "",
@@ -141,7 +141,7 @@ it("asks for the B of the address, and links the files of the same question", as
 
 it("sets every key of the other side when another run is chosen", async () => {
   const { setParam } = show({ run2: "s", worker2: "w", span2: "1", steps2: "3" });
-  await waitFor(() => expect(text()).toContain("beyond"));
+  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
   fireEvent.change(screen.getByLabelText("Run B"), { target: { value: "r" } });
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({
     run2: "r",
@@ -154,7 +154,7 @@ it("sets every key of the other side when another run is chosen", async () => {
 
 it("asks again when B changes, as it does for A", async () => {
   show(B);
-  await waitFor(() => expect(text()).toContain("beyond"));
+  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
   const grown = run("s");

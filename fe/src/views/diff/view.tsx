@@ -21,7 +21,7 @@ import {
 import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
-import { certaintyText, otherSide, type Side, sideParams, testText } from "./model";
+import { otherSide, type Side, sideParams, testText } from "./model";
 import { Baseline, Categories, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
@@ -133,10 +133,9 @@ function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }
       <section class="headline" aria-label="In short">
         <p class="headline-first">{verdict.sentence}</p>
         {verdict.because ? <p class="headline-more">{verdict.because}</p> : null}
-        <p class="headline-more">{certaintyText(verdict)}</p>
         {verdict.test ? (
           <p class="muted">
-            <Term id="diff_noise">How it was tested</Term>: {testText(verdict)}
+            <Term id="diff_verdict">How it was tested</Term>: {testText(verdict)}
           </p>
         ) : null}
       </section>

@@ -29,18 +29,18 @@ interface StripProps {
   label: string;
   rows: readonly StripRow[];
   unit: Unit;
-  /** A stretch of the axis that is hatched: differences within it are noise. */
-  noise?: readonly [number, number] | null;
+  /** A stretch of the axis that is hatched: the interval of a figure. */
+  interval?: readonly [number, number] | null;
 }
 
-export function Strip({ label, rows, unit, noise }: StripProps) {
+export function Strip({ label, rows, unit, interval }: StripProps) {
   const root = useRef<HTMLDivElement>(null);
   const room = Math.max(200, useWidth(root) - LEFT - 16);
   const values = rows.flatMap((row) => [
     ...row.dots.map((dot) => dot.value),
     ...(row.mean === null ? [] : [row.mean]),
   ]);
-  const hatch = useId("noise");
+  const hatch = useId("interval");
   if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
   const x = (value: number): number => LEFT + at(value) * room;
@@ -55,8 +55,12 @@ export function Strip({ label, rows, unit, noise }: StripProps) {
         aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}
       >
         <XTicks {...{ ticks, scale, x, height }} />
-        {noise ? (
-          <Noise {...{ hatch, height }} from={inside(x(noise[0]))} to={inside(x(noise[1]))} />
+        {interval ? (
+          <Interval
+            {...{ hatch, height }}
+            from={inside(x(interval[0]))}
+            to={inside(x(interval[1]))}
+          />
         ) : null}
         <text class="axis-unit" x={4} y={height + 15}>
           {scale.unit}
@@ -76,16 +80,16 @@ export function Strip({ label, rows, unit, noise }: StripProps) {
   );
 }
 
-interface NoiseProps {
+interface IntervalProps {
   hatch: string;
   from: number;
   to: number;
   height: number;
 }
 
-function Noise({ hatch, from, to, height }: NoiseProps) {
+function Interval({ hatch, from, to, height }: IntervalProps) {
   return (
-    <g class="strip-noise">
+    <g class="strip-interval">
       <pattern
         id={hatch}
         width={6}

@@ -1,0 +1,252 @@
+"""Whether the steps of one recording take longer than those of another: changed, unchanged, or neither
+is shown.
+
+The change is the Hodges–Lehmann estimate of the ratio of a step of B to one of A, less 1: the median
+of all n·m ratios (J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", Ann. Math.
+Statist. 34, 1963). Its interval lies between two of these ratios and inverts the exact test of H. B.
+Mann and D. R. Whitney ("On a test of whether one of two random variables is stochastically larger than
+the other", Ann. Math. Statist. 18, 1947) at ``LEVEL``: it leaves out 0 where the test rejects equality.
+Only the order of ratios counts, so that no noisy step inflates it.
+
+::
+
+    interval        ├──┤   │            changed
+    of the       ───┼──├─┤─┼───▶ ratio  unchanged within ±MARGIN: the interval lies inside
+    change          ├──────┼──┤         cannot tell: it reaches beyond, and does not leave out 0
+                    0    MARGIN
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from torch_tb_profiler.analysis.diff.significance import LEVEL, Floats, quantile, welch
+
+MARGIN = 0.05
+"""Equivalence margin: unchanged is what differs by at most this share of A's step."""
+LEAST_STEPS = 5
+"""Steps of each side from which on two separate sides differ at ``LEVEL``: 2 / C(10, 5) < 0.01."""
+LEAST_APART = 3
+"""Steps of each side from which on two sides differ that are further apart than either is wide."""
+LEAST_OTHERS = 3
+"""Other steps of a recording from which the spread of a single one is estimated."""
+LEAST_NEIGHBOURS = 4
+"""Steps needed to estimate the correlation of neighbours."""
+MOST_DEPENDENCE = 0.6
+POWER = 1.76
+"""Times as many steps as let the interval suffice in half of all recordings, for four of five: the square of
+1 + 0.842 / 2.576, normal deviates of that power and of ``LEVEL``."""
+MOST_EXACT = 2500
+"""Pairs of steps up to which the distribution of U is exact; beyond, it is nearly normal."""
+MOST_STEPS = 400
+"""Steps of a side whose ratios are taken; of more, evenly spaced ones in order of length."""
+_NORMAL = 2.5758293035489004
+"""The standard normal deviate that is exceeded on both sides with probability ``LEVEL``."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One side.
+
+    walls: times of the compared steps in order, ns, shape (steps,).
+    others: of a single step, the other usual steps of its recording; it varies as they do.
+    """
+
+    walls: Floats
+    others: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def steps(self) -> int:
+        return len(self.walls)
+
+    @property
+    def mean(self) -> float:
+        """ns; NaN without a step."""
+        return float(self.walls.mean()) if self.steps else math.nan
+
+
+@dataclass(frozen=True)
+class Test:
+    """A comparison of B with A.
+
+    delta: mean step of B less that of A, ns.
+    share: the change, as a share of A's step; NaN where a side has no step.
+    low, high: its interval; infinite where there are too few steps for one.
+    p: two-sided; NaN of several workers, and where it cannot be tested.
+    needed: steps of each side that would tell, if these are typical.
+    """
+
+    delta: float
+    share: float
+    low: float
+    high: float
+    p: float
+    needed: int
+
+    @property
+    def changed(self) -> bool | None:
+        """True: changed; False: unchanged within ±``MARGIN``; None: cannot tell."""
+        if self.low > 0 or self.high < 0:
+            return True
+        return False if max(-self.low, self.high) <= MARGIN else None
+
+
+def compare_steps(a: Floats, b: Floats) -> Test:
+    """Compare the step times of both sides, in order, ns."""
+    return _compare(Sample(a), Sample(b))
+
+
+def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
+    """The mean over pairs of workers of the comparison of their step times.
+
+    Workers that wait for each other are slow in the same steps, so more of them add no certainty:
+    the interval of a mean of dependent quantities is at most as wide as the mean of their intervals,
+    which is used here.
+    """
+    tests = [_compare(a, b) for a, b in pairs]
+    if len(tests) == 1:
+        return tests[0]
+    delta, share, low, high = (
+        float(np.mean([getattr(test, key) for test in tests])) if tests else math.nan
+        for key in ("delta", "share", "low", "high")
+    )
+    return Test(delta, share, low, high, math.nan, max((t.needed for t in tests), default=0))
+
+
+def _compare(a: Sample, b: Sample) -> Test:
+    if not (a.steps and b.steps):
+        return Test(math.nan, math.nan, -math.inf, math.inf, math.nan, LEAST_STEPS)
+    return _by_ranks(a, b) if min(a.steps, b.steps) > 1 else _of_single(a, b)
+
+
+def _by_ranks(a: Sample, b: Sample) -> Test:
+    n, m = a.steps, b.steps
+    # A step of no length has no ratio.
+    few = [np.maximum(_spaced(np.sort(one.walls)), 1.0) for one in (a, b)]
+    ratios = np.sort((few[1][None, :] / few[0][:, None]).ravel()) - 1
+    share = float(np.median(ratios))
+    u = float((ratios < 0).mean() + (ratios == 0).mean() / 2) * n * m
+    widened = math.sqrt((dependence(a.walls) * m + dependence(b.walls) * n) / (n + m))
+    rank = critical_rank(n, m)
+    if rank:
+        rank = max(1, math.floor(n * m / 2 - widened * (n * m / 2 - rank)))
+    elif _apart(a.walls, b.walls):
+        rank = 1
+    at = round((rank - 0.5) / (n * m) * len(ratios) - 0.5)
+    low, high = (float(ratios[at]), float(ratios[-1 - at])) if rank else (-math.inf, math.inf)
+    half = (high - low) / 2 if rank else float(ratios[-1] - ratios[0]) / 2
+    needed = _needed(share, half, n, m)
+    return Test(b.mean - a.mean, share, low, high, _p(u, n, m, widened), needed)
+
+
+def _spaced(ordered: Floats) -> Floats:
+    if len(ordered) <= MOST_STEPS:
+        return ordered
+    return np.asarray(ordered[np.linspace(0, len(ordered) - 1, MOST_STEPS).round().astype(int)])
+
+
+def _apart(a: Floats, b: Floats) -> bool:
+    """Whether the gap between both sides exceeds the spread within each: a change by any standard,
+    though fewer than ``LEAST_STEPS`` steps cannot reach ``LEVEL`` by their order alone.
+    """
+    gap = max(b.min() - a.max(), a.min() - b.max())
+    return bool(min(len(a), len(b)) >= LEAST_APART and gap > max(np.ptp(a), np.ptp(b)))
+
+
+def critical_rank(n: int, m: int) -> int:
+    """The rank among n·m ordered ratios, from 1, at which the interval begins, and as far from their
+    end ends; 0 where so few steps allow none: the largest k with 2 P(U < k) ≤ ``LEVEL``.
+    """
+    if n * m <= MOST_EXACT:
+        return int(np.searchsorted(2 * u_distribution(n, m), LEVEL, side="right"))
+    deviation = math.sqrt(n * m * (n + m + 1) / 12)
+    rank = math.floor(n * m / 2 - _NORMAL * deviation + 0.5)
+    return max(rank, int(2 / math.comb(n + m, n) <= LEVEL))
+
+
+@lru_cache(maxsize=64)
+def u_distribution(n: int, m: int) -> Floats:
+    """P(U ≤ u) of independent steps of one distribution, float64 of shape (n·m + 1,).
+
+    The longest of all steps is one of A with probability n / (n + m), and then longer than all m of B
+    (Mann and Whitney's recurrence).
+    """
+    before = [np.ones(1)] * (m + 1)
+    for i in range(1, n + 1):
+        row = [np.ones(1)]
+        for j in range(1, m + 1):
+            density = np.zeros(i * j + 1)
+            density[j:] += i / (i + j) * before[j]
+            density[: i * (j - 1) + 1] += j / (i + j) * row[j - 1]
+            row.append(density)
+        before = row
+    return np.asarray(np.cumsum(before[m]))
+
+
+def _p(u: float, n: int, m: int, widened: float) -> float:
+    """Two-sided p of U, whose deviation is ``widened`` by what neighbouring steps have in common."""
+    below = min(u, n * m - u)
+    if below == 0:
+        return 2 / math.comb(n + m, n)
+    below = n * m / 2 - (n * m / 2 - below) / widened
+    if n * m <= MOST_EXACT:
+        return min(1.0, 2 * float(u_distribution(n, m)[math.ceil(below)]))
+    deviation = math.sqrt(n * m * (n + m + 1) / 12)
+    return min(1.0, math.erfc((n * m / 2 - below - 0.5) / deviation / math.sqrt(2)))
+
+
+def _of_single(a: Sample, b: Sample) -> Test:
+    """Welch's t test, where a side has one step: its rank tells nothing, and the usual steps of a
+    recording, without odd ones, vary little enough for their deviation to tell.
+    """
+    delta = b.mean - a.mean
+    step = max(a.mean, 1.0)
+    spreads = [_variance(one) for one in (a, b)]
+    if any(math.isnan(variance) for variance, _ in spreads):
+        return Test(delta, delta / step, -math.inf, math.inf, math.nan, LEAST_STEPS)
+    (va, na), (vb, nb) = spreads
+    p, freedom = welch(np.array([delta]), (np.array([va]), na), (np.array([vb]), nb))
+    half = quantile(LEVEL, float(freedom[0])) * math.sqrt(va + vb) if va + vb else 0.0
+    ends = (delta - half) / step, (delta + half) / step
+    return Test(delta, delta / step, *ends, float(p[0]), _needed(delta / step, half / step, 1, 1))
+
+
+def _variance(side: Sample) -> tuple[float, int]:
+    """Variance of the mean of a side, ns², and the number of steps that it is estimated from."""
+    if side.steps > 1:
+        return float(side.walls.var(ddof=1)) / side.steps * dependence(side.walls), side.steps
+    if len(side.others) >= LEAST_OTHERS:
+        return float(side.others.var(ddof=1)), len(side.others)
+    return math.nan, 0
+
+
+def _needed(share: float, half: float, n: int, m: int) -> int:
+    """Steps of each side at which an interval of this half width, which shrinks with the root of their
+    number, would leave out 0 or lie inside ±``MARGIN`` in four of five recordings.
+    """
+    wanted = max(abs(share), MARGIN - abs(share))
+    each = 2 / (1 / n + 1 / m) * POWER * (half / wanted) ** 2
+    return max(LEAST_STEPS, min(n, m) + 1, math.ceil(each))
+
+
+def dependence(x: Floats) -> float:
+    """(1 + r) / (1 - r) of a series, r the correlation of neighbours; 1 without a positive one: how
+    much more the mean of so dependent steps varies.
+
+    For n independent values r is -1 / n on average, so that much is added. Dividing by n - 1
+    compensates part of the bias of dependent values; full compensation (M. G. Kendall, 1954) would
+    make the correlation of a few steps too noisy to detect real changes.
+    """
+    n = len(x)
+    around = x - x.mean()
+    spread = float((around**2).sum())
+    if n < LEAST_NEIGHBOURS or spread <= 0:
+        return 1.0
+    r = float((around[1:] * around[:-1]).sum()) / spread
+    r = min(max((r * n + 1) / (n - 1), 0.0), MOST_DEPENDENCE)
+    return (1 + r) / (1 - r)

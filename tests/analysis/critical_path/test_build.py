@@ -196,7 +196,7 @@ gpu 7        {a #1                    }{c #2 }{d #3 }                 {b #5     
 gpu 20                                      {ncclKernel #4          }
 """
     trace = trace_of(events(drawing, scale=100))
-    work = device_work(trace, derive(trace))
+    work = gather(trace, derive(trace)).work
     b = len(work.row) - 1
     assert Begin(work.begin[b]) == Begin.OTHER_STREAM
     assert work.end[work.elsewhere[b]] == work.start[b] - 100_000

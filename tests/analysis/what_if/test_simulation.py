@@ -109,18 +109,28 @@ worker               [MmBackward0] [AddBackward]
 def test_a_thread_that_begins_with_a_wait_begins_when_it_did_without_it() -> None:
     drawing = """
 worker  <run #1>
-main      <cudaStreamSynchronize  >[ProfilerStep#1   ]
-main                                  [aten::mm     ]
+main      <cudaStreamSynchronize  >[aten::mm     ]
 gpu 7            {a #1           }
 """
     simulated = simulation(drawing)
     changed = edits([read_change("no-sync")])
-    assert simulated.replayed.tolist() == [19_000]
-    lengths = simulated.step_lengths("no-sync", changed)
-    assert lengths is not None
-    assert lengths.tolist() == [19_000]
-    _, _, steps = simulated._times(simulated.changed(changed))
-    assert steps.start.tolist() == [2000]
+    assert simulated.replayed.tolist() == [42_000]
+    # From its begin at 2 the thread goes on with the operator, and the work ends at 26.
+    assert simulated.lengths(simulated.changed(changed)).tolist() == [26_000]
+
+
+def test_what_was_before_the_first_step_lasts_as_long_as_it_did() -> None:
+    drawing = """
+main    [load ]<l #1>[ProfilerStep#1]
+main                   <l #2>
+gpu 7                {a #1      }{b #2      }
+"""
+    simulated = simulation(drawing)
+    assert simulated.replayed.tolist() == [24_000]
+    for text in ("host:factor=0.5", "scale:kernel=a,factor=0.5", "scale:kernel=a,factor=1.5"):
+        assert simulated.lengths(simulated.changed(edits([read_change(text)]))).tolist() == [24_000]
+    half = simulated.changed(edits([read_change("scale:kernel=*,factor=0.5")]))
+    assert simulated.lengths(half).tolist() == [18_000]
 
 
 def test_what_several_changes_save_together_is_not_their_sum() -> None:

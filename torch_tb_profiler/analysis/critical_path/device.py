@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -64,7 +64,8 @@ class DeviceWork:
     """Arrays of shape (device events,).
 
     row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
-    previous: position of the work that ended last before it began, on its stream; elsewhere: on its
+    previous: position of the work before it on its stream: of all that began before it the one that ended last,
+    by stamps that overlap even after it began. elsewhere: of the work that ended last before it began, on its
     device; −1 none. awaits: the work of another stream for which the host let it wait; −1 none known.
     gap: usual time between two pieces of work of a full stream, ns.
     """
@@ -86,13 +87,14 @@ class DeviceWork:
 
 
 def device_work(
-    trace: Trace, facts: Facts, transfers: tuple[Ints, Ints] = (_NONE, _NONE)
+    trace: Trace, facts: Facts, blocking: Mask, transfers: tuple[Ints, Ints] = (_NONE, _NONE)
 ) -> DeviceWork:
-    """All kernels, copies and memsets of a trace, with what let each begin. ``transfers``: rows of spans that
-    move data on a thread of their own, which counts as a stream, and the calls that started them.
+    """All kernels, copies and memsets of a trace, with what let each begin. ``blocking``: which rows of spans are
+    calls that wait for device work. ``transfers``: rows of spans that move data on a thread of their own, which
+    counts as a stream, and the calls that started them.
 
     The usual gap is the median time between the ends and begins of work that was launched before the
-    work before it had ended; it is the only number fitted to the trace.
+    work before it had ended; it only tells gaps that need a reason from those that need none.
     """
     spans = trace["spans"]
     row = np.concatenate((device_rows(trace), transfers[0]))
@@ -105,16 +107,24 @@ def device_work(
     device, stream = _streams(trace, row)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
-    before, elsewhere = _latest_ended(stream, start, end), _latest_ended(device, start, end)
+    waits = np.append(blocking, False)[launch]
+    # A call that waits launches its own work when what it waits for has ended, others before they return.
+    issued = np.where(waits, called, returned)
+    before, running = _before(stream, start, end), _before(device, start, end)
+    elsewhere = _latest_ended(device, start, end)
     ended = np.where(before >= 0, end[before], -1)
     gap = start - ended
+    awaits = _awaited(trace, stream, launch, called, start, end)
     recorded = _recorded_waits(trace, row, launch, start, end)
-    held = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, returned)
-    queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~held
-    usual = float(np.median(gap[queued])) if queued.any() else 0.0
+    awaits = np.where(recorded >= 0, recorded, awaits)
+    told = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, issued)
+    queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~told
+    usual = float(np.median(np.maximum(gap[queued], 0))) if queued.any() else 0.0
     nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
-    near = gap <= nearest
     long = long_gap(usual)
+    held = np.where(awaits >= 0, end[awaits], -1) > np.maximum(ended, issued)
+    held = told | held & (start - end[awaits] <= long)
+    near = gap <= np.where(waits, long, nearest)
     # While its launch call runs, work may be launched already or not: a near end decides.
     follows = (before >= 0) & np.where(
         launch >= 0, (ended >= returned) | ((ended > called) & near), near
@@ -127,18 +137,15 @@ def device_work(
     early = (begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)
     begin[early & on_device] = Begin.EARLIER
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
-    other = (
-        (other_end > np.maximum(ended, returned))
-        & (start - other_end <= nearest)
-        & ~(near & (before >= 0))
-    )
+    late = other_end > np.maximum(ended, issued)
+    # On a device that does nothing else a call that waits had its own work wait for what ended last.
+    alone = waits & (np.where(running >= 0, end[running], -1) <= start)
+    other = late & (start - other_end <= np.where(alone, long, nearest)) & ~(near & (before >= 0))
     # Most of a wait without a reason passed while other work ran, and it was over shortly after.
-    covered = (begin == Begin.UNKNOWN) & (other_end > np.maximum(ended, returned))
+    covered = (begin == Begin.UNKNOWN) & late
     other |= covered & (start - other_end <= np.minimum(long, COVERED * (start - ended)))
     begin[other | held] = Begin.OTHER_STREAM
-    elsewhere = np.where(held, recorded, elsewhere)
-    awaits = _awaited(trace, stream, launch, called, start, end)
-    awaits = np.where(recorded >= 0, recorded, awaits)
+    elsewhere = np.where(held, awaits, elsewhere)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
 
 
@@ -199,6 +206,28 @@ def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     device, stream = device_arguments(trace, row, ("device", "stream")).values()
     stream = np.where(stream >= 0, stream, -2 - trace["spans"]["track"][row].astype(np.int64))
     return group_rows((device,))[1], group_rows((device, stream))[1]
+
+
+def _before(group: Ints, start: Ints, end: Ints) -> Ints:
+    """For each piece of work the one that ended last of those of its group that began before it; −1 none. A stream
+    works in order of begin, whatever the stamps of its ends say::
+
+        stream 7   [     a     ]
+                             [  b  ]      b began when a had ended: its stamp came early
+                                   [ c ]
+    """
+    n = len(start)
+    order = np.lexsort((np.arange(n), end, start, group))
+    low = int(end.min(initial=0))
+    key = group[order] * (int(end.max(initial=0)) - low + 1) + (end[order] - low)
+    latest = np.maximum.accumulate(key)
+    slot = np.arange(n)
+    longest = np.append(True, key[1:] > latest[:-1])[:n]
+    last = np.append(-1, np.maximum.accumulate(np.where(longest, slot, -1)))[:n]
+    before = np.full(n, -1, np.int64)
+    before[order] = np.append(order, -1)[last]
+    # Keys of absurd times may overflow.
+    return np.where((before >= 0) & (group[before] == group), before, -1)
 
 
 def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.critical_path.host import (
     HostSegments,
     blocking_calls,
     host_segments,
-    main_track,
+    program_thread,
 )
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits, lock_waits
 from torch_tb_profiler.store.columns import Ints, Mask, Table
@@ -22,7 +22,7 @@ from torch_tb_profiler.store.roles import Role
 @dataclass(frozen=True)
 class Evidence:
     """blocking: which rows of spans are calls that wait for device work. host: what each thread did. work: what let
-    each piece of device work begin. main: the thread of the steps, −1 none. locks: threads that waited for others.
+    each piece of device work begin. main: the program's thread, −1 none. locks: threads that waited for others.
     """
 
     blocking: Mask
@@ -38,8 +38,8 @@ def gather(trace: Trace, facts: Facts, collectives: Table | None = None) -> Evid
     """
     blocking = blocking_calls(trace, facts)
     host = host_segments(trace, facts, blocking)
-    work = device_work(trace, facts, host_transfers(trace, collectives))
-    return Evidence(blocking, host, work, main_track(trace, facts, host), lock_waits(trace))
+    work = device_work(trace, facts, blocking, host_transfers(trace, collectives))
+    return Evidence(blocking, host, work, program_thread(trace, facts, host), lock_waits(trace))
 
 
 def host_transfers(trace: Trace, collectives: Table | None) -> tuple[Ints, Ints]:

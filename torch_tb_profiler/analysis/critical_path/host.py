@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,6 +30,16 @@ _WAITS = re.compile(
     r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
 )
 """Runtime calls that return only when device work has ended; those that let a stream wait are no such."""
+_ALLOCATES = re.compile(r"(?:cuda|cu|hip|musa|xpu|acl|aclrt)(?:Host|Mem|Device)?(?:Malloc|Alloc)(?!\w*Async)\w*$")
+"""Runtime calls that wait for device work at times: where they take far longer than is usual."""
+_READS = re.compile(r"aten::(?:_local_scalar_dense|nonzero|equal|is_nonzero)$")
+"""Operators that return a value of the device to the host; where no runtime calls are recorded, they wait."""
+_WAITING_FRAME = re.compile(
+    r"(?:^<built-in (?:method|function) |\): )"
+    r"(?:_?wait\w*|_?recv\w*|_?select|poll|epoll|kqueue|accept|acquire|sleep|get|join|_poll|readinto|getaddrinfo)\b"
+)
+"""Python frames in which a thread does nothing but wait: locks, queues, sockets, timers."""
+_MODULE, _ENGINE = re.compile("nn.Module: "), re.compile("autograd::engine::evaluate_function")
 QUEUE = 1_000
 """A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
 LONG_CALL = 4
@@ -137,8 +148,8 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
 
 
 def blocking_calls(trace: Trace, facts: Facts) -> Mask:
-    """Which rows of spans are runtime calls that wait for device work: by their name, because a copy
-    ended before the call that issued it returned, or because the queue of launches was full.
+    """Which rows of spans are calls that wait for device work: by their name, because a copy ended before the call
+    that issued it returned, because the queue of launches was full, or an allocation took long.
     """
     spans = trace["spans"]
     runtime = spans["role"] == Role.RUNTIME
@@ -156,19 +167,71 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
     taken = spans["dur"][launch]
     long = taken >= LONG_CALL * (np.median(taken) if len(taken) else 0)
     blocking[launch[long & (launched - begun >= QUEUE)]] = True
+    blocking |= _waiting_allocations(trace, ended) | _reading_operators(trace, facts)
     return np.asarray(blocking)
 
 
-def main_track(trace: Trace, facts: Facts, host: HostSegments) -> int:
-    """The thread of the steps' annotations; without steps the one that was active longest, in Python alone
-    only if no thread did anything else: a thread that reports now and then sleeps there; −1 none.
+def _waiting_allocations(trace: Trace, ended: Ints) -> Mask:
+    """Allocations that took long and returned soon after device work had ended, at ``ended``."""
+    spans = trace["spans"]
+    call = np.flatnonzero(_named(trace, spans["role"] == Role.RUNTIME, _ALLOCATES.match))
+    waits = np.zeros(spans.n, np.bool_)
+    if len(call):
+        ordered, taken = np.sort(ended), spans["dur"][call]
+        returned, usual = spans["start"][call] + taken, np.median(taken)
+        at = np.searchsorted(ordered, returned, side="right") - 1
+        last = np.append(ordered, np.iinfo(np.int64).min)[at]
+        waited = (last > spans["start"][call]) & (returned - last <= LONG_CALL * usual)
+        waits[call[waited & (taken >= LONG_CALL * usual)]] = True
+    return waits
+
+
+def _reading_operators(trace: Trace, facts: Facts) -> Mask:
+    spans, parent = trace["spans"], facts["span_links"]["parent"]
+    operator = spans["role"] == Role.OPERATOR
+    if (spans["role"] == Role.RUNTIME).any():
+        return np.zeros(spans.n, np.bool_)
+    return _named(trace, operator, _READS.match) & ~np.isin(np.arange(spans.n), parent)
+
+
+def program_thread(trace: Trace, facts: Facts, host: HostSegments) -> int:
+    """The thread on which the program runs, row of tracks: that of the steps' annotations; without steps the one
+    that was longest within the loop (DataLoader, optimizer, modules, annotations), else in operators that
+    autograd did not call, in operators and runtime calls, or in Python frames that do not wait; −1 none.
     """
-    steps, spans = facts["steps"], trace["spans"]
+    steps, spans, parent = facts["steps"], trace["spans"], facts["span_links"]["parent"]
     if steps.n:
         same = (spans["start"] == steps["host_start"][0]) & (spans["name"] == steps["name"][0])
         if same.any():
             return int(spans["track"][np.argmax(same)])
-    active = np.where(host.span >= 0, host.end - host.start, 0)
-    worked = np.where(host.cause == PathCause.PYTHON, 0, active)
-    active = np.bincount(host.track, weights=worked if worked.any() else active)
-    return int(active.argmax()) if len(active) else -1
+    python, role = spans["role"] == Role.PYTHON, spans["role"]
+    names = host_names(trace.strings, spans["name"][host_mask(trace)])
+    loop = (names.dataloader | names.region)[spans["name"]] & ~python
+    loop |= role == Role.ANNOTATION
+    loop |= python & _named(trace, python, _MODULE.match)
+    engine = (role == Role.OPERATOR) & _named(trace, role == Role.OPERATOR, _ENGINE.match)
+    own = np.append(nearest(parent, engine) < 0, False)[host.span]
+    in_loop = np.append(nearest(parent, loop) >= 0, False)[host.span]
+    called = (host.cause != PathCause.PYTHON) & (host.span >= 0)
+    runs = (host.span >= 0) & ~waiting_segments(trace, facts, host)
+    for chosen in (in_loop & own, called & own, called, runs):
+        time = np.bincount(host.track[chosen], weights=(host.end - host.start)[chosen])
+        if time.any():
+            return int(time.argmax())
+    return -1
+
+
+def waiting_segments(trace: Trace, facts: Facts, host: HostSegments) -> Mask:
+    """In which segments a Python frame that only waits was innermost, or called what was."""
+    python = trace["spans"]["role"] == Role.PYTHON
+    waits = python & _named(trace, python, _WAITING_FRAME.search)
+    if not waits.any():
+        return np.zeros(len(host.span), np.bool_)
+    under = np.append(nearest(facts["span_links"]["parent"], waits) >= 0, False)
+    return np.asarray(under[host.span] & (host.cause == PathCause.PYTHON))
+
+
+def _named(trace: Trace, rows: Mask, says: Callable[[str], object]) -> Mask:
+    """Which rows of spans have a name of which ``says`` is true, if they are among ``rows``."""
+    name = trace["spans"]["name"]
+    return np.asarray(rows & name_mask(trace.strings, name[rows], says)[name])

@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
@@ -166,31 +165,10 @@ class Case:
         known = self.scene.graph.work
         return gaps.take(~np.isin(gaps.next, known.row[known.begin == Begin.EARLIER]))
 
-    @cached_property
+    @property
     def main_track(self) -> int:
-        """The thread of the steps, else the one that launched most, else the one with most operator
-        time; -1 none.
-        """
-        spans, table = self.trace["spans"], self.facts["steps"]
-        low, high = (
-            np.searchsorted(spans["start"], table["host_start"], side=side)
-            for side in ("left", "right")
-        )
-        marks = expand_ranges(low, high - low)
-        marks = marks[
-            is_call(spans["role"][marks])
-            & (spans["name"][marks] == np.repeat(table["name"], high - low))
-            & (spans["name"][marks] >= 0)
-        ]
-        if len(marks):
-            return int(np.bincount(spans["track"][marks]).argmax())
-        launch = self.work.launch[self.work.launch >= 0]
-        if len(launch):
-            return int(np.bincount(spans["track"][launch]).argmax())
-        operator = self.operators
-        if not len(operator):
-            return -1
-        return int(np.bincount(spans["track"][operator], weights=spans["dur"][operator]).argmax())
+        """The program's thread; -1 none."""
+        return self.scene.graph.main
 
     @cached_property
     def operators(self) -> Ints:

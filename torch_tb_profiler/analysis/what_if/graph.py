@@ -13,14 +13,15 @@ point  first                                     second
 =====  ========================================  ==================================================
 host   the point before it on its thread, and    what released it: the end of device work, or
        what the thread did between               another thread
-end    the end of the work before it on its      its launch and the usual latency of a launch onto
-       stream, and the usual gap                 an idle stream; or its joint
+end    the end of the work before it on its      its launch and the latency of the launch; or its
+       stream, and the gap between them          joint
 joint  the end of work on another stream         the launch
 =====  ========================================  ==================================================
 
-Two numbers are fitted to a trace: the usual gap of a full stream and the usual latency of a launch,
-both medians. A delay for which the trace shows no reason is kept as it was measured. Points are
-ordered by the time at which they came, so what a point waits for stands before it.
+The delay after what let something begin is kept as it was measured; after what did not, the usual one
+of the trace stands in for it, if that is shorter: two medians, the gap of a full stream and the latency of
+a launch onto an idle one. So a graph without a change comes out as it was measured. Points are ordered by
+the time at which they came, on a stream by the begin of the work, so what a point waits for stands before it.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
-from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork, long_gap
+from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
@@ -45,16 +46,19 @@ NONE, ROOT = 0, 1
 class Graph:
     """The points of a trace.
 
+    main: the program's thread, row of tracks; −1 none.
     time: when each came as measured, ns, int64 of shape (points,). first, second: points, of the same
     shape.
     hosts: the points of ``points``, of shape (host points,); since, until: what of the clock of its
     thread lies between each and its ``first``, or the begin of its thread, ``opened``.
     ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
-    from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
+    from its ``first`` and from its launch to its begin, float64; overlap: the share of the work before it on
+    its stream that by its stamp had still to run then; step: row of steps that launched it.
     joints: the points of work that waited for another stream; joined: its positions; after: ns from the end of what it
     waited for, float64.
     """
 
+    main: int
     host: HostSegments
     work: DeviceWork
     time: Ints
@@ -68,6 +72,7 @@ class Graph:
     ends: Ints
     lead: Array
     latency: Array
+    overlap: Array
     step: Ints
     joints: Ints
     joined: Ints
@@ -101,7 +106,7 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     alone = (first[hosts] == NONE) & began
     first[hosts[alone]] = ROOT
     launch = of_host[points.launch]
-    first[ends], lead = _device_first(work, of_work)
+    first[ends], lead, overlap = _device_first(work, of_work)
     second[ends] = launch
     second[ends[joined]] = joints
     first[joints], second[joints] = of_work[other[joined]], launch[joined]
@@ -109,11 +114,12 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         # Clocks that disagree may put a launch after its work: what comes later holds nothing back.
         side[side >= np.arange(len(side))] = NONE
     lost = ((first == NONE) & (second == NONE))[ends]
-    first[ends[lost]], lead[lost] = ROOT, work.start[lost]
+    first[ends[lost]], lead[lost], overlap[lost] = ROOT, work.start[lost], 0
     opened = np.minimum(host.first_of(points.track), points.reach)
     since = np.where(points.before >= 0, points.time[points.before], points.reach)
     since[alone] = opened[alone]
     return Graph(
+        main=evidence.main,
         host=host,
         work=work,
         time=time,
@@ -127,6 +133,7 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         ends=ends,
         lead=lead,
         latency=_latency(trace, work),
+        overlap=overlap,
         step=facts["span_links"]["step"][work.row].astype(np.int64),
         joints=joints,
         joined=joined,
@@ -141,10 +148,14 @@ def _ordered(
     the host, then joints.
     """
     n_host, n_work = len(points.time), len(work.row)
+    # Work within the work before it on its stream ends with that, and after it.
+    before = np.where(work.previous >= 0, work.end[work.previous], 0)
+    within = (work.previous >= 0) & (work.end <= before)
     # By the device's clock work may begin shortly before what it waited for ends.
-    time = np.concatenate((points.time, work.end, np.maximum(work.start[joined], work.end[other])))
+    joint = np.maximum(work.start[joined], work.end[other])
+    time = np.concatenate((points.time, np.maximum(work.end, before), joint))
     kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
-    detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
+    detail = np.concatenate((points.kind, within, np.zeros(len(joined), np.int64)))
     order = np.lexsort((detail, kind, time))
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(2, len(order) + 2)
@@ -153,29 +164,35 @@ def _ordered(
     return measured, hosts, ends, joints
 
 
-def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
-    """What each piece of work follows, and how long after it begins, ns."""
-    first, lead = of_work[work.previous], np.full(len(work.row), work.gap)
-    unknown = np.flatnonzero(work.begin == Begin.UNKNOWN)
-    before = np.where(work.launch >= 0, work.previous, work.elsewhere)[unknown]
-    first[unknown] = np.where(before >= 0, of_work[before], ROOT)
-    lead[unknown] = work.start[unknown] - np.where(before >= 0, work.end[before], 0)
-    earlier = work.begin == Begin.EARLIER
-    first[earlier], lead[earlier] = ROOT, work.start[earlier]
-    return first, lead
+def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array, Array]:
+    """``(first, lead, overlap)`` of each piece of work, as of ``Graph``."""
+    alone = (work.launch < 0) & (work.begin == Begin.UNKNOWN)
+    before = np.where(alone, work.elsewhere, work.previous)
+    first = np.where(before >= 0, of_work[before], ROOT)
+    gap = work.start - np.where(before >= 0, work.end[before], 0)
+    let = np.isin(work.begin, (Begin.STREAM, Begin.EARLIER, Begin.UNKNOWN))
+    lead = np.where(let, gap, np.minimum(gap, work.gap)).astype(np.float64)
+    lasted = (work.end - work.start)[before]
+    overlap = np.where((before >= 0) & (gap < 0), -gap / np.maximum(lasted, 1), 0.0)
+    lead[overlap > 0] = 0
+    waited = np.isin(work.begin, (Begin.LAUNCH, Begin.OTHER_STREAM))
+    first[waited & (before < 0)] = NONE
+    return first, lead, overlap
 
 
 def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:
-    """The usual gap; where work began so much later that the gap is no reason, as much later as it did."""
+    """The gap after what let the work begin; after what did not, the usual one if that is shorter."""
     gap = work.start[joined] - work.end[other]
-    unknown = (work.begin[joined] == Begin.OTHER_STREAM) & (gap > long_gap(work.gap))
-    return np.where(unknown, gap, work.gap)
+    let = work.begin[joined] == Begin.OTHER_STREAM
+    return np.where(let, gap, np.minimum(gap, work.gap)).astype(np.float64)
 
 
 def _latency(trace: Trace, work: DeviceWork) -> Array:
-    """The median time from the begin of a launch call to its work on an idle stream, ns, but no more than it was."""
+    """Time from the begin of a launch call to its work, ns; of work that waited for something else the median of
+    that onto an idle stream, if it is shorter.
+    """
     known = work.launch >= 0
     delay = np.where(known, work.start - trace["spans"]["start"][work.launch], 0)
     idle = work.begin == Begin.LAUNCH
     usual = float(np.median(delay[idle])) if idle.any() else 0.0
-    return np.minimum(usual, np.maximum(delay, 0)).astype(np.float64)
+    return np.where(idle, delay, np.minimum(usual, np.maximum(delay, 0))).astype(np.float64)

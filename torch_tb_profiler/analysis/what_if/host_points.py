@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_oper
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
@@ -36,7 +37,7 @@ class HostPoints:
     device: position of the work that released it, other: the point of another thread that did; −1 none.
     call: row of the blocking call that it ends; −1 none. launch: the point of the launch of each piece of
     device work; −1 none. marks: begins, then ends, of the steps; of a recording without steps the
-    end of each thread.
+    last thing that each thread did.
     """
 
     track: Ints
@@ -97,7 +98,7 @@ def host_points(
     main: int,
     locks: LockWaits,
 ) -> HostPoints:
-    """The points of all threads; ``main``: the thread of the steps, −1 none."""
+    """The points of all threads; ``main``: the program's thread, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
     launching = np.zeros(spans.n + 1, np.bool_)
     launching[work.launch] = True
@@ -105,8 +106,7 @@ def host_points(
     launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
     parts = [_part(spans["track"][rows], spans["start"][rows])]
     if steps.n and int(steps["flags"][0]) & StepFlag.WHOLE:
-        threads = np.flatnonzero(np.diff(host.bounds))
-        parts.append(_part(threads, host.end[host.bounds[threads + 1] - 1]))
+        parts.append(_part(*_last_of_threads(host, main)))
     elif main >= 0:
         both = np.concatenate((steps["host_start"], steps["host_end"]))
         parts.append(_part(np.full(len(both), main), both))
@@ -128,6 +128,18 @@ def host_points(
     }
     before = _before(**{key: columns[key] for key in ("track", "time", "kind", "reach")})
     return HostPoints(**columns, before=before, launch=launch, marks=marks)
+
+
+def _last_of_threads(host: HostSegments, main: int) -> tuple[Ints, Ints]:
+    """``(track, time)`` of the last thing that each thread did: of the program's thread whatever it was, of others
+    the last that was no Python, in which threads sit and wait for things that do not come.
+    """
+    counted = np.flatnonzero(
+        (host.span >= 0) & ((host.track == main) | (host.cause != PathCause.PYTHON))
+    )
+    threads = np.unique(host.track[counted])
+    last = counted[np.searchsorted(host.track[counted], threads, side="right") - 1]
+    return threads, host.end[last]
 
 
 def _part(

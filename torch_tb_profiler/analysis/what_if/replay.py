@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
 _BLOCK = 1 << 16
@@ -33,7 +33,7 @@ class Durations:
 
 
 def measured_durations(graph: Graph, facts: Facts) -> Durations:
-    """Everything as measured, delays of launches as is usual in the trace."""
+    """Everything as in the trace."""
     host, work = graph.host, graph.work
     return Durations(
         segment=(host.end - host.start).astype(np.float64),
@@ -62,7 +62,8 @@ def delays(graph: Graph, durations: Durations) -> Delays:
     on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
     second[graph.hosts[~durations.waits]] = -np.inf
-    first[graph.ends] = durations.lead + durations.work
+    before = np.append(durations.work, 0.0)[graph.work.previous]
+    first[graph.ends] = durations.lead - graph.overlap * before + durations.work
     second[graph.ends] = durations.latency + durations.work
     second[graph.ends[graph.joined]] = durations.work[graph.joined]
     first[graph.joints] = durations.after
@@ -126,19 +127,18 @@ def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
 def step_times(graph: Graph, facts: Facts, time: Array, floor: Array | None = None) -> StepTimes:
     """When the steps begin and end if the points come at ``time``: as ``steps`` are defined, from the later of
     the begin of its annotation and the end of the step before, to the later of the end of its annotation
-    and of the work launched in it; no shorter than ``floor``.
+    and of the work launched in it; no shorter than ``floor``. The first begins with the work that ended
+    when it began, if that was later than its annotation.
     """
     steps = facts["steps"]
     n = steps.n
     start, end = np.zeros((2, n))
     last = np.full(n, NONE)
+    if not n:
+        return StepTimes(start, end, last)
     marks = graph.hosts[graph.points.marks]
-    whole = bool(n) and bool(int(steps["flags"][0]) & StepFlag.WHOLE)
+    whole = bool(int(steps["flags"][0]) & StepFlag.WHOLE)
     has_marks = not whole and len(marks) == 2 * n
-    if whole and len(marks):
-        last[:] = marks[np.argmax(time[marks])]
-    elif has_marks:
-        last = marks[n:].copy()
     launched = np.flatnonzero(graph.step >= 0)
     of_step, points = graph.step[launched], graph.ends[launched]
     ended, latest_end = time[points], np.full(n, -np.inf)
@@ -146,15 +146,53 @@ def step_times(graph: Graph, facts: Facts, time: Array, floor: Array | None = No
     final = np.full(n, NONE)
     is_final = ended == latest_end[of_step]
     final[of_step[is_final]] = points[is_final]
+    previous, rest = float(steps["start"][0]), 0.0
+    if whole and len(marks):
+        last[:] = marks[np.argmax(time[marks])]
+    elif has_marks:
+        last = marks[n:].copy()
+        opens = _opening(graph, steps)
+        previous += float(time[opens] - graph.time[opens])
+    if whole:
+        # What came last by the clock of the recording held nothing back: it is as long after as it was.
+        known = np.concatenate((marks, points))
+        rest = max(float(steps["end"][0] - graph.time[known].max()), 0.0) if len(known) else 0.0
     last = np.where(time[final] > time[last], final, last)
-    previous = float(steps["start"][0]) if n else 0.0
-    if has_marks and n:
-        previous += float(time[marks[0]] - steps["host_start"][0])
     for step in range(n):
         begin = float(time[marks[step]]) if has_marks else previous
         start[step] = begin = max(previous, begin)
-        end[step] = max(begin, float(time[last[step]]))
+        end[step] = max(begin, float(time[last[step]]) + rest)
         if floor is not None:
             end[step] = max(end[step], begin + floor[step])
         previous = end[step]
     return StepTimes(start, end, last)
+
+
+def _opening(graph: Graph, steps: Table) -> int:
+    """The point at which the first step begins: its mark, or the end of work from before that reached into it."""
+    begin = int(steps["start"][0])
+    ended = np.flatnonzero((graph.work.end == begin) & (graph.step != 0))
+    if begin > int(steps["host_start"][0]) and len(ended):
+        return int(graph.ends[ended[-1]])
+    return int(graph.hosts[graph.points.marks[0]])
+
+
+def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Durations) -> None:
+    """Whatever was before the first step lasts as long as it did: a change is of the steps."""
+    steps = facts["steps"]
+    if not steps.n or int(steps["flags"][0]) & StepFlag.WHOLE:
+        return
+    begin, points = int(steps["host_start"][0]), graph.points
+    launched = points.launch >= 0
+    called = np.where(launched, np.append(points.time, 0)[points.launch], graph.work.start)
+    work = called < begin
+    joined = work[graph.joined]
+    for key, before in (
+        ("segment", graph.host.end <= begin),
+        ("work", work),
+        ("lead", work),
+        ("latency", work),
+        ("after", joined),
+        ("waits", points.time <= begin),
+    ):
+        getattr(durations, key)[before] = getattr(measured, key)[before]

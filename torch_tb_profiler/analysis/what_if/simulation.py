@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     Durations,
     StepTimes,
     delays,
+    keep_before,
     latest,
     measured_durations,
     step_times,
@@ -90,6 +91,7 @@ class Simulation:
         durations = Durations(*(array.copy() for array in vars(self.measured).values()))
         for edit in edits:
             edit(self.scene, durations)
+        keep_before(self.scene.graph, self.scene.facts, durations, self.measured)
         return durations
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:

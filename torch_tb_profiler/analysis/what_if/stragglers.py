@@ -25,7 +25,12 @@ from torch_tb_profiler.analysis.what_if.changes import Applied
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
-from torch_tb_profiler.analysis.what_if.replay import Durations, measured_durations, step_times
+from torch_tb_profiler.analysis.what_if.replay import (
+    Durations,
+    keep_before,
+    measured_durations,
+    step_times,
+)
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction
 from torch_tb_profiler.analysis.what_if.table import edits, prediction_document
 from torch_tb_profiler.errors import BadRequest
@@ -145,6 +150,8 @@ class Stragglers:
             durations = measured_durations(own, one.facts)
             for edit in edits:
                 edit(Scene(one.trace, one.facts, one.insight, own), durations)
+            if edits:
+                keep_before(own, one.facts, durations, measured_durations(own, one.facts))
             if not with_host:
                 _without_launches(own, durations, bool(pieces.on_host.any()))
             mine = (pieces.place == place) & ~pieces.moves

@@ -63,9 +63,9 @@ class Begin(IntEnum):
 class DeviceWork:
     """Arrays of shape (device events,).
 
-    row: rows of spans, ascending. start, end: ns. launch: row of spans; −1 unknown. begin: ``Begin``.
-    previous: position of the work before it on its stream: of all that began before it the one that ended last,
-    by stamps that overlap even after it began. elsewhere: of the work that ended last before it began, on its
+    row: rows of spans, ascending. start, end: ns; where the stamps of two that follow each other overlap, the second
+    starts at the end of the first. launch: row of spans; −1 unknown. begin: ``Begin``.
+    previous: position of the work that ended last before it began, on its stream; elsewhere: on its
     device; −1 none. awaits: the work of another stream for which the host let it wait; −1 none known.
     gap: usual time between two pieces of work of a full stream, ns.
     """
@@ -105,21 +105,22 @@ def device_work(
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
+    before, start = _stream_order(stream, start, end)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
     waits = np.append(blocking, False)[launch]
     # A call that waits launches its own work when what it waits for has ended, others before they return.
     issued = np.where(waits, called, returned)
-    before, running = _before(stream, start, end), _before(device, start, end)
-    elsewhere = _latest_ended(device, start, end)
+    recorded = _recorded_waits(trace, row, launch, start, end)
+    awaits = _awaited(trace, stream, launch, called, start, end)
+    awaits = np.where(recorded >= 0, recorded, awaits)
+    start = np.where(awaits >= 0, np.clip(end[awaits], start, end), start)
+    elsewhere, running = _latest_ended(device, start, end), _begun_before(device, start, end)
     ended = np.where(before >= 0, end[before], -1)
     gap = start - ended
-    awaits = _awaited(trace, stream, launch, called, start, end)
-    recorded = _recorded_waits(trace, row, launch, start, end)
-    awaits = np.where(recorded >= 0, recorded, awaits)
     told = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, issued)
     queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~told
-    usual = float(np.median(np.maximum(gap[queued], 0))) if queued.any() else 0.0
+    usual = float(np.median(gap[queued])) if queued.any() else 0.0
     nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
     long = long_gap(usual)
     held = np.where(awaits >= 0, end[awaits], -1) > np.maximum(ended, issued)
@@ -183,7 +184,8 @@ def _awaited(
     first, second = order[earlier[between]], order[later[between]]
     alike = track[first] == track[second]
     a, b = known[first[alike]], known[second[alike]]
-    other = (stream[a] != stream[b]) & (end[a] <= start[b])
+    late = _stamps_may_overlap(end[a] - start[a], end[b] - start[b])
+    other = (stream[a] != stream[b]) & (end[a] - start[b] <= late)
     awaits[b[other]] = a[other]
     return awaits
 
@@ -208,22 +210,35 @@ def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     return group_rows((device,))[1], group_rows((device, stream))[1]
 
 
-def _before(group: Ints, start: Ints, end: Ints) -> Ints:
-    """For each piece of work the one that ended last of those of its group that began before it; −1 none. A stream
-    works in order of begin, whatever the stamps of its ends say::
+def _stream_order(stream: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """The work that each follows on its stream, −1 none, and when it began, ns. A stream works in order; stamps of
+    two clocks, or of a coarse one, may say otherwise by a little::
 
         stream 7   [     a     ]
-                             [  b  ]      b began when a had ended: its stamp came early
-                                   [ c ]
+                             [  b  ]           b followed a, and began when a had ended
+        graph      [     a     ]
+                     [  b    ]                 branches of a graph on one stream: b followed what a did
     """
+    before = _begun_before(stream, start, end)
+    overlap = np.where(before >= 0, end[before] - start, 0)
+    follows = overlap <= _stamps_may_overlap(end - start, (end - start)[before])
+    before = np.where(follows, before, _latest_ended(stream, start, end))
+    return before, np.where(follows, start + np.maximum(overlap, 0), start)
+
+
+def _stamps_may_overlap(one: Ints, other: Ints) -> Ints:
+    """By how much stamps of work that lasted so long may overlap, ns, though one followed the other."""
+    return np.minimum(CLOCK_NS, np.minimum(one, other) // 2)
+
+
+def _begun_before(group: Ints, start: Ints, end: Ints) -> Ints:
+    """For each piece of work the one that ended last of those of its group that began before it; −1 none."""
     n = len(start)
     order = np.lexsort((np.arange(n), end, start, group))
     low = int(end.min(initial=0))
     key = group[order] * (int(end.max(initial=0)) - low + 1) + (end[order] - low)
-    latest = np.maximum.accumulate(key)
-    slot = np.arange(n)
-    longest = np.append(True, key[1:] > latest[:-1])[:n]
-    last = np.append(-1, np.maximum.accumulate(np.where(longest, slot, -1)))[:n]
+    longest = np.append(True, key[1:] > np.maximum.accumulate(key)[:-1])[:n]
+    last = np.append(-1, np.maximum.accumulate(np.where(longest, np.arange(n), -1)))[:n]
     before = np.full(n, -1, np.int64)
     before[order] = np.append(order, -1)[last]
     # Keys of absurd times may overflow.

@@ -21,7 +21,7 @@ joint  the end of work on another stream         the launch
 The delay after what let something begin is kept as it was measured; after what did not, the usual one
 of the trace stands in for it, if that is shorter: two medians, the gap of a full stream and the latency of
 a launch onto an idle one. So a graph without a change comes out as it was measured. Points are ordered by
-the time at which they came, on a stream by the begin of the work, so what a point waits for stands before it.
+the time at which they came, so what a point waits for stands before it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,7 @@ class Graph:
     hosts: the points of ``points``, of shape (host points,); since, until: what of the clock of its
     thread lies between each and its ``first``, or the begin of its thread, ``opened``.
     ends: the point at which each piece of device work ends, of shape (device events,); lead, latency: ns
-    from its ``first`` and from its launch to its begin, float64; overlap: the share of the work before it on
-    its stream that by its stamp had still to run then; step: row of steps that launched it.
+    from its ``first`` and from its launch to its begin, float64; step: row of steps that launched it.
     joints: the points of work that waited for another stream; joined: its positions; after: ns from the end of what it
     waited for, float64.
     """
@@ -72,7 +71,6 @@ class Graph:
     ends: Ints
     lead: Array
     latency: Array
-    overlap: Array
     step: Ints
     joints: Ints
     joined: Ints
@@ -106,7 +104,7 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
     alone = (first[hosts] == NONE) & began
     first[hosts[alone]] = ROOT
     launch = of_host[points.launch]
-    first[ends], lead, overlap = _device_first(work, of_work)
+    first[ends], lead = _device_first(work, of_work)
     second[ends] = launch
     second[ends[joined]] = joints
     first[joints], second[joints] = of_work[other[joined]], launch[joined]
@@ -114,7 +112,7 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         # Clocks that disagree may put a launch after its work: what comes later holds nothing back.
         side[side >= np.arange(len(side))] = NONE
     lost = ((first == NONE) & (second == NONE))[ends]
-    first[ends[lost]], lead[lost], overlap[lost] = ROOT, work.start[lost], 0
+    first[ends[lost]], lead[lost] = ROOT, work.start[lost]
     opened = np.minimum(host.first_of(points.track), points.reach)
     since = np.where(points.before >= 0, points.time[points.before], points.reach)
     since[alone] = opened[alone]
@@ -133,7 +131,6 @@ def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:
         ends=ends,
         lead=lead,
         latency=_latency(trace, work),
-        overlap=overlap,
         step=facts["span_links"]["step"][work.row].astype(np.int64),
         joints=joints,
         joined=joined,
@@ -148,14 +145,10 @@ def _ordered(
     the host, then joints.
     """
     n_host, n_work = len(points.time), len(work.row)
-    # Work within the work before it on its stream ends with that, and after it.
-    before = np.where(work.previous >= 0, work.end[work.previous], 0)
-    within = (work.previous >= 0) & (work.end <= before)
     # By the device's clock work may begin shortly before what it waited for ends.
-    joint = np.maximum(work.start[joined], work.end[other])
-    time = np.concatenate((points.time, np.maximum(work.end, before), joint))
+    time = np.concatenate((points.time, work.end, np.maximum(work.start[joined], work.end[other])))
     kind = np.repeat([1, 0, 2], (n_host, n_work, len(joined)))
-    detail = np.concatenate((points.kind, within, np.zeros(len(joined), np.int64)))
+    detail = np.concatenate((points.kind, np.zeros(n_work + len(joined), np.int64)))
     order = np.lexsort((detail, kind, time))
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(2, len(order) + 2)
@@ -164,20 +157,14 @@ def _ordered(
     return measured, hosts, ends, joints
 
 
-def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array, Array]:
-    """``(first, lead, overlap)`` of each piece of work, as of ``Graph``."""
+def _device_first(work: DeviceWork, of_work: Ints) -> tuple[Ints, Array]:
+    """What each piece of work follows, and how long after it begins, ns."""
     alone = (work.launch < 0) & (work.begin == Begin.UNKNOWN)
     before = np.where(alone, work.elsewhere, work.previous)
-    first = np.where(before >= 0, of_work[before], ROOT)
     gap = work.start - np.where(before >= 0, work.end[before], 0)
-    let = np.isin(work.begin, (Begin.STREAM, Begin.EARLIER, Begin.UNKNOWN))
-    lead = np.where(let, gap, np.minimum(gap, work.gap)).astype(np.float64)
-    lasted = (work.end - work.start)[before]
-    overlap = np.where((before >= 0) & (gap < 0), -gap / np.maximum(lasted, 1), 0.0)
-    lead[overlap > 0] = 0
-    waited = np.isin(work.begin, (Begin.LAUNCH, Begin.OTHER_STREAM))
-    first[waited & (before < 0)] = NONE
-    return first, lead, overlap
+    other = np.isin(work.begin, (Begin.LAUNCH, Begin.OTHER_STREAM))
+    first = np.where(before >= 0, of_work[before], np.where(other, NONE, ROOT))
+    return first, np.where(other, np.minimum(gap, work.gap), gap).astype(np.float64)
 
 
 def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:

@@ -106,22 +106,18 @@ def build_ranks(figures: RunFigures, traces: Sequence[RankTrace | None]) -> Rank
 def _matched(
     figures: RunFigures, rank: Ints, offset: Ints, graphs: Sequence[Graph]
 ) -> tuple[Array, ...]:
-    """``(place, work, match, transfer, arrival)`` of recorded communication; ``arrival``: begin, ns on the common
-    clock.
-    """
+    """``(place, work, match, start, end)`` of recorded communication; ns on the common clock."""
     matches, waits = figures.matched.matches, figures.waits
     none = np.zeros(0, np.int64)
-    parts: list[tuple[Array, ...]] = [(none, none, none, none.astype(np.float64), none)]
+    parts: list[tuple[Array, ...]] = [(none,) * 5]
     for place, graph in enumerate(graphs):
         number = int(rank[place])
         entry = matches.of_rank(number)
         entry = entry[(waits.wait[entry] >= 0) | (waits.last[matches.match[entry]] == number)]
         work = positions_of(graph.work.row, figures.ranks[number].event[matches.row[entry]])
         entry, work = entry[work >= 0], work[work >= 0]
-        start, end = graph.work.start[work], graph.work.end[work]
-        wait, match = waits.wait[entry], matches.match[entry]
-        transfer = np.maximum(end - start - np.maximum(wait, 0), 0).astype(np.float64)
-        parts.append((np.full(len(work), place), work, match, transfer, start + offset[place]))
+        times = (time[work] + offset[place] for time in (graph.work.start, graph.work.end))
+        parts.append((np.full(len(work), place), work, matches.match[entry], *times))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
@@ -175,22 +171,20 @@ def _hidden(
     ended = np.bincount(names[clear], minlength=many)
     waits = whole & ((ended >= LEAST_TIMES) & (ended > seen / 2))[names]
     chosen = waits[match]
-    arrived = extreme_by(np.maximum, match, n, start)[match]
-    transfer = np.maximum(end - arrived, 0).astype(np.float64)
-    known = len(figures.waits.last)
-    rows = (where, work, match + known, transfer, start)
+    rows = (where, work, match + len(figures.waits.last), start, end)
     return tuple(column[chosen] for column in rows)
 
 
 def _meetings(columns: Sequence[Array]) -> tuple[Meetings, Ints]:
     """The meetings, and when each piece began, ns on the common clock."""
-    order = np.lexsort((columns[4], columns[2]))
-    place, work, match, transfer, arrival = (column[order] for column in columns)
+    order = np.lexsort((columns[3], columns[2]))
+    place, work, match, arrival, end = (column[order] for column in columns)
     n = len(match)
     ends = np.append(match[1:] != match[:-1], np.True_)[:n]
     opens = np.append(np.True_, ends[:-1])[:n]
     closing = np.flatnonzero(ends)
     last = closing[np.searchsorted(closing, np.arange(n))]
+    transfer = np.maximum(end - arrival[last], 0).astype(np.float64)
     again = np.zeros(n, np.bool_)
     same = np.lexsort((work, place))
     again[same[1:]] = (work[same][1:] == work[same][:-1]) & (place[same][1:] == place[same][:-1])

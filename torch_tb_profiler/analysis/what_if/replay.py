@@ -62,8 +62,7 @@ def delays(graph: Graph, durations: Durations) -> Delays:
     on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
     second[graph.hosts[~durations.waits]] = -np.inf
-    before = np.append(durations.work, 0.0)[graph.work.previous]
-    first[graph.ends] = durations.lead - graph.overlap * before + durations.work
+    first[graph.ends] = durations.lead + durations.work
     second[graph.ends] = durations.latency + durations.work
     second[graph.ends[graph.joined]] = durations.work[graph.joined]
     first[graph.joints] = durations.after

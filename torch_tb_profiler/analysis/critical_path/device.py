@@ -105,7 +105,7 @@ def device_work(
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
-    before, start = _stream_order(stream, start, end)
+    before, start, end = _stream_order(stream, launch, start, end)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
     waits = np.append(blocking, False)[launch]
@@ -210,9 +210,11 @@ def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     return group_rows((device,))[1], group_rows((device, stream))[1]
 
 
-def _stream_order(stream: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """The work that each follows on its stream, −1 none, and when it began, ns. A stream works in order; stamps of
-    two clocks, or of a coarse one, may say otherwise by a little::
+def _stream_order(
+    stream: Ints, launch: Ints, start: Ints, end: Ints
+) -> tuple[Ints, Ints, Ints]:
+    """The work that each follows on its stream, −1 none, and when it began and ended, ns. A stream does in order what
+    is launched onto it; stamps of two clocks, or of a coarse one, may say otherwise by a little::
 
         stream 7   [     a     ]
                              [  b  ]           b followed a, and began when a had ended
@@ -221,9 +223,12 @@ def _stream_order(stream: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
     """
     before = _begun_before(stream, start, end)
     overlap = np.where(before >= 0, end[before] - start, 0)
-    follows = overlap <= _stamps_may_overlap(end - start, (end - start)[before])
+    branches = (launch < 0) | (launch[before] == launch)
+    most = np.where(branches, _stamps_may_overlap(end - start, (end - start)[before]), CLOCK_NS)
+    follows = overlap <= most
+    late = np.where(follows & (before >= 0), end[before], start)
     before = np.where(follows, before, _latest_ended(stream, start, end))
-    return before, np.where(follows, start + np.maximum(overlap, 0), start)
+    return before, np.maximum(start, late), np.maximum(end, late)
 
 
 def _stamps_may_overlap(one: Ints, other: Ints) -> Ints:

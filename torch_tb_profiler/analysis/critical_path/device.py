@@ -140,13 +140,17 @@ def device_work(
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
     late = other_end > np.maximum(ended, issued)
     # On a device that does nothing else a call that waits had its own work wait for what ended last.
-    alone = waits & (np.where(running >= 0, end[running], -1) <= start)
+    ran = np.where(running >= 0, end[running], -1)
+    alone = waits & (ran <= start)
     other = late & (start - other_end <= np.where(alone, long, nearest)) & ~(near & (before >= 0))
     # Most of a wait without a reason passed while other work ran, and it was over shortly after.
-    covered = (begin == Begin.UNKNOWN) & late
-    other |= covered & (start - other_end <= np.minimum(long, COVERED * (start - ended)))
-    begin[other | held] = Begin.OTHER_STREAM
-    elsewhere = np.where(held, awaits, elsewhere)
+    unknown, most = begin == Begin.UNKNOWN, np.minimum(long, COVERED * gap)
+    other |= unknown & late & (start - other_end <= most)
+    # Or shortly before, by its stamp.
+    soon = unknown & ~held & ~other & (ran > start) & (ran - start <= np.minimum(CLOCK_NS, most))
+    begin[other | held | soon] = Begin.OTHER_STREAM
+    elsewhere = np.where(held, awaits, np.where(soon, running, elsewhere))
+    start = np.where(soon, np.minimum(ran, end), start)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
 
 

@@ -105,10 +105,13 @@ def device_work(
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
-    before, start, end = _stream_order(stream, launch, start, end)
     called = np.where(launch >= 0, spans["start"][launch], -1)
     returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
     waits = np.append(blocking, False)[launch]
+    # A call that copies returns when its last part is under way.
+    returns_last = waits & (spans["role"][row] == Role.MEMCPY) & in_call(start, end, returned)
+    end = np.where(returns_last, np.minimum(end, returned), end)
+    before, start, end = _stream_order(stream, launch, start, end)
     # A call that waits launches its own work when what it waits for has ended, others before they return.
     issued = np.where(waits, called, returned)
     recorded = _recorded_waits(trace, row, launch, start, end)
@@ -192,6 +195,11 @@ def _awaited(
     other = (stream[a] != stream[b]) & (end[a] - start[b] <= late)
     awaits[b[other]] = a[other]
     return awaits
+
+
+def in_call(start: Ints, end: Ints, returned: Ints) -> Mask:
+    """Which copies ran for the greater part before their call returned: it waited for them."""
+    return np.asarray(2 * (returned - start) > end - start)
 
 
 def long_gap(usual: float) -> float:

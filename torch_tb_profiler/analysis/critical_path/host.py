@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
+from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import host_names, name_mask
@@ -148,8 +149,8 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
 
 
 def blocking_calls(trace: Trace, facts: Facts) -> Mask:
-    """Which rows of spans are calls that wait for device work: by their name, because a copy ended before the call
-    that issued it returned, because the queue of launches was full, or an allocation took long.
+    """Which rows of spans are calls that wait for device work: by their name, because most of a copy ran before the
+    call that issued it returned, because the queue of launches was full, or an allocation took long.
     """
     spans = trace["spans"]
     runtime = spans["role"] == Role.RUNTIME
@@ -160,7 +161,8 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
     row, launch = row[launch >= 0], launch[launch >= 0]
     ended = spans["start"][row] + spans["dur"][row]
     copied = spans["role"][row] == Role.MEMCPY
-    blocking[launch[copied & (ended <= spans["start"][launch] + spans["dur"][launch])]] = True
+    returned = spans["start"][launch] + spans["dur"][launch]
+    blocking[launch[copied & in_call(spans["start"][row], ended, returned)]] = True
     called = spans["start"][launch]
     launched = np.searchsorted(np.sort(called), called, side="left")
     begun = np.searchsorted(np.sort(spans["start"][row]), called, side="right")

@@ -9,8 +9,12 @@ from torch_tb_profiler.store.columns import Ints
 
 
 def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
-    """Of each gap that waited for the host, the call of ``row`` that returned last before the launch which
-    ended it, and the end of the gap, no longer than the call: ``(row, start, end)``.
+    """Of each gap that waited for the host, the call of ``row`` that held it up, and the end of the gap, no longer
+    than the call: ``(row, start, end)``. That is the longest of those that returned between the same two launches
+    as the last one before the launch that ended the gap::
+
+        host   <launch a> [cudaMemcpyAsync      ][cudaStreamSynchronize] <launch b>
+        gpu       {a                          }                             {b  }
     """
     none = np.zeros(0, np.int64)
     gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
@@ -21,6 +25,11 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
     launched = case.trace["spans"]["start"][gaps.launch]
     last = np.searchsorted(end[order], launched, side="right") - 1
     after = last >= 0
-    call = order[last[after]]
+    others = np.setdiff1d(case.work.launch[case.work.launch >= 0], row)
+    between = np.searchsorted(np.sort(case.trace["spans"]["start"][others]), end)
+    longest = np.zeros(len(others) + 1, np.int64)
+    by_length = np.argsort(end - begin, kind="stable")
+    longest[between[by_length]] = by_length
+    call = longest[between[order[last[after]]]]
     length = np.minimum((gaps.end - gaps.start)[after], (end - begin)[call])
     return row[call], gaps.end[after] - length, gaps.end[after]

@@ -97,11 +97,7 @@ def device_work(
     work before it had ended; it only tells gaps that need a reason from those that need none.
     """
     spans = trace["spans"]
-    row = np.concatenate((device_rows(trace), transfers[0]))
-    launch = facts["span_links"]["launch"][row].astype(np.int64)
-    launch[len(row) - len(transfers[0]) :] = transfers[1]
-    order = np.argsort(row, kind="stable")
-    row, launch = row[order], launch[order]
+    row, launch = _rows(trace, facts, transfers)
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
@@ -115,8 +111,8 @@ def device_work(
     # A call that waits launches its own work when what it waits for has ended, others before they return.
     issued = np.where(waits, called, returned)
     recorded = _recorded_waits(trace, row, launch, start, end)
-    awaits = _awaited(trace, stream, launch, called, start, end)
-    awaits = np.where(recorded >= 0, recorded, awaits)
+    inferred = _awaited(trace, stream, launch, called, start, end)
+    awaits = np.where(recorded >= 0, recorded, inferred)
     start = np.where(awaits >= 0, np.clip(end[awaits], start, end), start)
     elsewhere, running = _latest_ended(device, start, end), _begun_before(device, start, end)
     ended = np.where(before >= 0, end[before], -1)
@@ -124,28 +120,23 @@ def device_work(
     told = np.where(recorded >= 0, end[recorded], -1) > np.maximum(ended, issued)
     queued = (before >= 0) & (launch >= 0) & (ended >= returned) & ~told
     usual = float(np.median(gap[queued])) if queued.any() else 0.0
-    nearest = max(NEAR_LEAST_NS, NEAR_FACTOR * usual)
-    long = long_gap(usual)
+    nearest, long = max(NEAR_LEAST_NS, NEAR_FACTOR * usual), long_gap(usual)
     held = np.where(awaits >= 0, end[awaits], -1) > np.maximum(ended, issued)
-    held = told | held & (start - end[awaits] <= long)
-    near = gap <= np.where(waits, long, nearest)
+    held = told | (held & (start - end[awaits] <= long))
+    near = (before >= 0) & (gap <= np.where(waits, long, nearest))
     # While its launch call runs, work may be launched already or not: a near end decides.
-    follows = (before >= 0) & np.where(
-        launch >= 0, (ended >= returned) | ((ended > called) & near), near
-    )
-    begin = np.full(len(row), Begin.UNKNOWN, np.uint8)
-    begin[launch >= 0] = Begin.LAUNCH
-    begin[follows & (gap <= long)] = Begin.STREAM
-    begin[follows & (gap > long)] = Begin.UNKNOWN
-    on_device = ~np.isin(row, transfers[0])
+    launched = (ended >= returned) | ((ended > called) & near)
+    follows = (before >= 0) & np.where(launch >= 0, launched, near)
+    begin = np.where(launch >= 0, np.uint8(Begin.LAUNCH), np.uint8(Begin.UNKNOWN))
+    begin[follows] = np.where(gap <= long, np.uint8(Begin.STREAM), np.uint8(Begin.UNKNOWN))[follows]
     early = (begin == Begin.LAUNCH) & (before < 0) & (start - returned > long)
-    begin[early & on_device] = Begin.EARLIER
+    begin[early & ~np.isin(row, transfers[0])] = Begin.EARLIER
     other_end = np.where(elsewhere >= 0, end[elsewhere], -1)
     late = other_end > np.maximum(ended, issued)
     # On a device that does nothing else a call that waits had its own work wait for what ended last.
     ran = np.where(running >= 0, end[running], -1)
     alone = waits & (ran <= start)
-    other = late & (start - other_end <= np.where(alone, long, nearest)) & ~(near & (before >= 0))
+    other = late & (start - other_end <= np.where(alone, long, nearest)) & ~near
     # Most of a wait without a reason passed while other work ran, and it was over shortly after.
     unknown, most = begin == Begin.UNKNOWN, np.minimum(long, COVERED * gap)
     other |= unknown & late & (start - other_end <= most)
@@ -155,6 +146,15 @@ def device_work(
     elsewhere = np.where(held, awaits, np.where(soon, running, elsewhere))
     start = np.where(soon, np.minimum(ran, end), start)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
+
+
+def _rows(trace: Trace, facts: Facts, transfers: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """``(row, launch)`` of all device work and transfers, as of ``DeviceWork``."""
+    row = np.concatenate((device_rows(trace), transfers[0]))
+    launch = facts["span_links"]["launch"][row].astype(np.int64)
+    launch[len(row) - len(transfers[0]) :] = transfers[1]
+    order = np.argsort(row, kind="stable")
+    return row[order], launch[order]
 
 
 def _awaited(
@@ -222,9 +222,7 @@ def _streams(trace: Trace, row: Ints) -> tuple[Ints, Ints]:
     return group_rows((device,))[1], group_rows((device, stream))[1]
 
 
-def _stream_order(
-    stream: Ints, launch: Ints, start: Ints, end: Ints
-) -> tuple[Ints, Ints, Ints]:
+def _stream_order(stream: Ints, launch: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
     """The work that each follows on its stream, −1 none, and when it began and ended, ns. A stream does in order what
     is launched onto it; stamps of two clocks, or of a coarse one, may say otherwise by a little::
 

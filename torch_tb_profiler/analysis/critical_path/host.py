@@ -31,7 +31,9 @@ _WAITS = re.compile(
     r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
 )
 """Runtime calls that return only when device work has ended; those that let a stream wait are no such."""
-_ALLOCATES = re.compile(r"(?:cuda|cu|hip|musa|xpu|acl|aclrt)(?:Host|Mem|Device)?(?:Malloc|Alloc)(?!\w*Async)\w*$")
+_ALLOCATES = re.compile(
+    r"(?:cuda|cu|hip|musa|xpu|acl|aclrt)(?:Host|Mem|Device)?(?:Malloc|Alloc)(?!\w*Async)\w*$"
+)
 """Runtime calls that wait for device work at times: where they take far longer than is usual."""
 _READS = re.compile(r"aten::(?:_local_scalar_dense|nonzero|equal|is_nonzero)$")
 """Operators that return a value of the device to the host; where no runtime calls are recorded, they wait."""

@@ -43,6 +43,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
@@ -51,6 +52,7 @@ from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
+from torch_tb_profiler.analysis.facts.earlier_work import find_earlier_work, time_per_step
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
     distributed_info,
@@ -111,6 +113,9 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
     windows, iterations = find_steps(trace, tree, names, caused)
+    earlier = find_earlier_work(trace, caused, windows)
+    windows = replace(windows, earlier=time_per_step(earlier, len(windows.start)))
+    left_out = Intervals(earlier["start"], earlier["end"])
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -124,7 +129,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     recognised = _recognised(trace, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    breakdown = beside.submit(break_down, active, windows.start, windows.end)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end, left_out)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -140,11 +145,12 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
-    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
+    windows, iterated = _iterated(trace, iterations, windows, caused, left_out, strings)
     flags = _flags(windows, operators.tables["operator_steps"], iterated)
     tables: dict[str, Table] = (
         {
             "steps": _steps(windows, flags, breakdown.result()),
+            "earlier_work": earlier,
             "iterations": iterated,
             "devices": devices,
             "device_steps": device_steps,
@@ -186,11 +192,12 @@ def _iterated(
     iterations: ServerIterations,
     windows: StepWindows,
     caused: Causes,
+    left_out: Intervals,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
     """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
-    table = iteration_table(trace, iterations, *host, caused, windows.device_step)
+    table = iteration_table(trace, iterations, *host, caused, windows.device_step, left_out)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     return windows, table
@@ -232,6 +239,7 @@ def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -
         end=windows.end,
         host_start=windows.host_start,
         host_end=windows.host_end,
+        earlier=windows.earlier,
         launched=windows.launched,
         flags=flags,
         **breakdown,

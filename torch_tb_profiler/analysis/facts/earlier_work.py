@@ -63,7 +63,7 @@ class _Waits:
 
 def step_lengths(steps: Mapping[str, Array]) -> Ints:
     """How long each row of ``STEPS``, or of its columns, takes without work from before the recording, int64 ns."""
-    return np.asarray(steps["end"] - steps["start"] - steps["earlier"])
+    return np.asarray(steps["end"] - steps["start"] - steps["earlier"], np.int64)
 
 
 def left_out(facts: Facts) -> Intervals:
@@ -80,14 +80,14 @@ def time_per_step(table: Table, steps: int) -> Ints:
 def find_earlier_work(trace: Trace, caused: Causes, windows: StepWindows) -> Table:
     """``EARLIER_WORK`` of a trace."""
     spans = trace["spans"]
-    calls = np.flatnonzero((spans["role"] == Role.RUNTIME) | (spans["role"] == Role.OPERATOR))
+    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls) or not len(windows.start):
         return EARLIER_WORK.empty()
-    begun = int(spans["start"][calls].min())
+    begun = int(spans["start"][caused.row].min())
     waits = _first_works(trace, caused, windows.device_step)
     waits = _joined(waits, _first_waits(trace, caused, calls, windows))
     length = waits.until - waits.since
-    # A wait no longer than what the recording holds before it has its reason in there.
+    # A wait no longer than devices have worked before it has its reason in there.
     waits = waits.take((waits.step >= 0) & (length > LEAST_NS) & (waits.since - begun <= length))
     if len(waits.since):
         usual = _usual(trace, caused, windows, waits)
@@ -135,7 +135,6 @@ def _first_works(trace: Trace, caused: Causes, device_step: Array) -> _Waits:
 def _first_waits(trace: Trace, caused: Causes, calls: Ints, windows: StepWindows) -> _Waits:
     """Calls that wait for the device before anything was launched."""
     spans = trace["spans"]
-    calls = calls[spans["role"][calls] == Role.RUNTIME]
     starts = calls[named(trace, calls, _STARTS.match)]
     launched = np.concatenate((spans["start"][starts], caused.time[caused.time >= 0]))
     first = int(launched.min(initial=np.iinfo(np.int64).max))

@@ -43,16 +43,15 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
-from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
-from torch_tb_profiler.analysis.facts.earlier_work import find_earlier_work, time_per_step
+from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
     distributed_info,
@@ -112,10 +111,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
-    windows, iterations = find_steps(trace, tree, names, caused)
-    earlier = find_earlier_work(trace, caused, windows)
-    windows = replace(windows, earlier=time_per_step(earlier, len(windows.start)))
-    left_out = Intervals(earlier["start"], earlier["end"])
+    windows, earlier, iterations = _windows(trace, tree, caused)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -129,7 +125,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     recognised = _recognised(trace, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    breakdown = beside.submit(break_down, active, windows.start, windows.end, left_out)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -145,7 +141,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
-    windows, iterated = _iterated(trace, iterations, windows, caused, left_out, strings)
+    windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     flags = _flags(windows, operators.tables["operator_steps"], iterated)
     tables: dict[str, Table] = (
         {
@@ -171,6 +167,14 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
+def _windows(
+    trace: Trace, tree: CallTree, caused: Causes
+) -> tuple[StepWindows, Table, ServerIterations]:
+    """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
+    windows, iterations = find_steps(trace, tree, tree.names, caused)
+    return *without_earlier_work(trace, caused, windows), iterations
+
+
 def _recognised(trace: Trace, caused: Causes, communication: Array) -> dict[str, Any]:
     """Of the summary: the kind of work, the writer."""
     workload = find_workload(trace, caused, communication)
@@ -192,11 +196,12 @@ def _iterated(
     iterations: ServerIterations,
     windows: StepWindows,
     caused: Causes,
-    left_out: Intervals,
+    earlier: Table,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
     """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
+    left_out = stretches(earlier)
     table = iteration_table(trace, iterations, *host, caused, windows.device_step, left_out)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,17 +68,24 @@ def step_lengths(steps: Mapping[str, Array]) -> Ints:
 
 def left_out(facts: Facts) -> Intervals:
     """The time of the steps that no figure counts: work from before the recording."""
-    table = facts["earlier_work"]
-    return Intervals(table["start"], table["end"])
+    return stretches(facts["earlier_work"])
 
 
-def time_per_step(table: Table, steps: int) -> Ints:
-    """The length of the stretches of ``EARLIER_WORK`` in each of some steps, int64 ns of shape (steps,)."""
-    return sum_by(table["step"].astype(np.int64), steps, table["end"] - table["start"])
+def stretches(table: Table) -> Intervals:
+    """The rows of ``EARLIER_WORK``, as a set."""
+    return union(table["start"], table["end"])
 
 
-def find_earlier_work(trace: Trace, caused: Causes, windows: StepWindows) -> Table:
-    """``EARLIER_WORK`` of a trace."""
+def without_earlier_work(
+    trace: Trace, caused: Causes, windows: StepWindows
+) -> tuple[StepWindows, Table]:
+    """The steps of a trace with the time that counts in none of them, and that as ``EARLIER_WORK``."""
+    table = _earlier_work(trace, caused, windows)
+    time = sum_by(table["step"].astype(np.int64), len(windows.start), table["end"] - table["start"])
+    return replace(windows, earlier=time), table
+
+
+def _earlier_work(trace: Trace, caused: Causes, windows: StepWindows) -> Table:
     spans = trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls) or not len(windows.start):

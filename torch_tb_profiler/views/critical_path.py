@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.critical_path.table import (
     step_causes,
     strip_table,
 )
-from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
@@ -168,7 +167,7 @@ def event_path_payload(
         return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None, slack_ns=None)
     found, steps = event_on_path(trace, insight, event), facts["steps"]
     step = int(facts["span_links"]["step"][event])
-    wall = int(step_lengths(steps)[step]) if step >= 0 else None
+    wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
     return EventPathPayload(
         itself_ns=found.itself,
         within_ns=found.within,
@@ -181,7 +180,7 @@ def event_path_payload(
 def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
     """The kernel, or else the operator, that a table of plain times shows far above its part of the path."""
     steps = facts["steps"]
-    wall = int(step_lengths(steps)[selection.steps].sum())
+    wall = int((steps["end"] - steps["start"])[selection.steps].sum())
     if not operators_have_device_time(facts) or not wall:
         return []
     kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (

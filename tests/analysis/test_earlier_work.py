@@ -77,7 +77,7 @@ def check(facts: Facts) -> None:
     steps, work = facts["steps"], left_out(facts)
     lengths = step_lengths(steps)
     assert (lengths > 0).all()
-    assert (sum(steps[key] for key in CATEGORIES) == lengths).all()
+    assert np.array_equal(sum(steps[key] for key in CATEGORIES), lengths)
     assert (measure(work, steps["start"], steps["end"]) == steps["earlier"]).all()
     assert work.length == steps["earlier"].sum()
     for device in device_use(facts, select(facts)):

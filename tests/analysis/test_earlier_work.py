@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.analysis.figures import opened
 from tests.builders.backlog import BusyLoop
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
@@ -19,6 +21,7 @@ from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.views.overview import Place, overview_payload
 
 NAMES = (
     "step[DECODE bs=8]",
@@ -187,3 +190,35 @@ def test_what_has_another_reason_counts(program: Callable[[BusyLoop], None]) -> 
     facts = derived(loop)
     check(facts)
     assert facts["earlier_work"].n == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "tokens_per_second", "busy"),
+    [
+        ("sglang_qwen3_decode", 10.5788, 3024.9, 0.9226),
+        ("mi300_vllm_graph", 11.2879, 2834.9, 0.9457),
+        ("mi300_vllm_piecewise", 158.6988, 51619.8, 0.9830),
+    ],
+)
+def test_figures_of_servers_as_reckoned_from_their_events(
+    name: str, length: float, tokens_per_second: float, busy: float, real_traces: Path
+) -> None:
+    """``length``: ms from the annotation to the last work, less from the first launch of the late stream to its begin."""
+    _, facts = opened(next((real_traces / name).glob("*.json.gz")))
+    check(facts)
+    table = iteration_table(facts, select(facts))
+    assert table["wall_ns"][0] / 1e6 == pytest.approx(length, abs=1e-4)
+    assert table["tokens_per_second"][0] == pytest.approx(tokens_per_second, abs=0.1)
+    assert device_use(facts, select(facts))[0].utilization == pytest.approx(busy, abs=1e-4)
+
+
+def test_the_overview_says_once_what_is_left_out() -> None:
+    loop = BusyLoop({7: 463_000})
+    facts = derived(_run(loop, name=NAMES[0], iterations=2, kernels=2, host=30, blocks=True))
+    payload = overview_payload(facts, select(facts), Place(1, 0, "", 1))
+    said = [note for note in payload.notes if "before the recording" in note]
+    assert len(said) == 1
+    assert said[0].startswith(
+        "463 ms of work from before the recording were left out of step[DECODE"
+    )
+    assert not any("before the recording" in line for line in payload.headline)

@@ -221,4 +221,4 @@ def test_the_overview_says_once_what_is_left_out() -> None:
     assert said[0].startswith(
         "463 ms of work from before the recording were left out of step[DECODE"
     )
-    assert not any("before the recording" in line for line in payload.headline)
+    assert not any("before the recording" in sentence.text for sentence in payload.headline)

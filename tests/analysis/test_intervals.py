@@ -71,15 +71,16 @@ def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) 
     assert lengths.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
 
 
-@given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS)
+@given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS, PAIRS)
 def test_every_point_of_a_window_belongs_to_the_first_active_category(
-    active: list[Pairs], windows: Pairs
+    active: list[Pairs], windows: Pairs, left_out: Pairs
 ) -> None:
     begin, end = columns(windows)
-    categories = break_down([union(*columns(pairs)) for pairs in active], begin, end)
+    unseen = union(*columns(left_out))
+    categories = break_down([union(*columns(pairs)) for pairs in active], begin, end, unseen)
     for row, (a, d) in enumerate(windows):
         expected = dict.fromkeys(CATEGORIES, 0)
-        for t in range(a, a + d):
+        for t in set(range(a, a + d)) - points(left_out):
             first = next(
                 (key for key, pairs in zip(CATEGORIES, active, strict=False) if t in points(pairs)),
                 "other",

@@ -21,6 +21,7 @@ from tests.fuzz.mutate import Case
 from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, insight_of, timeline_of
 from tests.web.timeline_asked import PARAMETERS
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.api.export import TABLES, table, write_table
 from torch_tb_profiler.api.frames import TraceFrames
@@ -167,7 +168,7 @@ def _expect_balance(case: Case, trace: Trace, facts: Facts, counted: dict[str, i
 
 def _expect_sums(trace: Trace, facts: Facts) -> None:
     spans, steps = trace["spans"], facts["steps"]
-    wall = steps["end"] - steps["start"]
+    wall = step_lengths(steps)
     _expect(np.array_equal(sum(steps[key] for key in CATEGORIES), wall), "categories add to wall")
     _expect(all((steps[key] >= 0).all() for key in CATEGORIES), "no category is negative")
     kernels = kernel_rows(facts, everything(facts), "properties")

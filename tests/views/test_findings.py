@@ -160,13 +160,14 @@ def test_the_edge_of_a_recording_is_no_loss() -> None:
             *launched("first", 9, 1, 600, 38),
             span("cuda_runtime", "cudaMemcpyWithStream", 5, 646, correlation=1),
             span("gpu_memcpy", "Memcpy DtoD", 640, 10, 7, correlation=1),
-            *launched("k", 2, 652, 654, 40),
-            *launched("l", 3, 656, 695, 10),
+            *launched("k", 2, 652, 654, 400),
+            *launched("l", 3, 656, 1054, 10),
         ],
         **NVIDIA,
     )
     assert costly(found.findings) == []
-    assert "with work from before the recording, which is no loss" in found.headline
+    assert found.headline.startswith("The GPU runs kernels") or "computes for" in found.headline
+    assert "before the recording" not in found.headline
 
 
 @pytest.mark.parametrize(

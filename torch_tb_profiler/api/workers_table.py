@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import complete
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -38,7 +39,7 @@ def workers_frame(traces: Sequence[TraceContext]) -> DataFrame:
     selected = [
         (context.facts["steps"], complete(context.facts, context.selection())) for context in traces
     ]
-    walls = [(table["end"] - table["start"])[rows] for table, rows in selected]
+    walls = [step_lengths(table)[rows] for table, rows in selected]
     table = WORKERS.build(
         NO_STRINGS,
         run=[o.run.name for o in opened],

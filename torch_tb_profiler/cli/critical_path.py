@@ -167,7 +167,9 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
 
 def _plain(context: TraceContext, place: FleetPlace, rank: int | None) -> list[dict[str, Any]]:
     path, steps = tables.critical_path(context, None, place), tables.steps(context)
-    columns = zip(steps["step"], steps["name"], steps["wall_ns"], strict=True)
+    # The path holds what the step's own time leaves out.
+    whole = steps["wall_ns"] + steps["earlier_ns"]
+    columns = zip(steps["step"], steps["name"], whole, strict=True)
     return _documents(path.assign(rank=rank), columns)
 
 

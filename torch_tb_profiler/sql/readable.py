@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
@@ -182,7 +183,7 @@ def _steps(data: Data) -> dict[str, Any]:
     return {
         "step": np.arange(steps.n),
         **{name: steps[name] for name in kept},
-        "dur": steps["end"] - steps["start"],
+        "dur": step_lengths(steps),
         "stop": steps["end"],
         **{name: steps["flags"] & flag > 0 for name, flag in _STEP_FLAGS.items()},
     }
@@ -263,7 +264,7 @@ def _iterations(data: Data) -> dict[str, Any]:
     kept = {column.name for column in ITERATIONS.columns} & {c.name for c in table.spec.columns}
     return {name: table[name] for name in kept} | {
         "start": start,
-        "dur": end - start,
+        "dur": step_lengths(steps)[step],
         "stop": end,
     }
 

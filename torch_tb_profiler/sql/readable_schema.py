@@ -98,8 +98,9 @@ steps: Steps in time order. The eight categories from kernel to other add up to 
     name           i4  number of a string  Name, e.g. `ProfilerStep#5`.
     number         i8  -                   N of ProfilerStep#N; -1 otherwise.
     start          i8  ns                  Begin.
-    dur            i8  ns                  Duration.
+    dur            i8  ns                  Duration, without `earlier`.
     stop           i8  ns                  End, that of the device work launched in it included.
+    earlier        i8  ns                  Work from before the recording, which no figure counts.
     kernel         i8  ns                  Time with a kernel.
     memcpy         i8  ns                  Of the rest, with a copy.
     memset         i8  ns                  Of the rest, with a memset.
@@ -189,7 +190,7 @@ iterations: Iterations of an inference server.
     name                 i4  number of a string  The annotation.
     phase                u1  index of PHASES     `prefill`, `decode`, `mixed` or `other`.
     start                i8  ns                  Begin of the step.
-    dur                  i8  ns                  Its duration.
+    dur                  i8  ns                  Its duration, without work from before the recording.
     stop                 i8  ns                  Its end.
     context_requests     i8  requests            Requests whose prompt is computed; -1 unknown.
     context_query        i8  tokens              Tokens computed for them; -1 unknown.

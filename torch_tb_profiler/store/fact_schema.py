@@ -9,13 +9,14 @@ from __future__ import annotations
 from torch_tb_profiler.store.columns import TableSpec, declared, summed
 
 STEPS = declared("""
-steps: Steps in time order. The eight categories add up to end - start, exactly.
+steps: Steps in time order. The eight categories add up to end - start - earlier, exactly.
     name           i4  number of a string  Display name, e.g. `ProfilerStep#5`.
     number         i8  -                   N of ProfilerStep#N; -1 otherwise.
     start          i8  ns                  The later of host_start and the end of the previous step.
     end            i8  ns                  The later of host_end and the end of the device work launched.
     host_start     i8  ns                  Begin of the annotation.
     host_end       i8  ns                  End of the annotation.
+    earlier        i8  ns                  Work from before the recording, which no figure counts: earlier_work summed.
     kernel         i8  ns                  Category 1 of the breakdown.
     memcpy         i8  ns                  Category 2.
     memset         i8  ns                  Category 3.
@@ -26,6 +27,13 @@ steps: Steps in time order. The eight categories add up to end - start, exactly.
     other          i8  ns                  Category 8: the rest.
     launched       i8  events              Device events launched in it.
     flags          u1  StepFlag            Cold 1, odd 2, cut off by the recording's end 4, stands for the whole span 8.
+""")
+
+EARLIER_WORK = declared("""
+earlier_work: When in a step devices only worked on what was launched before the recording, in time order.
+    step   i4  row of steps  The step.
+    start  i8  ns            Begin of the stretch.
+    end    i8  ns            End of the stretch.
 """)
 
 DEVICES = declared("""

@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     workload_rows,
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints
@@ -194,7 +195,7 @@ def _steps(
 def _times(facts: Facts, selection: Selection) -> tuple[Ints, Ints]:
     """Of every selected step its time, and for how long its devices could have computed, ns."""
     steps = facts["steps"]
-    wall = steps["end"][selection.steps] - steps["start"][selection.steps]
+    wall = step_lengths(steps)[selection.steps]
     # Several devices of a process could have worked in parallel.
     return wall, wall * working_devices(facts)
 

@@ -219,7 +219,6 @@ def _account(
         "host": Path(path.facts, path.insight, *_without(path.take((*HOST, PathCause.LAUNCH)))),
         "loads": path.take((PathCause.DATALOADER,)),
         "waits": path.take((PathCause.SYNCHRONIZATION,)),
-        "before": path.take((PathCause.BEFORE_RECORDING,)),
     }
     nothing = unknown.total + marks
     name, part = max(groups.items(), key=lambda pair: pair[1].total)
@@ -233,22 +232,13 @@ def _account(
             f"{_active(analysis, words)}{_judged(analysis, words)}"
         )
     time = f"{format_ns(part.total)} ({format_share(part.total / analysis['step_ns'])})"
-    before = groups["before"].total
-    earlier = (
-        f"; for {format_ns(before)} it was still busy with work from before the recording"
-        if name != "before" and before >= LEAST * analysis["step_ns"]
-        else ""
-    )
     sentences = {
-        "computes": f"the {device} computes for {time} of {the_step}{part.where()}{earlier}",
+        "computes": f"the {device} computes for {time} of {the_step}{part.where()}",
         "communicates": f"communication takes {time} of {the_step}{part.where()}",
         "copies": f"the {device} copies for {time} of {the_step}{part.where()}",
         "host": f"the host works for {time} of {the_step}{part.where()}",
         "loads": f"the DataLoader takes {time} of {the_step}{part.where()}",
         "waits": f"the host waits for {time} of {the_step} for what was not recorded{part.where()}",
-        "before": f"for {time} of {the_step} the {device} is busy with work from before the recording,"
-        f" which is no loss of the program; what was recorded takes"
-        f" {format_ns(analysis['step_ns'] - part.total)}",
     }
     return f"{capitalised(sentences[name])}{_judged(analysis, words)}"
 

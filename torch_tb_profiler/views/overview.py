@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.health import health_items
@@ -221,6 +222,7 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
             " stands for the steps."
         )
+    notes += _earlier(facts)
     notes += _outside(facts)
     flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
     cut = [name for name, is_cut, selected in flags if is_cut and selected]
@@ -233,15 +235,33 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     return notes
 
 
+def _earlier(facts: Facts) -> Iterator[str]:
+    """How much of the steps the devices worked on what was launched before the recording."""
+    table = facts["steps"]
+    time = int(table["earlier"].sum())
+    if time:
+        row = np.flatnonzero(table["earlier"])
+        which = "the step" if table.n == 1 else _named(facts, row)
+        yield (
+            f"{format_ns(time)} of work from before the recording were left out of {which}: no figure"
+            " of the steps counts them."
+        )
+
+
+def _named(facts: Facts, rows: Ints) -> str:
+    """Steps by name, not too many."""
+    names = facts.strings.many(facts["steps"]["name"][rows[:MOST_NAMED]])
+    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    return f"{', '.join(names)}{more}"
+
+
 def _hidden(facts: Facts) -> Iterator[str]:
     """Steps for which earlier ones left no time."""
     table = facts["steps"]
     rows = np.flatnonzero(hidden_steps(table))
     if len(rows):
-        named = facts.strings.many(table["name"][rows[:MOST_NAMED]])
-        more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
         yield (
-            f"{', '.join(named)}{more}: device work of an earlier step lasted beyond the end of this"
+            f"{_named(facts, rows)}: device work of an earlier step lasted beyond the end of this"
             " step, so no time is left for it."
         )
 

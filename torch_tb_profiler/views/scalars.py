@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -46,7 +47,7 @@ def scalar_table(
     """
     chosen = complete(facts, selection)
     steps = facts["steps"].take(chosen)
-    start, wall = steps["start"], steps["end"] - steps["start"]
+    start, wall = steps["start"], step_lengths(steps)
     busy = busy_of_steps(facts)[chosen]
     known = (busy >= 0) & (wall > 0)
     unix = unix_begin(trace)

@@ -1664,6 +1664,7 @@ export interface StepsTable {
   name: string[];
   start_ns: number[];
   wall_ns: number[];
+  earlier_ns: number[];
   kernel_ns: (number | null)[];
   memcpy_ns: (number | null)[];
   memset_ns: (number | null)[];

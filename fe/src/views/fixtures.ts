@@ -54,6 +54,7 @@ export function step(index: number, over: Partial<Step> = {}): Step {
     name: String(index),
     start_ns: index * 178_000_000,
     wall_ns: 178_000_000,
+    earlier_ns: 0,
     kernel_ns: 98_000_000,
     memcpy_ns: 2_000_000,
     memset_ns: 0,

@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     positions_of,
     sum_by,
 )
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -108,8 +110,10 @@ def call_table(
     own, dur = group[outer], calls.dur[outer]
     total = sum_by(own, n, dur)
     count, whole = np.bincount(own, minlength=n), np.bincount(group, minlength=n)
-    on_thread = sum_by(own, n, np.where(calls.track[outer] == launches.thread, dur, 0))
-    time = selected_time(facts, selection)
+    begin, earlier = trace["spans"]["start"][calls.row[outer]], left_out(facts)
+    counted = dur - measure(earlier, begin, begin + dur)
+    on_thread = sum_by(own, n, np.where(calls.track[outer] == launches.thread, counted, 0))
+    time = selected_time(facts, selection) - int(facts["steps"]["earlier"][selection.steps].sum())
     share = on_thread / time if time and launches.thread >= 0 else np.full(n, np.nan)
     table = API_CALLS.build(
         trace.strings,

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
@@ -62,7 +63,7 @@ class Side:
     def walls(self) -> Floats:
         """Durations of the compared steps, ns."""
         table = self.facts["steps"]
-        return np.asarray((table["end"] - table["start"])[self.steps].astype(np.float64))
+        return np.asarray(step_lengths(table)[self.steps].astype(np.float64))
 
     @cached_property
     def sample(self) -> Sample:

@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.distributed.message import (
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import distributed_info, integer
 from torch_tb_profiler.analysis.facts.names import distinct, host_names
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -56,7 +57,7 @@ def build_communication(
         computation=active - communication,
         overlap=computed + communication - active,
         communication=active - computed,
-        other=steps["end"] - steps["start"] - active,
+        other=step_lengths(steps) - active,
     )
     return {"collectives": collectives, "communication_steps": shares}, {}
 

@@ -78,7 +78,7 @@ def rank_values(figures: RunFigures, steps: Ints | None) -> dict[RankFigure, Arr
 
 
 def _of_rank(rank: Rank, own: Array) -> dict[RankFigure, float]:
-    wall = rank.step_end[own] - rank.step_start[own]
+    wall = rank.shares[:, own].sum(axis=0)
     shares = dict(zip(SHARES, rank.shares[:, own].astype(np.float64), strict=True))
     busy, memory = rank.busy[own], rank.peak_memory[own]
     known = busy >= 0

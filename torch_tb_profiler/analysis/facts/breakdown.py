@@ -16,23 +16,26 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
 
 
-def break_down(sets: Iterable[Intervals], start: Ints, end: Ints) -> dict[str, Ints]:
-    """The eight categories of every window [start, end), int64 ns of shape (steps,).
+def break_down(
+    sets: Iterable[Intervals], start: Ints, end: Ints, left_out: Intervals
+) -> dict[str, Ints]:
+    """The eight categories of every window [start, end) without what is left out, int64 ns of shape (steps,).
 
     ``sets``: the active time of each category but ``other``, in the order of ``CATEGORIES``. Each
         category gets what its set adds to the union of those before it, so the eight add up to end
-        − start.
+        − start − what is left out.
     """
     categories: dict[str, Ints] = {}
     covered = np.zeros(len(start), np.int64)
-    so_far = union(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    so_far = left_out
+    unseen = measure(left_out, start, end)
     for key, points in zip(CATEGORIES[:-1], sets, strict=True):
         if len(points.start):
             so_far = join(so_far, points)
-        upto = measure(so_far, start, end)
+        upto = measure(so_far, start, end) - unseen
         categories[key] = upto - covered
         covered = upto
-    categories["other"] = end - start - covered
+    categories["other"] = end - start - unseen - covered
     return categories
 
 

@@ -47,10 +47,11 @@ from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
-from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
+from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
     distributed_info,
@@ -110,7 +111,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
-    windows, iterations = find_steps(trace, tree, names, caused)
+    windows, earlier, iterations = _windows(trace, tree, caused)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -124,7 +125,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     recognised = _recognised(trace, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    breakdown = beside.submit(break_down, active, windows.start, windows.end)
+    breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -140,11 +141,12 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
-    windows, iterated = _iterated(trace, iterations, windows, caused, strings)
+    windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     flags = _flags(windows, operators.tables["operator_steps"], iterated)
     tables: dict[str, Table] = (
         {
             "steps": _steps(windows, flags, breakdown.result()),
+            "earlier_work": earlier,
             "iterations": iterated,
             "devices": devices,
             "device_steps": device_steps,
@@ -163,6 +165,14 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
     summary["profiled_ranges"] = _profiled_ranges(trace, tables["span_links"], defects)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _windows(
+    trace: Trace, tree: CallTree, caused: Causes
+) -> tuple[StepWindows, Table, ServerIterations]:
+    """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
+    windows, iterations = find_steps(trace, tree, tree.names, caused)
+    return *without_earlier_work(trace, caused, windows), iterations
 
 
 def _recognised(trace: Trace, caused: Causes, communication: Array) -> dict[str, Any]:
@@ -186,11 +196,13 @@ def _iterated(
     iterations: ServerIterations,
     windows: StepWindows,
     caused: Causes,
+    earlier: Table,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
     """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
-    table = iteration_table(trace, iterations, *host, caused, windows.device_step)
+    left_out = stretches(earlier)
+    table = iteration_table(trace, iterations, *host, caused, windows.device_step, left_out)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
     return windows, table
@@ -232,6 +244,7 @@ def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -
         end=windows.end,
         host_start=windows.host_start,
         host_end=windows.host_end,
+        earlier=windows.earlier,
         launched=windows.launched,
         flags=flags,
         **breakdown,

@@ -8,17 +8,25 @@ One iteration is one outermost annotation of the thread that has most of them. W
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    join,
+    measure,
+    union,
+)
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.launches import WAITS
+from torch_tb_profiler.analysis.facts.names import distinct, named
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import ITERATIONS
@@ -32,6 +40,8 @@ LEAST_COVERAGE = 0.5
 _SUMS = ("requests", "query", "keys", "query_squares", "query_keys")
 _SIDES = ("context", "generation")
 LONGEST_NAME = 48
+_BLOCKS = re.compile(rf"{WAITS.pattern}|\w*Memcpy")
+"""Calls in which the host may wait for the device; a copy may also be called asynchronous."""
 
 
 @dataclass(frozen=True)
@@ -200,10 +210,12 @@ def iteration_table(
     host_end: Ints,
     caused: Causes,
     device_step: Array,
+    left_out: Intervals,
 ) -> Table:
     """``ITERATIONS``: a row per step that holds an iteration; where it holds several (a user's own steps do), their sums.
 
-    ``host_start``, ``host_end``: of the steps. ``device_step``: the step of every device event.
+    ``host_start``, ``host_end``: of the steps. ``device_step``: the step of every device event. ``left_out``: work from
+    before the recording: the host's waits for it count in none of the times.
     """
     spans = trace["spans"]
     begin = spans["start"][found.row]
@@ -224,17 +236,32 @@ def iteration_table(
             columns[f"{side}_{key}"] = _known_sum(place, len(steps), value)
     batch = np.array([meaning.batch for meaning in found.meanings], np.int64)[said]
     start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    between = np.append(-1, np.maximum(start[1:] - end[:-1], 0))
-    begun, gap = device_gaps(spans, caused, device_step, len(host_start))
+    blocked = _blocked(trace, found, left_out)
+    before, until = end[:-1], np.maximum(start[1:], end[:-1])
+    between = np.append(-1, until - before - measure(blocked, before, until))
+    begun, gap = device_gaps(spans, caused, device_step, len(host_start), left_out)
     return ITERATIONS.build(
         step=steps,
         name=spans["name"][row][first],
         phase=_phases(place, len(steps), found.phase[inside]),
         **columns,
         batch=np.where(alone, batch[first], -1),
-        host=_known_sum(place, len(steps), end - start),
+        host=_known_sum(place, len(steps), end - start - measure(blocked, start, end)),
         scheduler=between[first],
         gap=np.where(begun[steps], gap[steps], -1),
+    )
+
+
+def _blocked(trace: Trace, found: ServerIterations, left_out: Intervals) -> Intervals:
+    """When the thread of the iterations waited for work from before the recording."""
+    spans = trace["spans"]
+    if not len(left_out.start) or not len(found.row):
+        return left_out
+    mine = spans["track"] == spans["track"][found.row[0]]
+    call = np.flatnonzero(mine & (spans["role"] == Role.RUNTIME))
+    call = call[named(trace, call, _BLOCKS.match)]
+    return intersect(
+        left_out, union(spans["start"][call], spans["start"][call] + spans["dur"][call])
     )
 
 
@@ -259,9 +286,11 @@ def _phases(group: Ints, groups: int, phase: Array) -> Array:
     return choice
 
 
-def device_gaps(spans: Table, caused: Causes, device_step: Array, steps: int) -> tuple[Mask, Ints]:
+def device_gaps(
+    spans: Table, caused: Causes, device_step: Array, steps: int, left_out: Intervals
+) -> tuple[Mask, Ints]:
     """``(known, idle)`` of every step: how long the device was idle before the first work of the step, since the last
-    work of the steps before it, ns. Work of no step in between is no idleness.
+    work of the steps before it, ns. Work of no step in between is no idleness, nor is work from before the recording.
     """
     begin = spans["start"][caused.row]
     end = begin + spans["dur"][caused.row]
@@ -275,5 +304,5 @@ def device_gaps(spans: Table, caused: Causes, device_step: Array, steps: int) ->
     known = has_work & (earlier > np.iinfo(np.int64).min)
     since = np.where(known, earlier, 0)
     until = np.where(known, np.maximum(first, since), 0)
-    busy = measure(union(begin, end), since, until)
+    busy = measure(join(union(begin, end), left_out), since, until)
     return known, until - since - busy

@@ -67,6 +67,7 @@ class StepWindows:
     launched: number of device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
     left_out: how many marks of other profilers are no steps.
+    earlier: of each window, the time of work from before the recording; 0 until that is known.
     """
 
     source: str
@@ -79,6 +80,12 @@ class StepWindows:
     launched: Ints
     device_step: Ints
     left_out: int = 0
+    earlier: Ints | int = 0
+
+    @property
+    def length(self) -> Ints:
+        """Of each window without work from before the recording."""
+        return np.asarray(self.end - self.start - self.earlier)
 
 
 def find_steps(
@@ -163,6 +170,7 @@ def flag_steps(windows: StepWindows, operators: Array, phase: Array | None = Non
             start=windows.start[rows],
             end=windows.end[rows],
             launched=windows.launched[rows],
+            earlier=np.broadcast_to(windows.earlier, n)[rows],
         )
         flags[rows] = _flags_of_like(like, operators[rows])
     return flags
@@ -174,7 +182,7 @@ def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
     flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)) :] |= (
         np.uint8(StepFlag.CUT)
     )
-    wall = (windows.end - windows.start).astype(np.float64)
+    wall = windows.length.astype(np.float64)
     counted = (flags == 0) & (wall > 0)
     others = counted.copy()
     others[0] = False

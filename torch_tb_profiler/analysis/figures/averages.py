@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
@@ -37,6 +38,6 @@ def average(facts: Facts, selection: Selection) -> tuple[float, dict[str, float 
     if not len(steps):
         return None
     table, times = facts["steps"], category_times(facts)
-    wall = float((table["end"][steps] - table["start"][steps]).mean())
+    wall = float(step_lengths(table)[steps].mean())
     means = {key: float(times[key][steps].mean()) for key in CATEGORIES}
     return wall, {key: mean if mean >= 0 else None for key, mean in means.items()}

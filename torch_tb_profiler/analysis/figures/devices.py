@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
@@ -50,7 +51,7 @@ def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
     out), by row.
     """
     steps = complete(facts, selection)
-    wall = int((facts["steps"]["end"][steps] - facts["steps"]["start"][steps]).sum())
+    wall = int(step_lengths(facts["steps"])[steps].sum())
     return tuple(_use(facts, row, steps, wall) for row in range(facts["devices"].n))
 
 

@@ -16,6 +16,7 @@ from operator import index
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -191,12 +192,13 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     table, steps = facts["iterations"], facts["steps"]
     step = table["step"].astype(np.int64)
     start, end = steps["start"][step], steps["end"][step]
-    interval = np.append(-1, end[1:] - end[:-1])[: len(end)]
+    wall = step_lengths(steps)[step]
+    interval = np.append(-1, end[1:] - end[:-1] - steps["earlier"][step][1:])[: len(end)]
     tokens = total_tokens(table)
     rows = padded_rows(facts, tokens)
     batch = np.where(rows >= 0, rows, table["batch"])
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
-    over = np.where(interval >= 0, interval, end - start)
+    over = np.where(interval >= 0, interval, wall)
     counted = (tokens >= 0) & (over > 0)
     made = ITERATIONS.build(
         facts.strings,
@@ -209,7 +211,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         batch=batch,
         padding=_ratio(batch - tokens, batch, known),
         begin_ns=start,
-        wall_ns=end - start,
+        wall_ns=wall,
         device_ns=sum(steps[key][step] for key in ("kernel", "memcpy", "memset", "communication")),
         gap_ns=table["gap"],
         host_ns=table["host"],

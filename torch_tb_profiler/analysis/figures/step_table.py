@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -22,7 +23,10 @@ _CATEGORIES = {
     "other": "The rest.",
 }
 _STEP = "Number of the step in the trace, from 0; what `steps=` arguments count."
-_WALL = "From its begin to its end, the device work that it launched included."
+_WALL = "From its begin to its end, the device work that it launched included, `earlier_ns` not."
+_EARLIER = (
+    "Work from before the recording, which counts in no figure: the devices still worked on it."
+)
 _ODD = "Slower than the others by far more than they differ among themselves."
 STEPS = DisplaySpec(
     "steps",
@@ -32,6 +36,7 @@ STEPS = DisplaySpec(
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         _C("start_ns", "time", "", "Begin, after the first event of the trace."),
         _C("wall_ns", "time", "", _WALL),
+        _C("earlier_ns", "time", "", _EARLIER),
         *(_C(f"{key}_ns", "time", "", doc, optional=True) for key, doc in _CATEGORIES.items()),
         _C("cold", "flag", "", "A first step clearly slower than the rest."),
         _C("odd", "flag", "", _ODD),
@@ -54,7 +59,8 @@ def step_table(facts: Facts, selection: Selection) -> DisplayTable:
         step=np.arange(table.n),
         name=facts.strings.many(table["name"]),
         start_ns=table["start"],
-        wall_ns=table["end"] - table["start"],
+        wall_ns=step_lengths(table),
+        earlier_ns=table["earlier"],
         **{f"{key}_ns": times for key, times in category_times(facts).items()},
         cold=(table["flags"] & StepFlag.COLD) != 0,
         odd=(table["flags"] & StepFlag.ODD) != 0,

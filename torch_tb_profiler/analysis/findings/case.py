@@ -17,11 +17,11 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
-from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
@@ -94,9 +94,12 @@ class Case:
 
     @cached_property
     def windows(self) -> Intervals:
-        """The time of those steps; without steps the whole recording, as everywhere on the page."""
+        """The time of those steps, work from before the recording left out; without steps the whole recording, as
+        everywhere on the page.
+        """
         table = self.facts["steps"]
-        return union(table["start"][self.steps], table["end"][self.steps])
+        whole = union(table["start"][self.steps], table["end"][self.steps])
+        return subtract(whole, left_out(self.facts))
 
     @cached_property
     def judged(self) -> Intervals:
@@ -158,12 +161,9 @@ class Case:
         """When that device had nothing to do within the windows, and what it waited for."""
         spans, work = self.trace["spans"], self.work
         end = spans["start"] + spans["dur"]
-        gaps = find_gaps(
+        return find_gaps(
             work.row, work.start, work.end, work.launch, spans["start"], end, self.judged
         )
-        # Before such work the device was busy with what was launched before the recording.
-        known = self.scene.graph.work
-        return gaps.take(~np.isin(gaps.next, known.row[known.begin == Begin.EARLIER]))
 
     @property
     def main_track(self) -> int:

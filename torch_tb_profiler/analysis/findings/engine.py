@@ -25,6 +25,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
@@ -122,7 +123,7 @@ def _saved(
 ) -> Array | None:
     """What a change saves per step, ns; None where it is too little."""
     steps, unchanged = case.facts["steps"], simulation.measured
-    wall = steps["end"] - steps["start"]
+    wall = step_lengths(steps)
     if durations.waits.all():
         removed = sum(
             float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())

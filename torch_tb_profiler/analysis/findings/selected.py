@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.what_if.simulation import SPREAD
 from torch_tb_profiler.store.columns import Array, Ints
@@ -34,7 +35,7 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
     """The findings of some steps (rows of steps); None: of those that the rules looked at."""
     about, table = insight.about["findings"], facts["steps"]
     rows = np.array(about["rows"] if steps is None else steps, np.int64)
-    wall = (table["end"] - table["start"])[rows]
+    wall = step_lengths(table)[rows]
     length, n = int(wall.sum()), len(rows)
 
     def saved(number: int) -> Array:

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, unio
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
+from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.what_if.fusion import fusions
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
@@ -335,6 +336,8 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
     awaited[points.call[released]] = points.device[released]
     recorded = np.append(work.end, -1)[awaited] > spans["start"]
     recorded &= np.append(work.begin, np.uint8(Begin.UNKNOWN))[awaited] != Begin.EARLIER
+    earlier = left_out(scene.facts)
+    recorded &= measure(earlier, spans["start"], spans["start"] + spans["dur"]) == 0
     return np.asarray(~recorded & (spans["dur"] > _BRIEF_CALL))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
@@ -16,7 +17,7 @@ def _claim(case: Case) -> Candidate | None:
     cold = np.flatnonzero(table["flags"] & StepFlag.COLD)
     if not len(cold) or cold[0] in case.steps:
         return None
-    wall = table["end"] - table["start"]
+    wall = step_lengths(table)
     return without_time(
         {"wall": int(wall[cold[0]]), "others": float(np.median(wall[case.steps]))},
         case.mark_of(int(cold[0])),

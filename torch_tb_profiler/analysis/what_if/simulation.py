@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     measured_durations,
     step_times,
 )
+from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import SLACK, PathCause
@@ -89,7 +90,7 @@ class Simulation:
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
         durations = Durations(*(array.copy() for array in vars(self.measured).values()))
-        for edit in edits:
+        for edit in in_order(edits):
             edit(self.scene, durations)
         keep_before(self.scene.graph, self.scene.facts, durations, self.measured)
         return durations

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
+from torch_tb_profiler.analysis.what_if.stages import StagedEdit, in_order
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
@@ -66,12 +67,16 @@ PREDICTED_STEPS = DisplaySpec(
 
 
 def edits(changes: Sequence[Applied]) -> list[Edit]:
-    """What the changes do."""
+    """What the changes do, in the order in which they are applied, however they are given."""
 
     def edit(applied: Applied) -> Edit:
-        return lambda scene, durations: applied.change.apply(scene, durations, applied.values)
+        return StagedEdit(
+            applied.change.stage,
+            lambda scene, durations: applied.change.apply(scene, durations, applied.values),
+            str(applied),
+        )
 
-    return [edit(applied) for applied in changes]
+    return in_order(edit(applied) for applied in changes)
 
 
 def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:

@@ -23,12 +23,14 @@ from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 MERGED = ["all_reduce", "reduce_scatter", "all_gather", "reduce", "broadcast"]
 """Kinds of collectives of which several can be one."""
 _SLOWEST = 1e9
 """Bytes/s that any link reaches: where all messages of a recording have one size, what they take beyond this is latency."""
+_BRIEF = (100_000, 2_000_000)
+"""ns that a collective of a device and of a host may take to count as small where its size is unknown."""
 _APART = 4
 """How many times as large as the smallest message the largest must be to tell latency from bandwidth."""
 _LIBRARY = re.compile(r".*torch/distributed/.+\.py\(\d+\): .+", re.DOTALL)
@@ -88,9 +90,8 @@ def merges(scene: Scene, most: float) -> Merges:
     """
     table, spans = scene.insight["collectives"], scene.trace["spans"]
     kinds = [scene.insight.strings.number(kind) for kind in MERGED]
-    row = np.flatnonzero(
-        np.isin(table["kind"], kinds) & (table["bytes"] >= 0) & (table["step"] >= 0)
-    )
+    row = np.flatnonzero(np.isin(table["kind"], kinds) & (table["step"] >= 0))
+    row = row[(table["bytes"][row] >= 0) | _brief(scene, row)]
     caller = np.where(table["host"] >= 0, table["host"], table["event"])[row]
     columns = (
         *(table[key][row] for key in ("step", "kind", "group", "dtype")),
@@ -100,7 +101,7 @@ def merges(scene: Scene, most: float) -> Merges:
     order = np.lexsort((table["start"][row], like))
     row, like = row[order], like[order]
     work = positions_of(scene.graph.work.row, table["event"][row])
-    size = table["bytes"][row].astype(np.float64)
+    size = np.maximum(table["bytes"][row], 0).astype(np.float64)
     taken = (table["end"] - table["start"])[row].astype(np.float64)
     fitted = _fitted(table["kind"][row], table["group"][row], size, taken)
     bucket = _buckets(like, size, most, _needed(scene, work, table["start"][row], like))
@@ -117,6 +118,16 @@ def merges(scene: Scene, most: float) -> Merges:
     time = np.zeros(len(row))
     time[last] = np.minimum(whole, sum_floats(bucket, n, taken))
     return Merges(row, work, bucket, last, time)
+
+
+def _brief(scene: Scene, row: Ints) -> Mask:
+    """Of which rows of ``collectives`` the kind and group are so brief that they move little, whatever is recorded."""
+    table, spans = scene.insight["collectives"], scene.trace["spans"]
+    taken = (table["end"] - table["start"])[row]
+    on_device = np.isin(spans["role"][table["event"][row]], DEVICE_ROLES)
+    first, like = group_rows((table["kind"][row], table["group"][row], on_device))
+    median = np.array([np.median(taken[like == number]) for number in range(len(first))])
+    return np.asarray((median <= np.where(on_device[first], *_BRIEF))[like])
 
 
 def _fitted(kind: Array, group: Array, size: Array, taken: Array) -> tuple[Array, Array]:

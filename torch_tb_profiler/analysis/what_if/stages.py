@@ -40,9 +40,11 @@ class StagedEdit:
         self.apply(scene, durations)
 
 
+def stage_of(edit: Apply) -> Stage:
+    """When an edit is applied; one without a stage takes time away."""
+    return edit.stage if isinstance(edit, StagedEdit) else Stage.REMOVE
+
+
 def in_order(edits: Iterable[Apply]) -> list[Apply]:
-    """The edits in the order in which they are applied; those without a stage first, as they are given."""
-    return sorted(
-        edits,
-        key=lambda edit: (edit.stage, edit.key) if isinstance(edit, StagedEdit) else (-1, ""),
-    )
+    """The edits in the order in which they are applied."""
+    return sorted(edits, key=lambda edit: (stage_of(edit), getattr(edit, "key", "")))

@@ -241,7 +241,8 @@ def _optimizer(kernels: int, length: float, name: str = "elementwise") -> Findin
 
 def test_the_optimizer_goes_tensor_by_tensor() -> None:
     finding = item(_optimizer(60, 3), "optimizer_unfused")
-    assert finding["share"] == pytest.approx(600 / 1620, abs=0.02)
+    # Half of the host's time gathers the parameters.
+    assert finding["share"] == pytest.approx(600 / 2 / 1620, abs=0.02)
     assert finding["numbers"]["kernels"] == 60
     assert "optimizer_unfused" not in rules(_optimizer(20, 3))
     assert "optimizer_unfused" not in rules(_optimizer(60, 3, "multi_tensor_apply_kernel"))

@@ -31,7 +31,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 Edit = Callable[[Scene, Durations], None]
 """Writes a change to the durations."""
 SPREAD = (10, 90)
-"""Percentiles of the predicted steps that a prediction's interval spans, before the error of the replay."""
+"""Percentiles of the predicted steps that a prediction's interval spans at least; see ``outcomes.py``."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,6 @@ class Prediction:
         """Share by which the replay misses the measured time of all steps."""
         measured = float(self.measured.sum())
         return float(self.replayed.sum()) / measured - 1 if measured else 0.0
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Least and greatest mean step to expect, ns: how the steps differ, widened by the replay's error."""
-        if not len(self.predicted):
-            return 0.0, 0.0
-        low, high = np.percentile(self.predicted, SPREAD)
-        mean, error = float(self.predicted.mean()), abs(self.error)
-        return min(low, mean) * (1 - error), max(high, mean) * (1 + error)
 
 
 class Simulation:

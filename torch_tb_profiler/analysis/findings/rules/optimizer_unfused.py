@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, unio
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_takes, rows_mask, together, work_scaled
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 
 MANY = 50
@@ -125,6 +125,7 @@ RULE = Rule(
     links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
     host_sentence="""Each step of the optimizer runs {operators} operators, half of them of
     {median_operator} or less; as one call the {step} is {gain} ({share}) shorter.""",
+    reach=Reach(0.65, 1.6),
     numbers={
         "kernels": ("Kernels", "count"),
         "median_kernel": ("Median kernel", "ns"),

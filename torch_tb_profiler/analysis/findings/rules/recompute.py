@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -88,5 +88,6 @@ RULE = Rule(
     {the_step}{where}""",
     without="Without recomputation",
     links=(links.CHECKPOINT,),
+    reach=Reach(0.65, 1.5),
     numbers={"events": ("Events computed again", "count")},
 )

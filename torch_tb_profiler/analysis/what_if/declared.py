@@ -147,7 +147,8 @@ def _before_key(defaults: Values) -> str:
 
 
 def _before_change() -> str:
-    return rf";(?=(?:{'|'.join(map(re.escape, CHANGES))})(?:[:;]|$))"
+    # A backslash after the name may belong to the next separator.
+    return rf";(?=(?:{'|'.join(map(re.escape, CHANGES))})(?:[:;\\]|$))"
 
 
 # A separator after an odd number of backslashes is part of a value; one after an even number separates, and half of

@@ -68,8 +68,8 @@ class Merges:
     """Collectives that become one with others, in order; arrays of shape (collectives,).
 
     row: rows of the table ``collectives``. work: position among device work; −1 none. bucket: number of the one that
-    they are part of. last: whether it is the last of that, which stays. time: what the bucket takes for each, ns:
-    all of it for the last one, 0 for the others.
+    they are part of. last: whether it is the last of that, whose call stays. time: what the bucket takes for each, ns,
+    no longer than it took.
     """
 
     row: Ints
@@ -109,14 +109,16 @@ def merges(scene: Scene, most: float) -> Merges:
     row, work, size, taken = row[several], work[several], size[several], taken[several]
     latency, slope = (column[several] for column in fitted)
     _, bucket = np.unique(bucket[several], return_inverse=True)
-    n = int(bucket.max(initial=-1)) + 1
     last = np.append(bucket[1:] != bucket[:-1], np.True_)[: len(bucket)]
-    waited = np.zeros(n)
-    # One that is late makes all of its bucket late, once.
-    np.maximum.at(waited, bucket, taken - latency - slope * size)
-    whole = latency[last] + slope[last] * sum_floats(bucket, n, size) + waited
-    time = np.zeros(len(row))
-    time[last] = np.minimum(whole, sum_floats(bucket, n, taken))
+    # Each moves its bytes as they come, the last one pays what a collective costs, and one that is late makes all
+    # of its bucket late, once.
+    waited = np.maximum(taken - latency - slope * size, 0)
+    latest = np.zeros(len(row), np.bool_)
+    order = np.lexsort((waited, bucket))
+    latest[order[last]] = True
+    time = np.minimum(
+        slope * size + np.where(last, latency, 0) + np.where(latest, waited, 0), taken
+    )
     return Merges(row, work, bucket, last, time)
 
 
@@ -189,13 +191,9 @@ def merge(scene: Scene, durations: Durations, most: float) -> None:
     known = found.work >= 0
     table, spans = scene.insight["collectives"], scene.trace["spans"]
     taken = (table["end"] - table["start"])[found.row].astype(np.float64)
-    n = int(found.bucket.max(initial=-1)) + 1
-    now = np.zeros(len(found.row))
-    now[known] = durations.work[found.work[known]]
-    whole, before = sum_floats(found.bucket, n, now), sum_floats(found.bucket, n, taken)
     # Where other changes made them shorter, the bucket is shorter as much.
-    share = np.divide(whole, before, out=np.zeros(n), where=before > 0)
-    durations.work[found.work[known]] = (found.time * share[found.bucket])[known]
+    share = np.divide(found.time, taken, out=np.ones(len(taken)), where=taken > 0)
+    durations.work[found.work[known]] *= share[known]
     gone = found.work[known & ~found.last]
     durations.lead[gone] = np.minimum(durations.lead[gone], 0)
     durations.latency[gone] = np.minimum(durations.latency[gone], 0)

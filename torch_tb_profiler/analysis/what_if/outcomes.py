@@ -51,6 +51,8 @@ BY_CERTAINTY = {
 """Of findings whose change has no name, by their certainty."""
 RUN_TO_RUN = 0.03
 """Share by which the mean step of one program differs between two recordings even where all steps of one are alike."""
+LEAST_LEFT = 0.5
+"""Least share of a predicted step that came."""
 
 
 def reach_of(changes: Iterable[Applied]) -> Reach:
@@ -86,15 +88,16 @@ def step_interval(
     below, above = noise(predicted, error)
     low = mean - np.hypot(mean - min(*ends, mean), below)
     high = mean + np.hypot(max(*ends, mean) - mean, above)
-    return max(float(low), 0.0), float(high)
+    # What is left of a step came to more than half of what had been predicted in all pairs.
+    return max(float(low), LEAST_LEFT * mean), float(high)
 
 
 def saving_interval(
     saved: float, measured: float, spread: tuple[float, float], reach: Reach
 ) -> tuple[float, float]:
     """Least and greatest saving per step to expect, ns; ``spread``: as of ``noise``, of the steps measured."""
-    left = max(measured - saved, 0) / measured if measured else 0.0
-    below, above = (left * value for value in spread)
+    left = max(measured - saved, 0)
+    below, above = (left / measured * value if measured else 0.0 for value in spread)
     low = saved - np.hypot(saved * (1 - reach.low), above)
     high = saved + np.hypot(saved * (reach.high - 1), below)
-    return max(float(low), 0.0), min(float(high), measured)
+    return max(float(low), 0.0), min(float(high), measured - LEAST_LEFT * left)

@@ -172,17 +172,30 @@ def _buckets(like: Ints, size: Array, most: float, needed: Mask) -> Ints:
 
 
 def _needed(scene: Scene, work: Ints, start: Ints, like: Ints) -> Mask:
-    """After which collectives something that cannot be fused waited for their result before the next one began."""
-    graph = scene.graph.work
-    waits = np.stack((graph.previous, graph.elsewhere, graph.awaits))
-    alone = (scene.work_causes == PathCause.KERNEL) & ~fusible(scene)
-    first = np.full(len(graph.row) + 1, np.inf)
-    for target in waits:
-        some = np.flatnonzero(alone & (target >= 0))
-        np.minimum.at(first, target[some], graph.start[some].astype(np.float64))
-    following = np.append(start[1:], 0).astype(np.float64)[: len(start)]
-    same = np.append(like[1:] == like[:-1], np.False_)[: len(like)]
-    return np.asarray(same & (work >= 0) & (first[work] < following))
+    """After which collectives something that cannot be fused ran before the next one began, on their stream or on one
+    that had waited for them.
+    """
+    graph, track = scene.graph.work, scene.trace["spans"]["track"]
+    alone = np.flatnonzero((scene.work_causes == PathCause.KERNEL) & ~fusible(scene))
+    following = np.append(start[1:], 0)[: len(start)]
+    same = np.append(like[1:] == like[:-1], np.False_)[: len(like)] & (work >= 0)
+    place = np.full(len(graph.row) + 1, -1)
+    place[work[same]] = np.flatnonzero(same)
+    waited = [np.flatnonzero(same)]
+    streams, since = [track[graph.row[work[same]]]], [graph.end[work[same]]]
+    for target in (graph.elsewhere, graph.awaits):
+        some = np.flatnonzero(place[target] >= 0)
+        waited.append(place[target[some]])
+        streams.append(track[graph.row[some]])
+        since.append(graph.start[some])
+    number, stream, begin = (np.concatenate(parts) for parts in (waited, streams, since))
+    needed = np.zeros(len(start), np.bool_)
+    for one in np.unique(stream).tolist():
+        own = stream == one
+        ran = np.sort(graph.start[alone[track[graph.row[alone]] == one]])
+        low, high = (np.searchsorted(ran, time) for time in (begin[own], following[number[own]]))
+        needed[number[own][high > low]] = True
+    return needed
 
 
 def merge(scene: Scene, durations: Durations, most: float) -> None:

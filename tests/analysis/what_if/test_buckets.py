@@ -48,7 +48,7 @@ def simulated(entries: list[Event]) -> Simulation:
 
 def saved(simulation: Simulation, *changes: str) -> float:
     """By how much the step is shorter, µs."""
-    prediction, _ = simulation.predict(edits(map(read_change, changes)), np.arange(1))
+    prediction, _ = simulation.predict(edits([read_change(text) for text in changes]), np.arange(1))
     return float((prediction.measured - prediction.predicted)[0]) / 1000
 
 

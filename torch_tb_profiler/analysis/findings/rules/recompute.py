@@ -64,12 +64,12 @@ def _hooks(case: Case, again: Ints, home: Ints) -> Edit:
     in_hook = spans["role"][home] == Role.PYTHON
     end = np.where(in_hook, end, case.times(again)[1])
     frames = np.flatnonzero(spans["role"] == Role.PYTHON)
-    frames = rows_mask(case.scene, frames[case.named(frames, _CHECKPOINT.match)])
+    own = rows_mask(case.scene, frames[case.named(frames, _CHECKPOINT.match)])
     stretches = thread_time_gone(spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:
         stretches(scene, durations)
-        durations.segment[np.append(frames, False)[scene.graph.host.span]] = 0
+        durations.segment[np.append(own, False)[scene.graph.host.span]] = 0
 
     return edit
 

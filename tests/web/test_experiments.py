@@ -131,7 +131,7 @@ def test_a_row_per_run_against_the_asked_one(logdir: Logdir) -> None:
     assert rows["delta_ns"][2] > 0
     assert rows["share"][2] > rows["low"][2] > 0
     assert all(0 < share <= 1 for share in rows["busy"])
-    assert rows["findings"][2].startswith("The GPU pauses between kernels (")
+    assert rows["findings"][2].startswith("Communication is not hidden behind computation (")
 
 
 def test_the_change_is_that_of_the_diff(logdir: Logdir) -> None:

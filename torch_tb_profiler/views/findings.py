@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, reach_of, saving_interval
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -152,12 +154,15 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
+    low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(_filled(rule.title, words)),
         sentence=capitalised(_filled(" ".join(sentences), words)),
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
+        recoverable_low_ns=low,
+        recoverable_high_ns=high,
         share=item["share"],
         certainty=item["certainty"],
         change=item["change"],
@@ -175,6 +180,20 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         ],
         links=[Link(text=name, url=url) for name, url in rule.links],
     )
+
+
+def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Least and greatest saving per step to expect of a finding, ns; None where it costs no step time."""
+    if item["recoverable_ns"] is None:
+        return None, None
+    analysis, rule = source.analysis, RULES[item["rule"]]
+    reach = rule.reach or BY_CERTAINTY[item["certainty"]]
+    if item["change"]:
+        reach = reach_of([read_change(item["change"])])
+    low, high = saving_interval(
+        item["recoverable_ns"], analysis["step_ns"], analysis["noise_ns"], reach
+    )
+    return round(low), round(high)
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

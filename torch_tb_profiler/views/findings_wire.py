@@ -25,7 +25,8 @@ class Finding(Wire, frozen=True, kw_only=True):
 
     ``sentence`` names what and how much. ``recoverable_ns``: by how much a step would be shorter with
     the change that the finding states, simulated (``null``: it costs no step time, e.g. memory near
-    capacity; ``share`` and ``certainty`` are null then too). ``change``: that change as ``whatif`` takes it,
+    capacity; ``share`` and ``certainty`` are null then too), and from what to what such changes really came to
+    (``recoverable_low_ns``, ``recoverable_high_ns``). ``change``: that change as ``whatif`` takes it,
     where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
     ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
         does not apply. ``artefact``: of the profiler itself.
@@ -36,6 +37,8 @@ class Finding(Wire, frozen=True, kw_only=True):
     sentence: str
     views: list[FindingView]
     recoverable_ns: int | None
+    recoverable_low_ns: int | None
+    recoverable_high_ns: int | None
     share: float | None
     certainty: Certainty | None
     change: str | None

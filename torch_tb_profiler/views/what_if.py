@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import (
+    interval_of,
     kept_predictions,
     kind_changes,
     predicted_steps,
@@ -85,7 +86,7 @@ def _prediction(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> WhatIfPrediction:
     prediction, kinds = kind_changes(facts, simulation, changes, selection)
-    low, high = prediction.interval
+    low, high = interval_of(prediction, changes)
     return WhatIfPrediction(
         changes=[ChosenChange(change=str(each), words=each.words) for each in changes],
         measured_ns=round(float(prediction.measured.mean())),

@@ -400,13 +400,15 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
   sentence: string;
   views: FindingView[];
   recoverable_ns: number | null;
+  recoverable_low_ns: number | null;
+  recoverable_high_ns: number | null;
   share: number | null;
   certainty: Certainty | null;
   change: string | null;

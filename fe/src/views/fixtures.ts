@@ -142,6 +142,8 @@ export function finding(over: Partial<Finding> = {}): Finding {
     sentence: "The loop waits 59 ms of each step for the DataLoader.",
     views: ["overview", "operator"],
     recoverable_ns: 59_000_000,
+    recoverable_low_ns: 40_000_000,
+    recoverable_high_ns: 80_000_000,
     share: 0.331,
     certainty: "certain",
     change: "dataloader-ready",

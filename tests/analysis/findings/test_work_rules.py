@@ -241,26 +241,30 @@ def _optimizer(kernels: int, length: float, name: str = "elementwise") -> Findin
 
 def test_the_optimizer_goes_tensor_by_tensor() -> None:
     finding = item(_optimizer(60, 3), "optimizer_unfused")
-    assert finding["share"] == pytest.approx(600 / 1620, abs=0.02)
+    # Half of the host's time gathers the parameters.
+    assert finding["share"] == pytest.approx(600 / 2 / 1620, abs=0.02)
     assert finding["numbers"]["kernels"] == 60
     assert "optimizer_unfused" not in rules(_optimizer(20, 3))
     assert "optimizer_unfused" not in rules(_optimizer(60, 3, "multi_tensor_apply_kernel"))
 
 
 def test_the_optimizer_of_a_host() -> None:
+    """Four operators for each parameter and a pass that gathers them: of five passes two remain."""
+    names = ["aten::mul_", "aten::add_", "aten::sqrt", "aten::addcdiv_"]
+
     def trace(operators: int, length: float) -> Findings:
         entries = [*steps((0, 2000)), span("user_annotation", "Optimizer.step#Adam.step", 10, 1000)]
         return made(
             [
                 *entries,
                 *(
-                    span("cpu_op", "aten::add_", 12 + number * 9, length)
+                    span("cpu_op", names[number % 4], 12 + number * 9, length)
                     for number in range(operators)
                 ),
             ]
         )
 
-    assert item(trace(100, 5), "optimizer_unfused")["recoverable_ns"] == 1_000_000
+    assert item(trace(100, 5), "optimizer_unfused")["recoverable_ns"] == 600_000
     assert "optimizer_unfused" not in rules(trace(20, 5))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.what_if.changes import without_sync
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit, in_order, stage_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
@@ -17,10 +18,10 @@ def together(*parts: Edit) -> Edit:
     """All of some edits."""
 
     def edit(scene: Scene, durations: Durations) -> None:
-        for part in parts:
+        for part in in_order(parts):
             part(scene, durations)
 
-    return edit
+    return StagedEdit(max(map(stage_of, parts)), edit)
 
 
 def work_takes(row: Ints, time: Array | float) -> Edit:
@@ -28,9 +29,11 @@ def work_takes(row: Ints, time: Array | float) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         place = positions_of(scene.graph.work.row, row)
-        durations.work[place] = np.fmin(durations.work[place], time)
+        known = place >= 0
+        limit = np.broadcast_to(time, place.shape)[known]
+        durations.work[place[known]] = np.fmin(durations.work[place[known]], limit)
 
-    return edit
+    return StagedEdit(Stage.LIMIT, edit)
 
 
 def host_skips(row: Ints) -> Edit:
@@ -44,6 +47,42 @@ def host_skips(row: Ints) -> Edit:
         without_sync(scene, durations, chosen)
 
     return edit
+
+
+def host_takes(row: Ints, factor: float) -> Edit:
+    """Host calls (rows of spans) and what they call take ``factor`` times as long, and the host does not wait in them;
+    what they launch stays.
+    """
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        chosen = rows_mask(scene, row)
+        durations.segment[scene.inside(chosen).segment] *= factor
+        without_sync(scene, durations, chosen)
+
+    return StagedEdit(Stage.SCALE, edit)
+
+
+def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
+    """Of single threads (rows of tracks), some stretches of time are gone, ns; the arrays have one entry each."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        host = scene.graph.host
+        for thread in np.unique(track).tolist():
+            mine, own = track == thread, host.of_track(thread)
+            gone = measure(union(start[mine], end[mine]), host.start[own], host.end[own])
+            durations.segment[own] = np.maximum(durations.segment[own] - gone, 0)
+
+    return edit
+
+
+def work_scaled(row: Ints, factor: float) -> Edit:
+    """Device work (rows of spans) takes ``factor`` times as long."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        place = positions_of(scene.graph.work.row, row)
+        durations.work[place[place >= 0]] *= factor
+
+    return StagedEdit(Stage.SCALE, edit)
 
 
 def host_time_gone(time: Intervals) -> Edit:

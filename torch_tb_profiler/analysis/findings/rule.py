@@ -8,12 +8,13 @@ from typing import Literal
 
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
 from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.insight_schema import PathCause
 
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
-__all__ = ["Candidate", "Case", "FindingView", "Rule", "Unit", "without_time"]
+__all__ = ["Candidate", "Case", "FindingView", "Reach", "Rule", "Unit", "without_time"]
 HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
 """Host work on the path."""
 DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
@@ -46,6 +47,7 @@ class Rule:
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
         artefact: it is the profiler's own doing.
+        reach: what such savings really came to, where known and the change has no name.
     """
 
     place: int
@@ -64,3 +66,4 @@ class Rule:
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
     artefact: bool = False
+    reach: Reach | None = None

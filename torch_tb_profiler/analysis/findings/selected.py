@@ -7,6 +7,7 @@ steps      number of steps
 rows       their rows in ``facts["steps"]``
 whole      whether they are those that are looked at unless others are chosen
 step_ns    their mean length, ns; None without a step
+noise_ns   by how much the mean step may be shorter and longer in another recording
 busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``unsure.py``
 found      the findings that save 2 % of these steps or more, the largest first, then those that
@@ -25,7 +26,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
-from torch_tb_profiler.analysis.what_if.simulation import SPREAD
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -69,6 +70,7 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
         "rows": rows.tolist(),
         "whole": steps is None,
         "step_ns": round(length / n) if length else None,
+        "noise_ns": noise(wall, about["replay_error"]),
         "busy": about["busy"],
         "judged": about["judged"],
         "unsure": about["unsure"],
@@ -79,14 +81,14 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
 
 def _total(certainty: str, wall: Ints, saved: Array, error: float) -> dict[str, Any]:
     predicted = np.maximum(wall - saved, 0)
-    mean = float(predicted.mean())
-    low, high = np.percentile(predicted, SPREAD)
+    reach = BY_CERTAINTY[certainty]
+    low, high = step_interval(float(wall.mean()), predicted, error, reach)
     gain = max(int(wall.sum() - predicted.sum()), 0)
     return {
         "certainty": certainty,
         "recoverable_ns": gain // len(wall),
         "share": gain / int(wall.sum()),
-        "step_ns": round(mean),
-        "low_ns": round(min(low, mean) * (1 - abs(error))),
-        "high_ns": round(max(high, mean) * (1 + abs(error))),
+        "step_ns": round(float(predicted.mean())),
+        "low_ns": round(low),
+        "high_ns": round(high),
     }

@@ -6,28 +6,49 @@ A change is written ``name`` or ``name:key=value,key=value``, e.g. ``scale:opera
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.names import named
-from torch_tb_profiler.analysis.what_if.fusion import fusions
+from torch_tb_profiler.analysis.what_if.collectives import hide, merge
+from torch_tb_profiler.analysis.what_if.declared import (
+    CHANGES,
+    MOST,
+    SELECTORS,
+    Applied,
+    Change,
+    Values,
+    change,
+    read_change,
+    read_changes,
+)
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
+from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.units import format_share
 
-Values = Mapping[str, str]
+__all__ = [
+    "CHANGES",
+    "DRIVER",
+    "MOST",
+    "PRESETS",
+    "SELECTORS",
+    "Applied",
+    "Change",
+    "launching",
+    "read_change",
+    "read_changes",
+    "without_sync",
+]
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
 DRIVER = re.compile(
     r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full"
@@ -35,24 +56,6 @@ DRIVER = re.compile(
 """Overhead records of the driver; all others are the profiler's."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """A kind of change.
-
-    name, words: what it is called and what it does; parameters in braces. apply: does it. defaults: its
-    parameters; one without a default is empty. about: what each means. of_run: it compares ranks.
-    """
-
-    name: str
-    words: str
-    apply: Callable[[Scene, Durations, Values], None]
-    defaults: Values = field(default_factory=dict)
-    about: Values = field(default_factory=dict)
-    of_run: bool = False
-
-
-CHANGES: dict[str, Change] = {}
-"""All changes by name."""
 PRESETS = (
     "dataloader-ready",
     "no-sync",
@@ -68,110 +71,8 @@ PRESETS = (
 """The changes that are tried on every trace."""
 
 
-def _change(
-    key: str, words: str, /, *, of_run: bool = False, **parameters: tuple[str, str]
-) -> Callable[..., object]:
-    """Declares a change; ``parameters``: default and meaning of each."""
-
-    def declare(apply: Callable[[Scene, Durations, Values], None]) -> object:
-        defaults = {name: default for name, (default, _) in parameters.items()}
-        about = {name: meaning for name, (_, meaning) in parameters.items()}
-        CHANGES[key] = Change(key, words, apply, defaults, about, of_run)
-        return apply
-
-    return declare
-
-
-@dataclass(frozen=True)
-class Applied:
-    """A change with its values."""
-
-    change: Change
-    values: Values
-
-    def __str__(self) -> str:
-        given = [f"{key}={value}" for key, value in self.values.items() if value not in ("", "*")]
-        return ":".join([self.change.name, *([",".join(given)] if given else [])])
-
-    @property
-    def words(self) -> str:
-        """What it does, in words."""
-        selected = [f"{key} {self.values[key]}" for key in SELECTORS if self.values.get(key)]
-        every = {
-            f"of_{key}": "" if value == "*" else f" of {value}"
-            for key, value in self.values.items()
-        }
-        texts = {**self.values, **every, "chosen": ", ".join(selected)}
-        if "share" in texts:
-            texts["share"] = format_share(float(texts["share"]))
-        return self.change.words.format_map(texts)
-
-
-def read_change(text: str) -> Applied:
-    """A change from its text.
-
-    Raises:
-        BadRequest: there is no such change or parameter, or its value is not one.
-    """
-    name, _, rest = text.partition(":")
-    change = CHANGES.get(name)
-    if change is None:
-        raise BadRequest(f"No change is called {name!r}. There are: {', '.join(CHANGES)}.")
-    values = dict(change.defaults)
-    # Names of kernels hold commas, too: only one before a parameter's name ends a value.
-    keys = "|".join(values) or "$^"
-    for part in re.split(rf",(?=(?:{keys})=)", rest) if rest else []:
-        key, equals, value = part.partition("=")
-        if not equals or key not in values:
-            known = ", ".join(values) or "none"
-            raise BadRequest(f"The change {name} has no parameter {key!r}. It has: {known}.")
-        values[key] = value
-    for key in ("factor", "share", "within"):
-        if key in values:
-            _number(name, key, values[key])
-    if set(SELECTORS) & set(values) and not any(values[key] for key in SELECTORS if key in values):
-        raise BadRequest(f"The change {name} needs one of: {', '.join(SELECTORS)}.")
-    if values.get("kind") and values["kind"] not in KINDS:
-        raise BadRequest(f"No kind is called {values['kind']!r}. There are: {', '.join(KINDS)}.")
-    return Applied(change, values)
-
-
-def read_changes(text: str) -> list[Applied]:
-    """Changes from their texts, separated by semicolons.
-
-    Raises:
-        BadRequest: there is no such change, or there are more than ``MOST``.
-    """
-    # Names of functions hold semicolons, too: only one before a change's name ends the one before.
-    names = "|".join(CHANGES)
-    texts = re.split(rf";(?=(?:{names})(?:[:;]|$))", text) if text else []
-    if len(texts) > MOST:
-        raise BadRequest(
-            f"{len(texts)} changes are given, at most {MOST} are simulated together.",
-            "Join some by wildcards.",
-        )
-    return [read_change(each) for each in texts]
-
-
-MOST = 32
-
-
-def _number(name: str, key: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not 0 <= value <= _LARGEST or (key == "share" and not 0 < value <= 1):
-        allowed = "above 0 and at most 1" if key == "share" else f"from 0 to {_LARGEST}"
-        raise BadRequest(f"{key} of the change {name} is {text!r}. Give a number {allowed}.")
-    return value
-
-
-_LARGEST = 1_000
 _BRIEF_CALL = 100_000
 """ns that a blocking call may take with nothing to wait for."""
-SELECTORS = ("kernel", "operator", "module", "line", "name", "kind")
-"""Parameters that say what a change is about."""
 _FACTOR = "How many times as long it takes."
 _GLOB = "with * and ? as wildcards"
 
@@ -196,9 +97,10 @@ def _chosen(scene: Scene, values: Values) -> Choice:
     return chosen
 
 
-@_change(
+@change(
     "scale",
     "Time of {chosen} × {factor}",
+    Stage.SCALE,
     kernel=("", f"Name of device work, {_GLOB}."),
     operator=("", "Name of an operator, with all that it calls and launches."),
     module=("", "Name of a module, with its backward."),
@@ -211,9 +113,10 @@ def _scale(scene: Scene, durations: Durations, values: Values) -> None:
     _chosen(scene, values).scale(durations, float(values["factor"]))
 
 
-@_change(
+@change(
     "peak",
     "Kernels{of_operator} reach {share} of the device's peak",
+    Stage.LIMIT,
     share=("0.7", "Share of what the peaks of computing and memory allow."),
     operator=("*", f"Only those launched by operators of this name, {_GLOB}."),
 )
@@ -227,7 +130,7 @@ def _peak(scene: Scene, durations: Durations, values: Values) -> None:
     durations.work[:] = np.fmin(reached, durations.work)
 
 
-@_change("precision", "Products of float32 run in a 16-bit type on matrix cores")
+@change("precision", "Products of float32 run in a 16-bit type on matrix cores", Stage.SCALE)
 def _precision(scene: Scene, durations: Durations, values: Values) -> None:
     row = scene.graph.work.row
     now, half = (
@@ -241,36 +144,17 @@ def _precision(scene: Scene, durations: Durations, values: Values) -> None:
     durations.work[:] *= np.where(single & (ratio < 1), ratio, 1.0)
 
 
-@_change(
+@change(
     "fuse",
     "Adjacent kernels{of_operator} become one",
+    Stage.JOIN,
     operator=("*", f"Operators whose kernels are fused, {_GLOB}."),
 )
 def _fuse(scene: Scene, durations: Durations, values: Values) -> None:
-    """Of kernels of such operators that follow each other on a stream, one of the length of the longest
-    stays: what is between them is neither written nor read again.
-    """
-    work = scene.graph.work
-    chosen = scene.within(values["operator"], Role.OPERATOR).work
-    chosen &= scene.work_causes == PathCause.KERNEL
-    before = work.previous
-    follows = chosen & (before >= 0) & chosen[before]
-    root = np.arange(len(before))
-    # Each row of kernels is led by its first, found by halving the way there.
-    root[follows] = before[follows]
-    while not np.array_equal(root, root[root]):
-        root = root[root]
-    longest = np.zeros(len(root))
-    np.maximum.at(longest, root, durations.work)
-    durations.work[chosen] = np.where(follows, 0.0, longest)[chosen]
-    durations.lead[follows] = 0
-    spare = np.zeros(scene.trace["spans"].n + 1, np.bool_)
-    spare[work.launch[follows]] = True
-    spare[scene.facts["span_links"]["operator"][work.row[follows]]] = True
-    durations.segment[scene.inside(spare[:-1]).segment] = 0
+    fuse(scene, durations, scene.within(values["operator"], Role.OPERATOR).work)
 
 
-@_change("graph", "All launches of a step are one graph launch")
+@change("graph", "All launches of a step are one graph launch", Stage.REMOVE)
 def _graph(scene: Scene, durations: Durations, values: Values) -> None:
     launching = np.zeros(scene.trace["tracks"].n + 1, np.bool_)
     launch = scene.graph.work.launch
@@ -279,9 +163,10 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
     durations.segment[launching[host.track] & np.isin(host.cause, _HOST)] = 0
 
 
-@_change(
+@change(
     "graphs",
     "Launches less than {within} µs apart are one graph launch",
+    Stage.REMOVE,
     within=("1000", "Longest time between two launches of one graph, µs."),
 )
 def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
@@ -307,9 +192,10 @@ def launching(scene: Scene, within: float) -> dict[int, Intervals]:
     return periods
 
 
-@_change(
+@change(
     "no-sync",
     "Calls{of_name} that wait for the device return at once",
+    Stage.REMOVE,
     name=("*", f"Name of the blocking calls, {_GLOB}."),
 )
 def _no_sync(scene: Scene, durations: Durations, values: Values) -> None:
@@ -341,7 +227,7 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
     return np.asarray(~recorded & (spans["dur"] > _BRIEF_CALL))
 
 
-@_change("dataloader-ready", "The DataLoader has each batch ready")
+@change("dataloader-ready", "The DataLoader has each batch ready", Stage.REMOVE)
 def _dataloader_ready(scene: Scene, durations: Durations, values: Values) -> None:
     """Of a batch that workers made, taking it from them remains where Python frames tell this from waiting."""
     loads = scene.of_cause(PathCause.DATALOADER)
@@ -356,53 +242,52 @@ _WORKERS = "*#_MultiProcessingDataLoaderIter.__next__"
 _WAIT, _LOCK = "*multiprocessing/connection.py(*): wait", "<built-in method acquire of _thread.*"
 
 
-@_change(
+@change(
     "network",
     "Communication × {factor}",
+    Stage.SCALE,
     factor=("0.5", _FACTOR),
 )
 def _network(scene: Scene, durations: Durations, values: Values) -> None:
     scene.of_cause(PathCause.COMMUNICATION).scale(durations, float(values["factor"]))
 
 
-@_change("fuse-chains", "Chains of memory-bound operators run as one kernel each")
+@change("fuse-chains", "Chains of memory-bound operators run as one kernel each", Stage.JOIN)
 def _fuse_chains(scene: Scene, durations: Durations, values: Values) -> None:
-    """Each kernel keeps the share of its time that its remaining bytes are of all."""
-    found = fusions(scene)
-    place = positions_of(scene.graph.work.row, found.row)
-    durations.work[place[place >= 0]] *= found.kept[place >= 0]
+    fuse_chains(scene, durations)
 
 
-@_change("overlap", "Communication runs wholly beside computation")
+@change(
+    "buckets",
+    "Collectives are merged into buckets of {size} MiB",
+    Stage.JOIN,
+    size=("25", "Most that one collective moves, MiB."),
+)
+def _buckets(scene: Scene, durations: Durations, values: Values) -> None:
+    merge(scene, durations, float(values["size"]) * (1 << 20))
+
+
+@change("overlap", "Communication runs wholly beside computation", Stage.HIDE)
 def _overlap(scene: Scene, durations: Durations, values: Values) -> None:
-    """Nothing waits for it, but no step is shorter than its communication."""
-    graph = scene.graph
-    communicates = scene.work_causes == PathCause.COMMUNICATION
-    work = np.flatnonzero(communicates & (graph.step >= 0))
-    work = work[np.argsort(graph.step[work], kind="stable")]
-    steps, begin = np.unique(graph.step[work], return_index=True)
-    for step, own in zip(steps.tolist(), np.split(work, begin[1:]), strict=False):
-        length = union(graph.work.start[own], graph.work.end[own]).length
-        durations.floor[step] = max(durations.floor[step], length)
-    durations.work[communicates] = 0
+    hide(scene, durations)
 
 
-@_change("host", "The host's own work × {factor}", factor=("0.5", _FACTOR))
+@change("host", "The host's own work × {factor}", Stage.SCALE, factor=("0.5", _FACTOR))
 def _host(scene: Scene, durations: Durations, values: Values) -> None:
     durations.segment[np.isin(scene.graph.host.cause, _HOST)] *= float(values["factor"])
 
 
-@_change("no-python", "Python takes no time")
+@change("no-python", "Python takes no time", Stage.REMOVE)
 def _no_python(scene: Scene, durations: Durations, values: Values) -> None:
     scene.of_cause(PathCause.PYTHON).scale(durations, 0)
 
 
-@_change("no-overhead", "The profiler's own work is gone")
+@change("no-overhead", "The profiler's own work is gone", Stage.REMOVE)
 def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
     _without_overhead(scene, durations, of_driver=False)
 
 
-@_change("kernels-loaded", "All kernels are loaded and compiled before")
+@change("kernels-loaded", "All kernels are loaded and compiled before", Stage.REMOVE)
 def _kernels_loaded(scene: Scene, durations: Durations, values: Values) -> None:
     _without_overhead(scene, durations, of_driver=True)
 
@@ -419,9 +304,10 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
     durations.segment[:] = np.maximum(durations.segment - taken, 0)
 
 
-@_change(
+@change(
     "no-stragglers",
     "Ranks{of_rank} take as long as their like",
+    Stage.REMOVE,
     of_run=True,
     rank=("*", "Only this rank takes its ideal time; of a run only."),
 )

@@ -5,8 +5,8 @@
     gpu    {mul  }{neg }{cat  }{mul  }{add   }     one module, thread, stream and step
             w      r w   r w    r w    r r          tensors between them: written and read in vain
 
-A kernel keeps the share of its time that its remaining bytes are of all. A tensor that a backward
-pass may read is still written.
+One kernel remains, and one launch: of each kernel the share of its time that its remaining bytes are of all. A tensor
+that a backward pass may read is still written.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_floats
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -25,7 +25,7 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
 LEAST = 5_000
-"""ns; shorter kernels take as long whatever they move, and keep their time."""
+"""ns; shorter kernels take as long whatever they move."""
 MOST_KERNELS = 1_000_000
 
 
@@ -85,18 +85,34 @@ def fusions(scene: Scene) -> Fusions:
             for call in members:
                 kernels = calls.row[calls.begin[first + call] : calls.end[first + call]]
                 row.append(kernels)
-                long = scene.trace["spans"]["dur"][kernels] >= LEAST
-                kept.append(np.where(long, share[call], 1.0))
+                kept.append(np.full(len(kernels), share[call]))
                 chain.append(np.full(len(kernels), len(names)))
             names.append(tuple(named[key[call]] for call in members))
             saved.append(int(less[list(members)].sum()))
+    rows, chains = _joined(row, np.int64), _joined(chain, np.int64)
     return Fusions(
-        _joined(row, np.int64),
-        _joined(kept, np.float64),
-        _joined(chain, np.int64),
+        rows,
+        _of_one_kernel(scene.trace["spans"]["dur"][rows], _joined(kept, np.float64), chains),
+        chains,
         tuple(names),
         np.array(saved, np.int64),
     )
+
+
+def _of_one_kernel(dur: Ints, share: Array, chain: Ints) -> Array:
+    """What stays of each kernel: of those of at least ``LEAST`` the share of their bytes; the others only begin and end,
+    which one kernel does once, so it lasts no shorter than the longest of them.
+    """
+    long, n = dur >= LEAST, int(chain.max(initial=-1)) + 1
+    kept = np.where(long, share, 0.0)
+    shortest = np.zeros(n)
+    np.maximum.at(shortest, chain[~long], dur[~long].astype(np.float64))
+    missing = np.maximum(shortest - sum_floats(chain, n, kept * dur), 0)
+    row = np.flatnonzero(~long & (dur == shortest[chain]))
+    _, first = np.unique(chain[row], return_index=True)
+    row = row[first]
+    kept[row] = missing[chain[row]] / np.maximum(dur[row], 1)
+    return np.asarray(kept)
 
 
 def _joined(parts: list[Array], dtype: type) -> Array:

@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     measured_durations,
     step_times,
 )
+from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import SLACK, PathCause
@@ -30,7 +31,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 Edit = Callable[[Scene, Durations], None]
 """Writes a change to the durations."""
 SPREAD = (10, 90)
-"""Percentiles of the predicted steps that a prediction's interval spans, before the error of the replay."""
+"""Percentiles of the predicted steps that a prediction's interval spans at least; see ``outcomes.py``."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +58,6 @@ class Prediction:
         measured = float(self.measured.sum())
         return float(self.replayed.sum()) / measured - 1 if measured else 0.0
 
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Least and greatest mean step to expect, ns: how the steps differ, widened by the replay's error."""
-        if not len(self.predicted):
-            return 0.0, 0.0
-        low, high = np.percentile(self.predicted, SPREAD)
-        mean, error = float(self.predicted.mean()), abs(self.error)
-        return min(low, mean) * (1 - error), max(high, mean) * (1 + error)
-
 
 class Simulation:
     """A trace that can be replayed with changes; ``measured``: what lasts how long without any."""
@@ -89,7 +81,7 @@ class Simulation:
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
         durations = Durations(*(array.copy() for array in vars(self.measured).values()))
-        for edit in edits:
+        for edit in in_order(edits):
             edit(self.scene, durations)
         keep_before(self.scene.graph, self.scene.facts, durations, self.measured)
         return durations

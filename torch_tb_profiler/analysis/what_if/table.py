@@ -10,7 +10,9 @@ import numpy as np
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
+from torch_tb_profiler.analysis.what_if.outcomes import reach_of, step_interval
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
+from torch_tb_profiler.analysis.what_if.stages import StagedEdit, in_order
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
@@ -29,7 +31,12 @@ WHAT_IF = DisplaySpec(
         _C("replayed_ns", "mean time", "Replayed", f"Simulated without a change. {_PER_STEP}"),
         _C("replay_error", "share", "Replay error", "By how much the replay misses the wall time."),
         _C("predicted_ns", "mean time", "Predicted", f"Simulated with the change. {_PER_STEP}"),
-        _C("low_ns", "mean time", "Low", "Lower end of the interval."),
+        _C(
+            "low_ns",
+            "mean time",
+            "Low",
+            "Lower end of the interval: what such changes came to, how steps differ, how the replay fits.",
+        ),
         _C("high_ns", "mean time", "High", "Upper end of the interval."),
         _C("saved_ns", "mean time", "Saved", f"Measured less predicted. {_PER_STEP}"),
         _C("saved", "share", "Saved", "Share of the measured time."),
@@ -66,12 +73,16 @@ PREDICTED_STEPS = DisplaySpec(
 
 
 def edits(changes: Sequence[Applied]) -> list[Edit]:
-    """What the changes do."""
+    """What the changes do, in the order in which they are applied, however they are given."""
 
     def edit(applied: Applied) -> Edit:
-        return lambda scene, durations: applied.change.apply(scene, durations, applied.values)
+        return StagedEdit(
+            applied.change.stage,
+            lambda scene, durations: applied.change.apply(scene, durations, applied.values),
+            str(applied),
+        )
 
-    return [edit(applied) for applied in changes]
+    return in_order(edit(applied) for applied in changes)
 
 
 def preset_steps(simulation: Simulation, numbers: Sequence[int]) -> Table:
@@ -178,6 +189,7 @@ def prediction_table(
 
     measured, predicted = (np.array(each(value)) for value in (_measured, _predicted))
     saved = measured - predicted
+    ends = np.array([interval_of(row, changes) for changes, row in rows]).reshape(-1, 2)
     return WHAT_IF.build(
         facts.strings,
         change=[" ".join(map(str, changes)) for changes, _ in rows],
@@ -186,11 +198,17 @@ def prediction_table(
         replayed_ns=np.array(each(lambda row: _mean(row.replayed))),
         replay_error=np.array(each(lambda row: row.error)),
         predicted_ns=predicted,
-        low_ns=np.array(each(lambda row: row.interval[0])),
-        high_ns=np.array(each(lambda row: row.interval[1])),
+        low_ns=ends[:, 0],
+        high_ns=ends[:, 1],
         saved_ns=saved,
         saved=saved / np.maximum(measured, 1),
     )
+
+
+def interval_of(prediction: Prediction, changes: Sequence[Applied]) -> tuple[float, float]:
+    """Least and greatest mean step to expect with some changes, ns."""
+    measured, predicted = _measured(prediction), prediction.predicted
+    return step_interval(measured, predicted, prediction.error, reach_of(changes))
 
 
 def _mean(values: np.ndarray) -> float:
@@ -226,7 +244,7 @@ def prediction_document(
     prediction: Prediction, changes: Sequence[Applied], names: Sequence[str]
 ) -> dict[str, Any]:
     """A prediction of some steps as plain values; ``names``: of the steps."""
-    low, high = prediction.interval
+    low, high = interval_of(prediction, changes)
     lengths = (prediction.measured, prediction.replayed, prediction.predicted)
     keys = ("measured_ns", "replayed_ns", "predicted_ns")
     measured, replayed, predicted = (round(_mean(values)) for values in lengths)

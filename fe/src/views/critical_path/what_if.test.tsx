@@ -147,6 +147,8 @@ describe("the model", () => {
   it.each([
     "no-sync;host:factor=0.25",
     "scale:kernel=f(T) [with T = float; U = int, factor],factor=2;host:factor=0.5",
+    "scale:kernel=*,factor=0.5",
+    "scale:kernel=f\\,factor=1 \\;host:x,factor=0.5;no-sync",
     "nonsense:a=b",
   ])("reads and writes %s", (changes) => {
     expect(changesText(readChanges(changes, catalogue))).toBe(changes);

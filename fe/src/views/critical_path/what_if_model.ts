@@ -11,6 +11,8 @@ export interface Change {
 }
 
 export type Selector = "operator" | "kernel" | "line" | "module" | "kind" | "name";
+/** The change that selects nothing by default. */
+const SELECTS = "scale";
 export const SELECTOR_OPTIONS: readonly { value: Selector; label: string }[] = [
   { value: "operator", label: "operator" },
   { value: "kernel", label: "kernel" },
@@ -22,17 +24,21 @@ export const SELECTOR_OPTIONS: readonly { value: Selector; label: string }[] = [
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
+/** Before a separator an odd number of backslashes makes it part of a name. */
+const UNESCAPED = "(?<=(?<!\\\\)(?:\\\\\\\\)*)";
+
 /** The changes of a text; one that is not in the catalogue stays as it is, for the server to refuse. */
 export function readChanges(text: string, catalogue: readonly DeclaredChange[]): Change[] {
   if (!text) return [];
   const names = catalogue.map(({ name }) => escaped(name)).join("|");
   // Names of functions hold semicolons and commas, too: only one before a known name ends what is before.
-  return text.split(new RegExp(`;(?=(?:${names})(?:[:;]|$))`)).map((each) => {
+  return text.split(new RegExp(`${UNESCAPED};(?=(?:${names})(?:[:;]|$))`)).map((each) => {
     const cut = each.indexOf(":");
     const declared = catalogue.find(({ name }) => name === (cut < 0 ? each : each.slice(0, cut)));
     if (!declared) return { name: each, values: {} };
     const keys = declared.parameters.map(({ name }) => escaped(name)).join("|");
-    const parts = cut < 0 ? [] : each.slice(cut + 1).split(new RegExp(`,(?=(?:${keys})=)`));
+    const parts =
+      cut < 0 ? [] : each.slice(cut + 1).split(new RegExp(`${UNESCAPED},(?=(?:${keys})=)`));
     const given = parts.map((part) => {
       const equals = part.indexOf("=");
       return [part.slice(0, equals), part.slice(equals + 1)];
@@ -47,7 +53,10 @@ export const defaultsOf = ({ parameters }: DeclaredChange): Change["values"] =>
   Object.fromEntries(parameters.map(({ name, default: value }) => [name, value]));
 
 export function changeText({ name, values }: Change): string {
-  const given = Object.entries(values).filter(([, value]) => value !== "" && value !== "*");
+  // Where nothing is chosen by default, "*" chooses everything.
+  const given = Object.entries(values).filter(
+    ([, value]) => value !== "" && (value !== "*" || name === SELECTS),
+  );
   const rest = given.map(([key, value]) => `${key}=${value}`).join(",");
   return rest ? `${name}:${rest}` : name;
 }

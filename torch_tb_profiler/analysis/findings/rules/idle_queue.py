@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.device import Begin
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import Gaps
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Mask
 
 SHORT_PAUSE = 20_000
@@ -36,12 +37,21 @@ def _claim(case: Case) -> Candidate | None:
             "gaps": len(gaps.start) / len(case.steps),
             "median_gap": float(np.median(gaps.end - gaps.start)),
         },
-        edit=_without_pauses,
+        edit=_without(gaps),
     )
 
 
-def _without_pauses(scene: Scene, durations: Durations) -> None:
-    durations.lead[scene.graph.work.begin == Begin.STREAM] = 0
+def _without(gaps: Gaps) -> Edit:
+    """No work pauses by more than the gap before it that was found."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        place = positions_of(scene.graph.work.row, gaps.next)
+        length = (gaps.end - gaps.start)[place >= 0]
+        place = place[place >= 0]
+        lead = durations.lead[place]
+        durations.lead[place] = np.minimum(lead, np.maximum(lead - length, 0))
+
+    return edit
 
 
 RULE = Rule(

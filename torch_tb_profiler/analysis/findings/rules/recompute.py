@@ -3,7 +3,8 @@ activation checkpointing. On a host alone, their host time.
 
 Evidence: operators with a sequence number and no forward thread under
 ``autograd::engine::evaluate_function`` or the frame of a checkpoint's hook.
-Change: they take no time on host and device. Certain.
+Change: they take no time on host and device, nor do the hooks and the Python between them: of such a node the time
+until the last of them ends, such a frame whole, and the own time of all frames of ``torch/utils/checkpoint.py``. Certain.
 """
 
 from __future__ import annotations
@@ -14,13 +15,24 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.edits import (
+    host_skips,
+    rows_mask,
+    thread_time_gone,
+    together,
+    work_takes,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 _BACKWARD = re.compile(
     r"autograd::engine::evaluate_function: |torch/utils/checkpoint\.py\(\d+\): unpack_hook$"
 )
+_CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -32,7 +44,8 @@ def _claim(case: Case) -> Candidate | None:
     backward = np.zeros(spans.n, np.bool_)
     backward[calls[case.named(calls, _BACKWARD.match)]] = True
     parent = links["parent"].astype(np.int64)
-    again = again[climb(parent, parent[again], backward) >= 0] if backward.any() else again[:0]
+    home = climb(parent, parent[again], backward) if backward.any() else again[:0]
+    again, home = again[: len(home)][home >= 0], home[home >= 0]
     if not len(again):
         return None
     wanted = np.zeros(spans.n, np.bool_)
@@ -40,10 +53,25 @@ def _claim(case: Case) -> Candidate | None:
     row = case.work.row
     operator = links["operator"][row].astype(np.int64)
     row = row[climb(parent, operator, wanted) >= 0] if len(row) else again
-    edit = (
-        together(host_skips(again), work_takes(row, 0)) if len(case.work.row) else host_skips(row)
-    )
+    edit = together(host_skips(again), work_takes(row, 0), _hooks(case, again, home))
     return Candidate(row, *case.times(row), {"events": case.per_step(row)}, edit=edit)
+
+
+def _hooks(case: Case, again: Ints, home: Ints) -> Edit:
+    """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
+    spans = case.trace["spans"]
+    start, end = case.times(home)
+    in_hook = spans["role"][home] == Role.PYTHON
+    end = np.where(in_hook, end, case.times(again)[1])
+    frames = np.flatnonzero(spans["role"] == Role.PYTHON)
+    own = rows_mask(case.scene, frames[case.named(frames, _CHECKPOINT.match)])
+    stretches = thread_time_gone(spans["track"][home], start, end)
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        stretches(scene, durations)
+        durations.segment[np.append(own, False)[scene.graph.host.span]] = 0
+
+    return edit
 
 
 RULE = Rule(
@@ -60,5 +88,6 @@ RULE = Rule(
     {the_step}{where}""",
     without="Without recomputation",
     links=(links.CHECKPOINT,),
+    reach=Reach(0.65, 1.5),
     numbers={"events": ("Events computed again", "count")},
 )

@@ -23,6 +23,7 @@ import numpy as np
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.diff.rank_test import compare_steps
+from torch_tb_profiler.analysis.diff.side import compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api.measured import scalar_rows
@@ -235,6 +236,7 @@ def _figure(table: DisplayTable, column: str) -> float | None:
 
 def _worker(trace: TraceContext) -> dict[str, Any]:
     table = scalars_of(trace)
+    side = compared_side(trace.facts, trace.insight, trace.selection())
     rows = operator_rows(trace.facts, trace.selection(), "name")
     device = rows["device_self_ns"]
     time = device if (device > 0).any() else rows["host_self_ns"]
@@ -243,7 +245,7 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     selected = max(len(trace.selection().steps), 1)
     return {
         "worker": trace.opened.worker.name,
-        "step_ns": [int(value) for value in table["wall_ns"]],
+        "step_ns": [int(value) for value in side.walls],
         **{key: _figure(table, key) for key in FIGURES},
         "operators": {
             str(names[row]): round(float(time[row]) / selected)

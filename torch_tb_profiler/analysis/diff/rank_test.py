@@ -6,7 +6,8 @@ of all n·m ratios (J. L. Hodges, E. L. Lehmann, "Estimates of location based on
 Statist. 34, 1963). Its interval lies between two of these ratios and inverts the exact test of H. B.
 Mann and D. R. Whitney ("On a test of whether one of two random variables is stochastically larger than
 the other", Ann. Math. Statist. 18, 1947) at ``LEVEL``: it leaves out 0 where the test rejects equality.
-Only the order of ratios counts, so that no noisy step inflates it.
+Only the order of ratios counts, so that no noisy step inflates it. An interval that does not leave out
+0 is widened to hold the change of the mean: where a few steps became much longer, nothing is unchanged.
 
 ::
 
@@ -139,9 +140,12 @@ def _by_ranks(a: Sample, b: Sample) -> Test:
         rank = 1
     at = round((rank - 0.5) / (n * m) * len(ratios) - 0.5)
     low, high = (float(ratios[at]), float(ratios[-1 - at])) if rank else (-math.inf, math.inf)
+    delta = b.mean - a.mean
+    if low <= 0 <= high:
+        # Ranks do not see that a few steps became much longer; the mean does.
+        low, high = min(low, delta / max(a.mean, 1.0)), max(high, delta / max(a.mean, 1.0))
     half = (high - low) / 2 if rank else float(ratios[-1] - ratios[0]) / 2
-    needed = _needed(share, half, n, m)
-    return Test(b.mean - a.mean, share, low, high, _p(u, n, m, widened), needed)
+    return Test(delta, share, low, high, _p(u, n, m, widened), _needed(share, half, n, m))
 
 
 def _spaced(ordered: Floats) -> Floats:

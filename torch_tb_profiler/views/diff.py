@@ -16,7 +16,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views import diff_wire as wire
-from torch_tb_profiler.views.diff_causes import because
+from torch_tb_profiler.views.diff_causes import because, causes_of
 from torch_tb_profiler.views.diff_notes import notes
 from torch_tb_profiler.views.diff_verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -62,6 +62,7 @@ def diff_payload(
         b=_side(both.b, b),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
+        causes=causes_of(judgement, columns),
         changes=columns,
         wholes=[_whole(key, table, most_rows) for key, table in tables],
         tree=wire_columns(tree_table(both.tree, has_device)) if tree else NO_TREE,

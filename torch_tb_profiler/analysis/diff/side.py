@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
+from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
@@ -67,11 +68,12 @@ class Side:
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
+        shapes = shapes_of(self.facts, self.steps)
         if len(self.steps) != 1:
-            return Sample(self.walls)
+            return Sample(self.walls, shapes=shapes)
         every = Selection(np.arange(self.facts["steps"].n), True)
         usual = compared_side(self.facts, self.insight, every)
-        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]])
+        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]], shapes)
 
     @property
     def mean(self) -> float:

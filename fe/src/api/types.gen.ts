@@ -1392,7 +1392,7 @@ export interface DeviceSummary {
 
 /** A sentence about figures; `key` says what it is about. */
 export interface Sentence {
-  key: "busy" | "loss" | "odd" | "time";
+  key: "busy" | "kinds" | "loss" | "odd" | "time";
   text: string;
   tone: "attention" | "good" | "plain";
 }
@@ -1690,6 +1690,7 @@ export interface StepsTable {
   dataloader_ns: (number | null)[];
   cpu_exec_ns: (number | null)[];
   other_ns: (number | null)[];
+  kind: string[];
   cold: boolean[];
   odd: boolean[];
   cut: boolean[];

@@ -148,9 +148,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     tables: dict[str, Table] = (
         {
             "steps": _steps(windows, kinds, breakdown.result()),
-            "step_kinds": fact_schema.STEP_KINDS.build(
-                what=kinds.what, period=kinds.period, growth=kinds.growth
-            ),
+            "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
             "iterations": iterated,
             "devices": devices,
             "device_steps": device_steps,

@@ -56,6 +56,11 @@ class StepKinds:
     period: Ints
     growth: Floats
 
+    @property
+    def columns(self) -> dict[str, Array]:
+        """Those of ``STEP_KINDS``."""
+        return {"what": self.what, "period": self.period, "growth": self.growth}
+
 
 def whole_kind(steps: int) -> StepKinds:
     """Of a recording that marks no steps: it counts as one, which is the usual."""
@@ -192,9 +197,10 @@ def _is_cold(work: StepWork, rows: Ints, content: Ints, proven: bool) -> bool:
         return bool(setup[others].max() < setup[first] / 2)
     if proven:
         return False
-    alike = others[content[others] == content[first]]
-    # Nearer to the first than to the usual ones.
-    if (work.wall[alike] > np.sqrt(work.wall[first] * typical)).any():
+    alike = np.append(first, others[content[others] == content[first]])
+    mode = modes(work.wall[alike])
+    recurs = mode[0] > 0 and (mode[1:] == mode[0]).any()
+    if recurs or (work.wall[alike[1:]] * COLD_FACTOR >= work.wall[first]).any():
         return False
     return work.does_all_of(first, usual) and work.known_excess(first, usual) < excess / 2
 

@@ -14,6 +14,7 @@ from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
+GROWING = "growing"
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -43,8 +44,18 @@ def kind_names(facts: Facts) -> tuple[str, ...]:
         if phase[row] >= 0:
             said = PHASES[int(phase[row])]
             word = said if what == StepKind.USUAL else f"{said}, {word}"
-        names.append(f"{word}, growing" if table["growth"][row] > 0 else word)
+        names.append(f"{word}, {GROWING}" if table["growth"][row] > 0 else word)
     return tuple(names)
+
+
+def step_kind_names(facts: Facts) -> list[str]:
+    """What the kind of each step is called; empty for steps that were cut off, and where steps are of one kind alone that
+    does not grow.
+    """
+    names = [*kind_names(facts), ""]
+    if len(names) == 2 and not facts["step_kinds"]["growth"].any():
+        names[0] = ""
+    return [names[row] for row in facts["steps"]["kind"].tolist()]
 
 
 def _letter(number: int) -> str:

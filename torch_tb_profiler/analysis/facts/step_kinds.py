@@ -197,10 +197,8 @@ def _is_cold(work: StepWork, rows: Ints, content: Ints, proven: bool) -> bool:
         return bool(setup[others].max() < setup[first] / 2)
     if proven:
         return False
-    alike = np.append(first, others[content[others] == content[first]])
-    mode = modes(work.wall[alike])
-    recurs = mode[0] > 0 and (mode[1:] == mode[0]).any()
-    if recurs or (work.wall[alike[1:]] * COLD_FACTOR >= work.wall[first]).any():
+    alike = others[content[others] == content[first]]
+    if (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any():
         return False
     return work.does_all_of(first, usual) and work.known_excess(first, usual) < excess / 2
 

@@ -22,7 +22,15 @@ import {
   type StackedBar,
 } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
-import { CATEGORY_LABELS, categoryShares, kindOf, occurring, MARKS, stepLabel, stepMarks } from "./model";
+import {
+  CATEGORY_LABELS,
+  categoryShares,
+  kindOf,
+  occurring,
+  MARKS,
+  stepLabel,
+  stepMarks,
+} from "./model";
 
 interface HeadlineProps {
   payload: OverviewPayload;

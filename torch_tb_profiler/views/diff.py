@@ -8,7 +8,8 @@ from typing import Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
-from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.diff.kinds import compared_sides
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -45,7 +46,7 @@ def compared(
     a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
 ) -> Comparison:
     """B compared with A, each with its chosen steps."""
-    return compare(compared_side(*a), compared_side(*b))
+    return compare(*compared_sides(a, b))
 
 
 def diff_payload(

@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.work_size import LIKE_SHAPES, like_shapes
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.views.diff_verdict import verdict
 
 _OPTIONS = {
     "with_stack": "call stacks",
@@ -32,6 +33,7 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
         *_shapes(comparison),
         *_devices(a.facts, b.facts),
         *_sources(a.facts, b.facts),
+        *_kinds(comparison),
         *_left_out("A", a),
         *_left_out("B", b),
         *_settings(a.facts, b.facts, header_a, header_b),
@@ -64,18 +66,32 @@ def _sources(a: Facts, b: Facts) -> Iterator[str]:
         yield "Neither recording has steps: they are compared as a whole, whatever they hold."
 
 
+def _kinds(comparison: Comparison) -> Iterator[str]:
+    """What other kinds of steps say; one that only one recording has is no change of a step."""
+    for kind in verdict(comparison).kinds:
+        yield f'Steps "{kind.name}", compared for themselves: {kind.sentence}'
+    for one in comparison.kinds:
+        if one.test is None:
+            side, at = ("A", 0) if one.counts[0] else ("B", 1)
+            yield (
+                f'Steps "{one.name}" are only in {side}: {format_count(one.counts[at])}, mean'
+                f" {format_ns(one.means[at])}; they are not compared."
+            )
+
+
 def _left_out(name: str, side: Side) -> Iterator[str]:
     parts = [
         f"{n} {word}"
         for n, word in (
             (side.cold, "cold"),
             (side.odd, "odd"),
+            (side.other, "of other kinds"),
             (side.cut, "cut off by the end of the recording"),
         )
         if n
     ]
     if parts:
-        total = side.cold + side.odd + side.cut
+        total = side.cold + side.odd + side.other + side.cut
         yield (
             f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."

@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import math
 
+import msgspec
+
 from torch_tb_profiler.analysis.diff.compare import Comparison
+from torch_tb_profiler.analysis.diff.kinds import OtherKind
 from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Test
 from torch_tb_profiler.analysis.diff.significance import LEVEL
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -18,7 +21,7 @@ from torch_tb_profiler.units import (
     format_number,
     format_share,
 )
-from torch_tb_profiler.views.diff_wire import Verdict, Work
+from torch_tb_profiler.views.diff_wire import KindVerdict, Verdict, Work
 
 _MOST_NEEDED = 10_000
 """Steps that anybody would record."""
@@ -27,11 +30,24 @@ _MOST_NEEDED = 10_000
 def verdict(comparison: Comparison) -> Verdict:
     """The verdict on a comparison."""
     whole = all(is_whole(side.facts) for side in (comparison.a, comparison.b))
-    return judged(
+    said = judged(
         comparison.test,
         (comparison.a.mean, comparison.b.mean),
         (len(comparison.a.steps), len(comparison.b.steps)),
         whole,
+    )
+    both = [kind for kind in comparison.kinds if kind.test is not None]
+    kinds = [_of_kind(kind, judged(kind.test, kind.means, kind.counts), len(both)) for kind in both]
+    return msgspec.structs.replace(said, kinds=kinds)
+
+
+def _of_kind(kind: OtherKind, said: Verdict, kinds: int) -> KindVerdict:
+    unsure = said.changed and kinds > 1 and (said.p is None or said.p * kinds > LEVEL)
+    return KindVerdict(
+        name=kind.name,
+        sentence=said.sentence,
+        share=said.share,
+        changed=None if unsure else said.changed,
     )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
+
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
@@ -62,6 +64,17 @@ class Cause(Wire, frozen=True, kw_only=True):
     share: float
 
 
+class KindVerdict(Wire, frozen=True, kw_only=True):
+    """Steps of another kind that both recordings have: ``changed`` is true only if p is small enough for
+    so many kinds; other fields as in ``Verdict``.
+    """
+
+    name: str
+    sentence: str
+    share: float | None
+    changed: bool | None
+
+
 class Verdict(Wire, frozen=True, kw_only=True):
     """Whether the step became faster. ``changed``: true; false: it is shown that it did not, within the
     margin that ``test`` names; null: neither can be told, and ``needed`` steps of each side would tell.
@@ -70,7 +83,8 @@ class Verdict(Wire, frozen=True, kw_only=True):
     ``low`` to ``high``: its interval at 99 % (null: too few steps for one). ``delta_ns``: of the mean
     steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value (null: of
     several workers). ``work``: where B does more or less work in a step; then all of these are of as
-    much of B as a step of A does (null: the same work, or unknown). ``sentence``: the first line of the page. ``because``: what made most of the
+    much of B as a step of A does (null: the same work, or unknown). ``kinds``: steps of other kinds, each
+    compared for itself. ``sentence``: the first line of the page. ``because``: what made most of the
     change; may be empty.
     """
 
@@ -85,6 +99,7 @@ class Verdict(Wire, frozen=True, kw_only=True):
     test: str = ""
     p: float | None = None
     work: Work | None = None
+    kinds: list[KindVerdict] = msgspec.field(default_factory=list)
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):

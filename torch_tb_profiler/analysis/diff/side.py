@@ -12,15 +12,12 @@ from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.diff.work_size import shapes_of
-from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-
-MOST_ODD = 1 / 3
-"""Odd steps are left out unless more than this share is odd: then they belong to the program."""
 
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
@@ -49,7 +46,7 @@ class Cells:
 @dataclass(frozen=True)
 class Side:
     """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
-    ``odd``: steps left out.
+    ``odd``, ``other`` (of other kinds): steps left out.
     """
 
     facts: Facts
@@ -58,6 +55,7 @@ class Side:
     cold: int
     cut: int
     odd: int
+    other: int = 0
 
     @property
     def walls(self) -> Floats:
@@ -131,21 +129,43 @@ class Side:
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The chosen steps without cut, cold and odd ones; each kind stays if nothing else was chosen."""
+    """The usual ones of the chosen steps, or the commonest kind; without cut, cold and odd ones; each
+    stays if nothing else was chosen.
+    """
+    whole = complete(facts, selection)
+    kind = facts["steps"]["kind"][whole]
+    counted = kind[(kind >= 0) & ~np.isin(kind, cold_kinds(facts))]
+    usual = np.flatnonzero(facts["step_kinds"]["what"] == StepKind.USUAL)
+    if len(counted) and not np.isin(counted, usual).any():
+        usual = np.array([np.bincount(counted).argmax()])
+    return side_of_kind(facts, insight, selection, whole[np.isin(kind, usual)])
+
+
+def cold_kinds(facts: Facts) -> Ints:
+    """Rows of ``step_kinds`` that are cold."""
+    return np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD)
+
+
+def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:
+    """The chosen steps of one kind, ``own``, without an odd one if it is the only one: more of them recur.
+    All complete ones where ``own`` is empty.
+    """
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
-    warm = whole[(flags[whole] & StepFlag.COLD) == 0]
-    warm = warm if len(warm) else whole
-    usual = warm[(flags[warm] & StepFlag.ODD) == 0]
-    if len(usual) < (1 - MOST_ODD) * len(warm):
-        usual = warm
+    own = own if len(own) else whole
+    usual = own[(flags[own] & StepFlag.ODD) == 0]
+    if len(own) - len(usual) != 1 or not len(usual):
+        usual = own
+    left = np.setdiff1d(whole, own)
+    cold = int(((flags[left] & StepFlag.COLD) != 0).sum())
     return Side(
         facts,
         insight,
         usual,
-        len(whole) - len(warm),
+        cold,
         len(selection.steps) - len(whole),
-        len(warm) - len(usual),
+        len(own) - len(usual),
+        len(left) - cold,
     )
 
 

@@ -201,7 +201,15 @@ export interface Cause {
   share: number;
 }
 
-/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `work`: where B does more or less work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Steps of another kind that both recordings have: `changed` is true only if p is small enough for so many kinds; other fields as in `Verdict`. */
+export interface KindVerdict {
+  name: string;
+  sentence: string;
+  share: number | null;
+  changed: boolean | null;
+}
+
+/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `work`: where B does more or less work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown). `kinds`: steps of other kinds, each compared for itself. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -214,6 +222,7 @@ export interface Verdict {
   test: string;
   p: number | null;
   work: Work | null;
+  kinds: KindVerdict[];
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */

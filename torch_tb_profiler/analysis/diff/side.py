@@ -19,6 +19,9 @@ from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
+MOST_ODD = 1 / 3
+"""Odd steps are left out unless more than this share of a kind is odd: then they belong to the program."""
+
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
 
@@ -147,14 +150,12 @@ def cold_kinds(facts: Facts) -> Ints:
 
 
 def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:
-    """The chosen steps of one kind, ``own``, without an odd one if it is the only one: more of them recur.
-    All complete ones where ``own`` is empty.
-    """
+    """The chosen steps of one kind, ``own``, without odd ones; all complete ones where that is empty."""
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
     own = own if len(own) else whole
     usual = own[(flags[own] & StepFlag.ODD) == 0]
-    if len(own) - len(usual) != 1 or not len(usual):
+    if len(usual) < (1 - MOST_ODD) * len(own):
         usual = own
     left = np.setdiff1d(whole, own)
     cold = int(((flags[left] & StepFlag.COLD) != 0).sum())

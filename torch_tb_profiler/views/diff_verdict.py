@@ -36,8 +36,10 @@ def verdict(comparison: Comparison) -> Verdict:
         (len(comparison.a.steps), len(comparison.b.steps)),
         whole,
     )
-    both = [kind for kind in comparison.kinds if kind.test is not None]
-    kinds = [_of_kind(kind, judged(kind.test, kind.means, kind.counts), len(both)) for kind in both]
+    both = [(kind, kind.test) for kind in comparison.kinds if kind.test is not None]
+    kinds = [
+        _of_kind(kind, judged(test, kind.means, kind.counts), len(both)) for kind, test in both
+    ]
     return msgspec.structs.replace(said, kinds=kinds)
 
 

@@ -19,12 +19,15 @@ FAST, SLOW = 8, 16
 """Widths of a step in a drawing, in its units of time."""
 
 
-def recording(folder: Path, name: str, width: int, steps: int = 8) -> Path:
-    """Equal steps of one operator, each a little longer or shorter than the one before."""
+def recording(folder: Path, name: str, width: int, steps: int = 8, odd: int = -1) -> Path:
+    """Equal steps of one operator, each a little longer or shorter than the one before; ``odd`` is ten
+    times as long.
+    """
+    widths = [width * (10 if n == odd else 1) + n % 2 for n in range(steps)]
     drawn = "main " + "".join(
-        f"[ProfilerStep#{n}{' ' * (width + 6 + n % 2)}]" for n in range(steps)
+        f"[ProfilerStep#{n}{' ' * (wide + 6)}]" for n, wide in enumerate(widths)
     )
-    inner = "main " + "".join(f"[aten::mm{' ' * (width + 8 + n % 2)}]" for n in range(steps))
+    inner = "main " + "".join(f"[aten::mm{' ' * (wide + 8)}]" for wide in widths)
     path = folder / name / "worker0.pt.trace.json"
     path.parent.mkdir()
     path.write_text(text_of(events(f"{drawn}\n{inner}\n")))
@@ -64,6 +67,20 @@ def test_a_slower_recording_is_told_from_its_baseline(
         {"step time": "passed"},
         {"step time": "failure"},
     )
+
+
+@pytest.mark.parametrize(("other", "odd"), [(FAST, -1), (FAST, 5), (5 * SLOW, 5)])
+def test_a_baseline_and_diff_say_the_same(
+    folder: Path, other: int, odd: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recording(folder, "other", other, odd=odd)
+    assert main(["baseline", "save", "main", "fast"]) == 0
+    assert main(["baseline", "compare", "main", "other", "--json"]) == 0
+    (beside,) = json.loads(capsys.readouterr().out)["workers"]
+    assert main(["diff", "fast", "other", "--format", "json"]) == 0
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    keys = ("sentence", "delta_ns", "share", "changed", "low", "high", "needed")
+    assert [beside[key] for key in keys] == [verdict[key] for key in keys]
 
 
 def test_what_is_no_baseline_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

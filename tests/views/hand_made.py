@@ -37,6 +37,7 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
     texts = StringBuilder()
     tables = {spec.name: spec.empty() for spec in fact_schema.FACT_TABLES}
     tables["steps"] = _steps(texts)
+    tables["step_kinds"] = fact_schema.STEP_KINDS.build(what=[0, 4], period=[-1, -1], growth=[0, 0])
     frames = texts.intern_all(
         ["train.py(1): main", "model.py(7): forward", "model.py(9): backward"]
     )
@@ -98,6 +99,7 @@ def _steps(texts: StringBuilder) -> Table:
         other=np.array([50, 30, 150]) * US,
         launched=[3, 2, 2],
         flags=[COLD, 0, ODD],
+        kind=[1, 0, 0],
     )
 
 

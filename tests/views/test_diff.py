@@ -191,8 +191,8 @@ def test_other_shapes_are_said() -> None:
     one, other = (listed(steps + line.format(10, n) + "\n" + line.format(110, n)) for n in (2, 8))
     assert not [note for note in payload(compare(one, one)).notes if "shapes" in note]
     assert (
-        "Input shapes differ: B has only 0 % of the calls of A with the same name and shapes."
-        in payload(compare(one, other)).notes
+        "Input shapes differ: only 0 % of the time of A in operators that both have is in calls whose"
+        " shapes B has too. The work may be of another size." in payload(compare(one, other)).notes
     )
 
 
@@ -218,7 +218,8 @@ HOSTILE = [
         (
             "slower_kernel",
             (
-                r"Mostly Kernel \+4\d\d µs; operator aten::gelu \+4\d\d µs; module Net › Block ›"
+                r"Mostly Kernel \+4\d\d µs \(vectorized_elementwise_kernel<GeluCUDAKernelImpl> \+4\d\d µs\); "
+                r"operator aten::gelu \+4\d\d µs; module Net › Block ›"
                 r" GELU \+4\d\d µs\."
             ),
         ),
@@ -226,8 +227,8 @@ HOSTILE = [
         (
             "extra_copy",
             (
-                r"Mostly Memcpy \+9\d\d µs; operator aten::copy_ \(new\) \+9\d\d µs; module Net"
-                r" \+9\d\d µs\."
+                r"Mostly Memcpy \+9\d\d µs \(Memcpy HtoD \(Pageable -> Device\)\); operator aten::copy_"
+                r" \(new\) \+[89]\d\d µs; module Net \+[89]\d\d µs\."
             ),
         ),
         (
@@ -246,7 +247,7 @@ def test_what_made_most_of_the_change_is_said(name: str, pattern: str) -> None:
 def test_what_made_it_faster_is_said_too() -> None:
     found = payload(compare(drawn("extra_copy", seed=1), drawn(NO_CHANGE))).verdict
     assert found.because.startswith("Mostly Memcpy −9")
-    assert "aten::copy_ (gone) −9" in found.because
+    assert "aten::copy_ (gone) −8" in found.because
 
 
 @pytest.mark.parametrize("name", HOSTILE)

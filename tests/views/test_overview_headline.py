@@ -41,6 +41,7 @@ def step(index: int, **over: Any) -> dict[str, Any]:
         "odd": False,
         "odd_reason": "",
         "selected": True,
+        "kind": "",
         "cold": False,
         "cut": False,
         "steps": 1,

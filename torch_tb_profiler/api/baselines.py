@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.diff.rank_test import compare_steps
+from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api.measured import scalar_rows
@@ -40,6 +41,9 @@ FORMAT = 1
 MOST_BYTES = 16 << 20
 MOST_BUDGET_BYTES = 64 << 10
 MOST_OPERATORS = 200
+MOST_SHAPES = 100
+LONGEST_SHAPES = 4096
+"""Characters of the shapes of one call; a compiled graph has thousands of inputs."""
 FIGURES = {
     "device_share": ("Device active", "share"),
     "exposed_ns": ("Exposed communication", "ns"),
@@ -235,6 +239,7 @@ def _figure(table: DisplayTable, column: str) -> float | None:
 
 def _worker(trace: TraceContext) -> dict[str, Any]:
     table = scalars_of(trace)
+    side = compared_side(trace.facts, trace.insight, trace.selection())
     rows = operator_rows(trace.facts, trace.selection(), "name")
     device = rows["device_self_ns"]
     time = device if (device > 0).any() else rows["host_self_ns"]
@@ -243,7 +248,8 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     selected = max(len(trace.selection().steps), 1)
     return {
         "worker": trace.opened.worker.name,
-        "step_ns": [int(value) for value in table["wall_ns"]],
+        "step_ns": [int(value) for value in side.walls],
+        "shapes": _shapes(side),
         **{key: _figure(table, key) for key in FIGURES},
         "operators": {
             str(names[row]): round(float(time[row]) / selected)
@@ -253,10 +259,23 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     }
 
 
+def _shapes(side: Side) -> list[list[Any]]:
+    """The input shapes that take most time: operator, shapes, ns per step."""
+    shapes = side.sample.shapes
+    largest = sorted(shapes, key=lambda key: -shapes[key])[:MOST_SHAPES]
+    return [[*key, round(shapes[key])] for key in largest if len(key[1]) <= LONGEST_SHAPES]
+
+
 def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:
-    a, b = (np.array(side["step_ns"], np.float64) for side in (before, now))
-    means = tuple(float(side.mean()) if len(side) else 0.0 for side in (a, b))
-    verdict = judged(compare_steps(a, b), (means[0], means[1]), (len(a), len(b)))
+    a, b = (
+        Sample(
+            np.array(side["step_ns"], np.float64),
+            shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
+        )
+        for side in (before, now)
+    )
+    means = tuple(side.mean if side.steps else 0.0 for side in (a, b))
+    verdict = judged(compare_samples([(a, b)]), (means[0], means[1]), (a.steps, b.steps))
     times = [side["operators"] for side in (before, now)]
     names = dict.fromkeys([*times[0], *times[1]])
     rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
@@ -277,10 +296,21 @@ def _is_baseline(told: object) -> bool:
         isinstance(worker, dict)
         and isinstance(worker.get("worker"), str)
         and _numbers(worker.get("step_ns"))
+        and _are_shapes(worker.get("shapes", []))
         and isinstance(worker.get("operators"), dict)
         and _numbers(list(worker["operators"].values()))
         and all(key in worker and _numbers([worker[key] or 0]) for key in FIGURES)
         for worker in workers
+    )
+
+
+def _are_shapes(values: object) -> bool:
+    return isinstance(values, list) and all(
+        isinstance(row, list)
+        and len(row) == 3
+        and all(isinstance(text, str) for text in row[:2])
+        and _numbers(row[2:])
+        for row in values
     )
 
 

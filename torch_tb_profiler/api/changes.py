@@ -25,7 +25,8 @@ Key = Callable[[Opened], Hashable]
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     """See ``analysis.diff.table.DIFF``.
 
-    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``changed``
+    ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``causes``
+    (what, category and ns of each part of the change; they add up to ``delta_ns``), ``changed``
     (None: cannot be told), ``share`` of the step with its interval ``low`` to ``high``, ``p`` of the
     test, ``delta_ns`` of the mean step, ``notes`` on what weakens the comparison.
     """
@@ -36,6 +37,7 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     made.attrs |= {
         "verdict": said.sentence,
         "because": said.because,
+        "causes": [(cause.what, cause.category, cause.delta_ns) for cause in payload.causes],
         "changed": said.changed,
         "share": said.share,
         "low": said.low,

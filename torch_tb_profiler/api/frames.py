@@ -26,7 +26,7 @@ from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profil
 from torch_tb_profiler.api.memory_frames import Make, MemoryFrames, one_of
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
-from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.api.trace_context import Steps, TraceContext, job_contexts
 from torch_tb_profiler.api.trace_part import save_chrome_trace
 from torch_tb_profiler.api.waiting import (
     FleetPlace,
@@ -473,11 +473,10 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def in_steps(
         self, first: int | None = None, last: int | None = None, *, skip_cold: bool = False
     ) -> RunFrames:
-        """The traces limited to some steps; see ``TraceFrames.in_steps``."""
-        return RunFrames(
-            [trace.in_steps(first, last, skip_cold=skip_cold) for trace in self._traces],
-            self.unreadable,
-        )
+        """The traces limited to some steps; see ``TraceFrames.in_steps``. Cold is what is cold for the ranks of a job together."""
+        told = job_contexts([trace.context for trace in self._traces])
+        chosen = [TraceFrames(one).in_steps(first, last, skip_cold=skip_cold) for one in told]
+        return RunFrames(chosen, self.unreadable)
 
     def diff(self, other: RunFrames) -> DataFrame:
         """What changed from this run to another, for workers of the same name or rank.

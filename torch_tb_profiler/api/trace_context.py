@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from operator import index
 
+from torch_tb_profiler.analysis.distributed.cold_steps import agreed_cold
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -20,12 +23,15 @@ Steps = int | tuple[int, int] | None
 
 @dataclass(frozen=True)
 class TraceContext:
-    """``steps`` and ``skip_cold`` select what figures are made from."""
+    """``steps`` and ``skip_cold`` select what figures are made from. ``cold``: which steps are cold in the job of the trace,
+    where its ranks were asked.
+    """
 
     opened: Opened
     settings: Settings
     steps: Steps = None
     skip_cold: bool = False
+    cold: Mask | None = None
 
     @property
     def trace(self) -> Trace:
@@ -57,7 +63,22 @@ class TraceContext:
             IndexError: there is no such step.
         """
         first, last = bounds(self.steps if steps is None else steps)
-        return select(self.facts, first, last, self.skip_cold)
+        return select(self.facts, first, last, self.skip_cold, self.cold)
+
+
+def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
+    """The same traces, each with what is cold in its job: in the recordings that were made together with it."""
+    jobs: dict[object, list[int]] = {}
+    for at, context in enumerate(contexts):
+        opened = context.opened
+        members = frozenset((worker.name, span.name) for worker, span in opened.beside)
+        jobs.setdefault((opened.run.name, members), []).append(at)
+    told = list(contexts)
+    for rows in jobs.values():
+        masks = agreed_cold([contexts[at].facts for at in rows])
+        for at, cold in zip(rows, masks, strict=True):
+            told[at] = replace(contexts[at], cold=cold)
+    return told
 
 
 def bounds(steps: Steps) -> tuple[int | None, int | None]:

@@ -62,7 +62,16 @@ def print_comparison(
             pair.found, pair.a, pair.b, ALL_ROWS if options.format == "csv" else MOST_ROWS
         )
         write(_text(payload, options, lambda most: diff_markdown(payload, most)), json=as_json)
-        return _told(options, _whole("step time", payload.verdict, options))
+        kinds = [
+            check_of(
+                "",
+                f'step time of steps "{kind.name}"',
+                Verdict(sentence=kind.sentence, share=kind.share, changed=kind.changed),
+                options.fail_on,
+            )
+            for kind in payload.verdict.kinds
+        ]
+        return _told(options, _whole("step time", payload.verdict, options), kinds)
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)), json=as_json)
     workers = [

@@ -151,7 +151,9 @@ def _remarks(steps: Mapping[str, Any], row: int) -> str:
         "cut": "cut off by the end of the recording",
         "odd": f"odd: {reason}" if reason else "odd",
     }
-    return ", ".join(text for flag, text in words.items() if steps[flag][row])
+    kind = steps["kind"][row]
+    said = [kind] if kind not in ("", "usual", "cold") else []
+    return ", ".join([*said, *(text for flag, text in words.items() if steps[flag][row])])
 
 
 def _devices(overview: OverviewPayload) -> Block | None:

@@ -110,8 +110,8 @@ steps: Steps in time order. The eight categories from kernel to other add up to 
     cpu_exec       i8  ns                  Of the rest, in an operator.
     other          i8  ns                  The rest.
     launched       i8  events              Device events launched in it.
-    cold           u1  0 or 1              A first step clearly slower than the rest.
-    odd            u1  0 or 1              An outlier.
+    cold           u1  0 or 1              A first step clearly slower by what does not recur.
+    odd            u1  0 or 1              An outlier of its kind.
     cut            u1  0 or 1              The recording ended before its device work did.
 """,
     calls=False,

@@ -27,6 +27,15 @@ steps: Steps in time order. The eight categories add up to end - start - earlier
     other          i8  ns                  Category 8: the rest.
     launched       i8  events              Device events launched in it.
     flags          u1  StepFlag            Cold 1, odd 2, cut off by the recording's end 4, stands for the whole span 8.
+    kind           i4  row of step_kinds   Which of the kinds of steps it is; -1 cut off, unknown.
+""")
+
+STEP_KINDS = declared("""
+step_kinds: Kinds of steps: steps of one do the same in about the same time. The usual steps are the
+first row, the others follow in the order of their first step.
+    what    u1  StepKind  Usual 0, periodic 1, another mode 2, recorded once 3, cold 4.
+    period  i8  steps     Of a periodic kind: every so many steps; -1 otherwise.
+    growth  f8  ns        By which its steps become longer from one step to the next; 0 if they do not.
 """)
 
 EARLIER_WORK = declared("""

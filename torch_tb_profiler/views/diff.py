@@ -8,7 +8,8 @@ from typing import Any, get_args
 import msgspec
 
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
-from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.diff.kinds import compared_sides
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -16,7 +17,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views import diff_wire as wire
-from torch_tb_profiler.views.diff_causes import because
+from torch_tb_profiler.views.diff_causes import because, causes_of
 from torch_tb_profiler.views.diff_notes import notes
 from torch_tb_profiler.views.diff_verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -45,7 +46,7 @@ def compared(
     a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
 ) -> Comparison:
     """B compared with A, each with its chosen steps."""
-    return compare(compared_side(*a), compared_side(*b))
+    return compare(*compared_sides(a, b))
 
 
 def diff_payload(
@@ -62,6 +63,7 @@ def diff_payload(
         b=_side(both.b, b),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
+        causes=causes_of(judgement, columns),
         changes=columns,
         wholes=[_whole(key, table, most_rows) for key, table in tables],
         tree=wire_columns(tree_table(both.tree, has_device)) if tree else NO_TREE,

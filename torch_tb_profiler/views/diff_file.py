@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, get_args
 
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
-from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns
+from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns, format_number, format_share
 from torch_tb_profiler.views.diff_verdict import signed_share
 from torch_tb_profiler.views.diff_wire import ChangeTable, Columns, DiffPayload, DiffSide, Verdict
 from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
@@ -16,6 +16,8 @@ MOST_LINES = 15
 """Rows of each table of the Markdown text."""
 LEAST_SHARE = 0.0005
 """Rows that change the step by less stand together there."""
+LEAST_CAUSE = 0.02
+"""Share of the change below which causes stand together."""
 _TITLES: dict[ChangeTable, str] = {
     "category": "Step-time breakdown",
     "operator": "Operators",
@@ -50,6 +52,7 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     ]
     lines = [*first, *_sides(payload.a, payload.b), *_test(payload.verdict)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
+    lines += _causes(payload, most)
     for table in get_args(ChangeTable) if most else ():
         lines += _table(payload, table, most)
     return "\n".join([*lines, ""])
@@ -73,6 +76,30 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
 def _test(verdict: Verdict) -> Iterator[str]:
     if verdict.test:
         yield f"- {verdict.test}{'' if verdict.p is None else f'; p = {verdict.p:.2g}'}."
+
+
+def _causes(payload: DiffPayload, most: int) -> Iterator[str]:
+    """The causes, and what they add up to."""
+    whole = payload.verdict.delta_ns or 0
+    shown = [one for one in payload.causes if abs(one.share) >= LEAST_CAUSE][:most]
+    if not shown or payload.verdict.changed is False:
+        return
+    work = payload.verdict.work
+    of = f", of 1/{format_number(work.factor)} of B" if work else ""
+    yield from ("", f"### Causes{of}", "", "| what | category | change | of the change |")
+    yield "| --- | --- | ---: | ---: |"
+    for one in shown:
+        cells = (
+            markdown_name(one.what),
+            one.category,
+            format_delta(one.delta_ns),
+            format_share(one.share),
+        )
+        yield f"| {' | '.join(cells)} |"
+    left = whole - sum(one.delta_ns for one in shown)
+    if left:
+        yield f"| others | | {format_delta(left)} | {format_share(left / whole)} |"
+    yield f"| all | | {format_delta(whole)} | |"
 
 
 def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:

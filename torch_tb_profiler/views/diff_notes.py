@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.side import Side
+from torch_tb_profiler.analysis.diff.work_size import LIKE_SHAPES, like_shapes
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
-from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.views.diff_verdict import verdict
 
-LIKE_SHAPES = 0.5
-"""Of the calls with a known shape, the share that the other side must have too."""
 _OPTIONS = {
     "with_stack": "call stacks",
     "record_shapes": "input shapes",
@@ -33,11 +30,12 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
     """Sentences, the most important first."""
     a, b = comparison.a, comparison.b
     return [
+        *_shapes(comparison),
         *_devices(a.facts, b.facts),
         *_sources(a.facts, b.facts),
+        *_kinds(comparison),
         *_left_out("A", a),
         *_left_out("B", b),
-        *_shapes(a, b),
         *_settings(a.facts, b.facts, header_a, header_b),
     ]
 
@@ -68,60 +66,45 @@ def _sources(a: Facts, b: Facts) -> Iterator[str]:
         yield "Neither recording has steps: they are compared as a whole, whatever they hold."
 
 
+def _kinds(comparison: Comparison) -> Iterator[str]:
+    """What other kinds of steps say; one that only one recording has is no change of a step."""
+    for kind in verdict(comparison).kinds:
+        yield f'Steps "{kind.name}", compared for themselves: {kind.sentence}'
+    for one in comparison.kinds:
+        if one.test is None:
+            side, at = ("A", 0) if one.counts[0] else ("B", 1)
+            yield (
+                f'Steps "{one.name}" are only in {side}: {format_count(one.counts[at])}, mean'
+                f" {format_ns(one.means[at])}; they are not compared."
+            )
+
+
 def _left_out(name: str, side: Side) -> Iterator[str]:
     parts = [
         f"{n} {word}"
         for n, word in (
             (side.cold, "cold"),
             (side.odd, "odd"),
+            (side.other, "of other kinds"),
             (side.cut, "cut off by the end of the recording"),
         )
         if n
     ]
     if parts:
-        total = side.cold + side.odd + side.cut
+        total = side.cold + side.odd + side.other + side.cut
         yield (
             f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."
         )
 
 
-def _shapes(a: Side, b: Side) -> Iterator[str]:
-    shapes = [_shaped(compared) for compared in (a, b)]
-    common = {name for name, _ in shapes[0]} & {name for name, _ in shapes[1]}
-    if not common:
-        return
-    common_calls = [
-        {key: calls for key, calls in side.items() if key[0] in common} for side in shapes
-    ]
-    total = sum(common_calls[0].values())
-    share = (
-        sum(calls for key, calls in common_calls[0].items() if key in common_calls[1]) / total
-        if total
-        else 1.0
-    )
-    if share < LIKE_SHAPES:
+def _shapes(comparison: Comparison) -> Iterator[str]:
+    share = like_shapes(comparison.a.sample.shapes, comparison.b.sample.shapes)
+    if comparison.test.work is None and share < LIKE_SHAPES:
         yield (
-            f"Input shapes differ: B has only {format_share(share)} of the calls of A with the same"
-            " name and shapes."
+            f"Input shapes differ: only {format_share(share)} of the time of A in operators that both"
+            " have is in calls whose shapes B has too. The work may be of another size."
         )
-
-
-def _shaped(side: Side) -> dict[tuple[str, str], int]:
-    """Calls of operators with known shapes in the compared steps, by name and shapes."""
-    table, whole = side.facts["operators"], {"calls": side.facts["operator_sums"]["calls"]}
-    calls = sums_in(side.steps, side.facts["operator_steps"], "operator", whole)["calls"]
-    row = np.flatnonzero((calls > 0) & (table["dims"] >= 0))
-    texts = zip(
-        side.facts.strings.many(table["name"][row]),
-        side.facts.strings.many(table["dims"][row]),
-        calls[row].tolist(),
-        strict=True,
-    )
-    counts: dict[tuple[str, str], int] = {}
-    for name, dims, n in texts:
-        counts[name, dims] = counts.get((name, dims), 0) + n
-    return counts
 
 
 def _settings(

@@ -19,7 +19,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views import diff_wire as wire
 from torch_tb_profiler.views.diff import NO_TREE, Recording, diff_payload
-from torch_tb_profiler.views.diff_causes import because, shown_by
+from torch_tb_profiler.views.diff_causes import because, causes_of, shown_by
 from torch_tb_profiler.views.diff_file import MOST_LINES, diff_markdown, event_names
 from torch_tb_profiler.views.diff_verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
@@ -127,6 +127,7 @@ def run_payload(
         a=sides[0],
         b=sides[1],
         verdict=msgspec.structs.replace(said, because=because(said, columns)),
+        causes=causes_of(said, columns),
         device_time=all(p.device_time for p in payloads),
         changes=columns,
         wholes=[_whole(table, columns) for table in tables],

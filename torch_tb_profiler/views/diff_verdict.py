@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import math
 
+import msgspec
+
 from torch_tb_profiler.analysis.diff.compare import Comparison
+from torch_tb_profiler.analysis.diff.kinds import OtherKind
 from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Test
 from torch_tb_profiler.analysis.diff.significance import LEVEL
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -18,7 +21,7 @@ from torch_tb_profiler.units import (
     format_number,
     format_share,
 )
-from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.diff_wire import KindVerdict, Verdict, Work
 
 _MOST_NEEDED = 10_000
 """Steps that anybody would record."""
@@ -27,11 +30,26 @@ _MOST_NEEDED = 10_000
 def verdict(comparison: Comparison) -> Verdict:
     """The verdict on a comparison."""
     whole = all(is_whole(side.facts) for side in (comparison.a, comparison.b))
-    return judged(
+    said = judged(
         comparison.test,
         (comparison.a.mean, comparison.b.mean),
         (len(comparison.a.steps), len(comparison.b.steps)),
         whole,
+    )
+    both = [(kind, kind.test) for kind in comparison.kinds if kind.test is not None]
+    kinds = [
+        _of_kind(kind, judged(test, kind.means, kind.counts), len(both)) for kind, test in both
+    ]
+    return msgspec.structs.replace(said, kinds=kinds)
+
+
+def _of_kind(kind: OtherKind, said: Verdict, kinds: int) -> KindVerdict:
+    unsure = said.changed and kinds > 1 and (said.p is None or said.p * kinds > LEVEL)
+    return KindVerdict(
+        name=kind.name,
+        sentence=said.sentence,
+        share=said.share,
+        changed=None if unsure else said.changed,
     )
 
 
@@ -48,10 +66,11 @@ def judged(
     if not all(counts):
         side = "B" if counts[0] else "A"
         return Verdict(sentence=f"{side} has no step: nothing can be compared.")
+    work = None if test.work is None else Work(**vars(test.work))
     known = math.isfinite(test.low)
     tested = not math.isnan(test.p)
     return Verdict(
-        sentence=_sentence(test, means, counts, whole, among),
+        sentence=_size(_sentence(test, _per_work(work, means), counts, whole, among), work, means),
         delta_ns=round(test.delta),
         share=test.share,
         changed=test.changed,
@@ -61,7 +80,29 @@ def judged(
         test=_test(counts) if known or tested else "",
         # Further digits depend on the processor.
         p=float(f"{test.p:.6g}") if tested else None,
+        work=work,
     )
+
+
+def _size(sentence: str, work: Work | None, means: tuple[float, float]) -> str:
+    """The sentence, where B does other work after that."""
+    if work is None:
+        return sentence
+    counts = f"{format_count(work.count_a)} → {format_count(work.count_b)}" if work.count_a else ""
+    shapes = f"input shapes, {counts}" if counts else "input shapes"
+    return (
+        f"The work differs: a step of B does {format_number(work.factor)} times that of A ({shapes}) and takes"
+        f" {from_to(*means)}. Per {work.unit}, {sentence[0].lower()}{sentence[1:]}"
+    )
+
+
+def _per_work(work: Work | None, means: tuple[float, float]) -> tuple[float, float]:
+    """Mean times per sample, where their number is known; else of as much of B as a step of A does."""
+    if work is None:
+        return means
+    if work.count_a:
+        return means[0] / work.count_a, means[1] / work.count_b
+    return means[0], means[1] / work.factor
 
 
 def _sentence(
@@ -85,8 +126,11 @@ def _longer(share: float, low: float, high: float) -> str:
         middle, *ends = (format_number(round(1 + value, 1)) for value in (share, low, high))
         return f"{middle} times as long ({ends[0]} to {ends[1]})"
     word, near, far = ("longer", low, high) if share > 0 else ("shorter", -high, -low)
+    size = f"{format_share(abs(share))} {word}"
     ends = [format_share(value) for value in (near, far)]
-    return f"{format_share(abs(share))} {word} ({ends[0].removesuffix(' %')} to {ends[1]})"
+    if ends[0] == ends[1]:
+        return size
+    return f"{size} ({ends[0].removesuffix(' %')} to {ends[1]})"
 
 
 def _too_few(test: Test, counts: tuple[int, int]) -> str:

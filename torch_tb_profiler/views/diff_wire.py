@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+import msgspec
+
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
@@ -38,6 +40,41 @@ class DiffSide(Wire, frozen=True, kw_only=True):
     spread_ns: int | None
 
 
+class Work(Wire, frozen=True, kw_only=True):
+    """The work of a step of B beside one of A, by input shapes. ``factor``: how many times as much;
+    ``unit``: ``sample``, ``token`` or ``pixel``; ``count_a``, ``count_b``: how many of these a step has,
+    as far as shapes tell (0: unknown).
+    """
+
+    factor: float
+    unit: str
+    count_a: int
+    count_b: int
+
+
+class Cause(Wire, frozen=True, kw_only=True):
+    """A part of the change of the step; the ``delta_ns`` of all add up to that of the verdict, and none
+    is larger. ``what``: rows of a table, or a category where it is all of it or what rows leave;
+    ``category``: the label of its category; ``share``: of the change.
+    """
+
+    what: str
+    category: str
+    delta_ns: int
+    share: float
+
+
+class KindVerdict(Wire, frozen=True, kw_only=True):
+    """Steps of another kind that both recordings have: ``changed`` is true only if p is small enough for
+    so many kinds; other fields as in ``Verdict``.
+    """
+
+    name: str
+    sentence: str
+    share: float | None
+    changed: bool | None
+
+
 class Verdict(Wire, frozen=True, kw_only=True):
     """Whether the step became faster. ``changed``: true; false: it is shown that it did not, within the
     margin that ``test`` names; null: neither can be told, and ``needed`` steps of each side would tell.
@@ -45,7 +82,9 @@ class Verdict(Wire, frozen=True, kw_only=True):
     ``share``: the change as a share of A's step, the median over all pairs of a step of B and one of A;
     ``low`` to ``high``: its interval at 99 % (null: too few steps for one). ``delta_ns``: of the mean
     steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value (null: of
-    several workers). ``sentence``: the first line of the page. ``because``: what made most of the
+    several workers). ``work``: where B does more or less work in a step; then all of these are of as
+    much of B as a step of A does (null: the same work, or unknown). ``kinds``: steps of other kinds, each
+    compared for itself. ``sentence``: the first line of the page. ``because``: what made most of the
     change; may be empty.
     """
 
@@ -59,6 +98,8 @@ class Verdict(Wire, frozen=True, kw_only=True):
     needed: int | None = None
     test: str = ""
     p: float | None = None
+    work: Work | None = None
+    kinds: list[KindVerdict] = msgspec.field(default_factory=list)
 
 
 class ChangeWhole(Wire, frozen=True, kw_only=True):
@@ -76,6 +117,8 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold
     steps, few steps …).
 
+    ``causes``: what the change is made of, the largest first.
+
     ``device_time``: both sides have device times of operators, and operators and modules are
         compared by them; else by host self time.
     """
@@ -84,6 +127,7 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
     b: DiffSide
     verdict: Verdict
     device_time: bool
+    causes: list[Cause]
     changes: DiffTable
     wholes: list[ChangeWhole]
     tree: DiffTreeTable

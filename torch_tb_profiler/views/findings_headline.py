@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import kind_names
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST
@@ -35,6 +36,7 @@ BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
 _EQUAL = 0.9
 """Share of the greatest weight from which on two causes weigh the same."""
+_MOST_KINDS = 4
 _MOST, _NOTABLE = 0.5, 0.1
 """Shares of a cause from which on one place is most, or the largest part, of it."""
 LEAST_JUDGED = 0.5
@@ -118,6 +120,20 @@ class Path:
         return f"{cut(what, _LONGEST_NAME)} at {cut(file, _LONGEST_FILE)}"
 
 
+def _lengths_of_kinds(facts: Facts, rows: Sequence[int]) -> str:
+    """The median step of each kind among some steps; empty for one kind: a mean over several is no step."""
+    table, chosen = facts["steps"], np.array(rows, np.int64)
+    kind = table["kind"][chosen]
+    wall = (table["end"] - table["start"])[chosen]
+    own = np.unique(kind[kind >= 0])[:_MOST_KINDS].tolist()
+    if len(own) < 2:
+        return ""
+    names = kind_names(facts)
+    return ", ".join(
+        f"{format_ns(float(np.median(wall[kind == one])))} {names[one]}" for one in own
+    )
+
+
 def _plain(name: str) -> str:
     """The name of an operator as it is, of a kernel without its types."""
     return name if _OPERATOR.fullmatch(name) else short_name(name)
@@ -141,6 +157,8 @@ def headline(
             " not when."
         )
     the_step = f"{'the' if analysis['steps'] == 1 else 'each'} {format_ns(length)} {step}"
+    if kinds := _lengths_of_kinds(path.facts, analysis["rows"]):
+        the_step = f"each {step} ({format_ns(length)} on average: {kinds})"
     kind = workload_of(path.facts).kind
     if kind in EXPECT_IDLE:
         return _by_design(kind, path, analysis, words, the_step)

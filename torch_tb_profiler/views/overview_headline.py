@@ -5,11 +5,13 @@ takes the time, which step is odd, what is lost.
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+from torch_tb_profiler.analysis.figures.step_kinds import GROWING
 from torch_tb_profiler.analysis.figures.unplaced import SETTING
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns, format_share
@@ -20,6 +22,7 @@ _MOST_PARTS = 3
 _LEAST_PART = 0.05
 """Share of the step that a category needs to be named behind the largest."""
 _MOST_ODD = 4
+_MOST_KINDS = 4
 _BUSY, _IDLE = 0.9, 0.5
 _NUMBER = re.compile(r"#(\d+)$")
 Steps = Mapping[str, Any]
@@ -63,7 +66,7 @@ def headline(
             *time,
             Sentence(key="busy", text=f"{lack}: every figure here is the host’s.", tone="plain"),
         ]
-    return [*found, *_odd(steps), *_loss(health)]
+    return [*found, *_kinds(steps), *_odd(steps), *_loss(health)]
 
 
 def _steps_text(steps: Steps, average: Average | None) -> str:
@@ -140,6 +143,33 @@ def _without_cold(steps: Steps, wall: int) -> str:
     kinds = " and ".join(kind for kind in ("cold", "cut") if any(steps[kind][r] for r in apart))
     which = f"the {kinds} one" if len(apart) == 1 else f"{kinds} ones"
     return "" if mean == format_ns(wall) else f" ({mean} without {which})"
+
+
+def _kinds(steps: Steps) -> Iterator[Sentence]:
+    """How long the steps of each kind take, whichever are selected; cold and cut ones are none."""
+    # Of very many steps a row is several.
+    if max(steps["steps"], default=1) > 1:
+        return
+    walls: dict[str, list[int]] = {}
+    for row, kind in enumerate(steps["kind"]):
+        if kind and not steps["cold"][row] and not steps["cut"][row]:
+            walls.setdefault(kind, []).append(steps["wall_ns"][row])
+    if len(walls) > 1:
+        parts = [_kind_text(kind, times) for kind, times in walls.items()]
+        text = f"Kinds of steps (median of each): {'; '.join(parts[:_MOST_KINDS])}"
+        more = f"; {len(parts) - _MOST_KINDS} more" if len(parts) > _MOST_KINDS else ""
+        yield Sentence(key="kinds", text=f"{text}{more}.", tone="plain")
+    for kind, times in walls.items():
+        if GROWING in kind:
+            grown = f"from {format_ns(times[0])} to {format_ns(times[-1])}"
+            which = "Steps" if len(walls) == 1 else f"Steps of the kind “{kind}”"
+            text = f"{which} become longer as the program runs, {grown}."
+            yield Sentence(key="kinds", text=text, tone="attention")
+
+
+def _kind_text(kind: str, times: Sequence[int]) -> str:
+    many = "1 step" if len(times) == 1 else f"{len(times)} steps"
+    return f"{kind}, {many} of {format_ns(round(statistics.median(times)))}"
 
 
 def _odd(steps: Steps) -> Iterator[Sentence]:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.distributed.coordinates import Dimension
 from torch_tb_profiler.analysis.distributed.measures import WORTH
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import GAP, RankFigure, Spread
-from torch_tb_profiler.analysis.facts.steps import ODD_DEVIATIONS
+from torch_tb_profiler.analysis.facts.step_kinds import ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.units import (
     format_bytes,

@@ -294,7 +294,7 @@ class DeviceSummary(Wire, frozen=True, kw_only=True):
 class Sentence(Wire, frozen=True, kw_only=True):
     """A sentence about figures; ``key`` says what it is about."""
 
-    key: Literal["busy", "time", "odd", "loss"]
+    key: Literal["busy", "time", "kinds", "odd", "loss"]
     text: str
     tone: Literal["plain", "good", "attention"]
 

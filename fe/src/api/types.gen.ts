@@ -185,7 +185,31 @@ export interface DiffSide {
   spread_ns: number | null;
 }
 
-/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** The work of a step of B beside one of A, by input shapes. `factor`: how many times as much; `unit`: `sample`, `token` or `pixel`; `count_a`, `count_b`: how many of these a step has, as far as shapes tell (0: unknown). */
+export interface Work {
+  factor: number;
+  unit: string;
+  count_a: number;
+  count_b: number;
+}
+
+/** A part of the change of the step; the `delta_ns` of all add up to that of the verdict, and none is larger. `what`: rows of a table, or a category where it is all of it or what rows leave; `category`: the label of its category; `share`: of the change. */
+export interface Cause {
+  what: string;
+  category: string;
+  delta_ns: number;
+  share: number;
+}
+
+/** Steps of another kind that both recordings have: `changed` is true only if p is small enough for so many kinds; other fields as in `Verdict`. */
+export interface KindVerdict {
+  name: string;
+  sentence: string;
+  share: number | null;
+  changed: boolean | null;
+}
+
+/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `work`: where B does more or less work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown). `kinds`: steps of other kinds, each compared for itself. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -197,6 +221,8 @@ export interface Verdict {
   needed: number | null;
   test: string;
   p: number | null;
+  work: Work | null;
+  kinds: KindVerdict[];
 }
 
 /** What the times of one table add up to, per step: of categories the step. `pooled`: rows that stand together in its last one. */
@@ -207,12 +233,13 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
+/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `causes`: what the change is made of, the largest first. `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
   verdict: Verdict;
   device_time: boolean;
+  causes: Cause[];
   changes: DiffTable;
   wholes: ChangeWhole[];
   tree: DiffTreeTable;
@@ -1376,7 +1403,7 @@ export interface DeviceSummary {
 
 /** A sentence about figures; `key` says what it is about. */
 export interface Sentence {
-  key: "busy" | "loss" | "odd" | "time";
+  key: "busy" | "kinds" | "loss" | "odd" | "time";
   text: string;
   tone: "attention" | "good" | "plain";
 }
@@ -1675,6 +1702,7 @@ export interface StepsTable {
   dataloader_ns: (number | null)[];
   cpu_exec_ns: (number | null)[];
   other_ns: (number | null)[];
+  kind: string[];
   cold: boolean[];
   odd: boolean[];
   cut: boolean[];

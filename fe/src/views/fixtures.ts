@@ -63,6 +63,7 @@ export function step(index: number, over: Partial<Step> = {}): Step {
     dataloader_ns: 59_000_000,
     cpu_exec_ns: 14_000_000,
     other_ns: 2_000_000,
+    kind: "",
     cold: false,
     odd: false,
     odd_reason: "",

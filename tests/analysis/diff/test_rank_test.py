@@ -126,6 +126,17 @@ def test_what_was_drawn_is_told(counts: tuple[int, int], factor: float, least: i
     assert sum(test.changed is (factor != 1) for test in told) >= least
 
 
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_a_few_steps_that_became_much_longer_are_not_unchanged(share: float) -> None:
+    random = np.random.default_rng(10)
+    for _ in range(20):
+        a, b = (series("normal", 50, random, 0.01) for _ in range(2))
+        assert compare_steps(a, b).changed is not True
+        test = compare_steps(a, np.where(np.arange(50) < share * 50, 2 * b, b))
+        assert test.changed is not False
+        assert test.high >= test.delta / a.mean()
+
+
 def test_the_interval_holds_the_change() -> None:
     random = np.random.default_rng(5)
     held = 0

@@ -46,18 +46,18 @@ SMALL = (
 @pytest.mark.parametrize(
     ("lengths", "left_out", "compared"),
     [
-        ([1000, 100, 101, 99], (1, 0), [1, 2, 3]),
-        ([100, 101, 99, 100, 400], (0, 1), [0, 1, 2, 3]),
-        ([1000, 100, 101, 99, 100, 400], (1, 1), [1, 2, 3, 4]),
-        ([100, 400, 101, 400, 99, 100], (0, 2), [0, 2, 4, 5]),
-        ([100, 100], (0, 0), [0, 1]),
+        ([1000, 100, 101, 99], (1, 0, 0), [1, 2, 3]),
+        ([100, 101, 99, 100, 400], (0, 1, 0), [0, 1, 2, 3]),
+        ([1000, 100, 101, 99, 100, 400], (1, 1, 0), [1, 2, 3, 4]),
+        ([100, 400, 101, 400, 99, 100], (0, 0, 2), [0, 2, 4, 5]),
+        ([100, 100], (0, 0, 0), [0, 1]),
     ],
 )
 def test_steps_that_are_not_like_the_others_are_left_out(
-    lengths: list[int], left_out: tuple[int, int], compared: list[int]
+    lengths: list[int], left_out: tuple[int, int, int], compared: list[int]
 ) -> None:
     found = of_lengths(lengths)
-    assert (found.cold, found.odd) == left_out
+    assert (found.cold, found.odd, found.other) == left_out
     assert found.steps.tolist() == compared
 
 

@@ -383,17 +383,19 @@ def test_nothing_was_recorded_at_the_end() -> None:
 
 
 def test_a_cold_first_step() -> None:
-    def trace(first: float) -> Findings:
+    def trace(first: float, length: float = 0) -> Findings:
         entries: list[Event] = []
         bounds = [(0.0, first), *((first + 100 * n, first + 100 * (n + 1)) for n in range(4))]
         for number, (begin, end) in enumerate(bounds):
-            entries += launched("k", number + 1, begin + 0.5, begin + 1, end - begin - 2)
+            entries += launched("k", number + 1, begin + 0.5, begin + 1, length or end - begin - 2)
         return made([*steps(*bounds), *entries])
 
-    found = trace(400)
+    found = trace(400, 98)
     assert item(found, "cold_step")["numbers"] == {"wall": 400_000.0, "others": 100_000.0}
     assert found["steps"] == 4
     assert "cold_step" not in rules(trace(110))
+    # A kernel that runs four times as long is more work, and setting up is none.
+    assert "cold_step" not in rules(trace(400))
 
 
 def test_recording_python_frames() -> None:

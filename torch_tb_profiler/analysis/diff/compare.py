@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
+from torch_tb_profiler.analysis.diff.kinds import OtherKind
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.rank_test import Test, compare_samples
@@ -49,6 +50,7 @@ class Comparison:
     """The result of a comparison.
 
     device: whether operators and modules are compared by device time.
+    kinds: steps of other kinds than those that are compared.
     costs, matched: the paths of both sides, and their matches.
     """
 
@@ -59,6 +61,7 @@ class Comparison:
     tables: dict[str, ChangeTable]
     costs: tuple[PathCosts, PathCosts]
     matched: MatchedPaths
+    kinds: tuple[OtherKind, ...] = ()
 
     @cached_property
     def tree(self) -> DiffTree:
@@ -66,8 +69,8 @@ class Comparison:
         return diff_tree((self.a, self.b), self.costs, self.matched)
 
 
-def compare(a: Side, b: Side) -> Comparison:
-    """Compare B with A."""
+def compare(a: Side, b: Side, kinds: tuple[OtherKind, ...] = ()) -> Comparison:
+    """Compare B with A; ``kinds``: what they have of others, see ``kinds.compared_sides``."""
     device = a.has_device_time and b.has_device_time
     costs = path_costs(a, device, MOST_PATHS), path_costs(b, device, MOST_PATHS)
     matched = match_paths(*costs)
@@ -91,4 +94,4 @@ def compare(a: Side, b: Side) -> Comparison:
         for key, (of_a, of_b) in rows.items()
     }
     test = compare_samples([(a.sample, b.sample)])
-    return Comparison(a, b, test, device, tables, costs, matched)
+    return Comparison(a, b, test, device, tables, costs, matched, kinds)

@@ -6,7 +6,8 @@ of all n·m ratios (J. L. Hodges, E. L. Lehmann, "Estimates of location based on
 Statist. 34, 1963). Its interval lies between two of these ratios and inverts the exact test of H. B.
 Mann and D. R. Whitney ("On a test of whether one of two random variables is stochastically larger than
 the other", Ann. Math. Statist. 18, 1947) at ``LEVEL``: it leaves out 0 where the test rejects equality.
-Only the order of ratios counts, so that no noisy step inflates it.
+Only the order of ratios counts, so that no noisy step inflates it. An interval that does not leave out
+0 is widened to hold the change of the mean: where a few steps became much longer, nothing is unchanged.
 
 ::
 
@@ -20,12 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.significance import LEVEL, Floats, quantile, welch
+from torch_tb_profiler.analysis.diff.work_size import Shapes, Work, work_between
 
 MARGIN = 0.05
 """Equivalence margin: unchanged is what differs by at most this share of A's step."""
@@ -55,10 +57,12 @@ class Sample:
 
     walls: times of the compared steps in order, ns, shape (steps,).
     others: of a single step, the other usual steps of its recording; it varies as they do.
+    shapes: what its operators worked on.
     """
 
     walls: Floats
     others: Floats = field(default_factory=lambda: np.zeros(0))
+    shapes: Shapes = field(default_factory=dict)
 
     @property
     def steps(self) -> int:
@@ -79,6 +83,7 @@ class Test:
     low, high: its interval; infinite where there are too few steps for one.
     p: two-sided; NaN of several workers, and where it cannot be tested.
     needed: steps of each side that would tell, if these are typical.
+    work: where a step of B does more or less work; then all figures are of as much of B's as a step of A does.
     """
 
     delta: float
@@ -87,6 +92,7 @@ class Test:
     high: float
     p: float
     needed: int
+    work: Work | None = None
 
     @property
     def changed(self) -> bool | None:
@@ -108,14 +114,24 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     the interval of a mean of dependent quantities is at most as wide as the mean of their intervals,
     which is used here.
     """
-    tests = [_compare(a, b) for a, b in pairs]
+    tests = [_per_work(a, b) for a, b in pairs]
     if len(tests) == 1:
         return tests[0]
     delta, share, low, high = (
         float(np.mean([getattr(test, key) for test in tests])) if tests else math.nan
         for key in ("delta", "share", "low", "high")
     )
-    return Test(delta, share, low, high, math.nan, max((t.needed for t in tests), default=0))
+    needed = max((test.needed for test in tests), default=0)
+    work = next((test.work for test in tests if test.work), None)
+    return Test(delta, share, low, high, math.nan, needed, work)
+
+
+def _per_work(a: Sample, b: Sample) -> Test:
+    work = work_between(a.shapes, b.shapes)
+    if work is None:
+        return _compare(a, b)
+    same = Sample(b.walls / work.factor, b.others / work.factor)
+    return replace(_compare(a, same), work=work)
 
 
 def _compare(a: Sample, b: Sample) -> Test:
@@ -139,9 +155,12 @@ def _by_ranks(a: Sample, b: Sample) -> Test:
         rank = 1
     at = round((rank - 0.5) / (n * m) * len(ratios) - 0.5)
     low, high = (float(ratios[at]), float(ratios[-1 - at])) if rank else (-math.inf, math.inf)
+    delta = b.mean - a.mean
+    if low <= 0 <= high:
+        # Ranks do not see that a few steps became much longer; the mean does.
+        low, high = min(low, delta / max(a.mean, 1.0)), max(high, delta / max(a.mean, 1.0))
     half = (high - low) / 2 if rank else float(ratios[-1] - ratios[0]) / 2
-    needed = _needed(share, half, n, m)
-    return Test(b.mean - a.mean, share, low, high, _p(u, n, m, widened), needed)
+    return Test(delta, share, low, high, _p(u, n, m, widened), _needed(share, half, n, m))
 
 
 def _spaced(ordered: Floats) -> Floats:

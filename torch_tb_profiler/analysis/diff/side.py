@@ -11,8 +11,9 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
+from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -20,7 +21,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 MOST_ODD = 1 / 3
-"""Odd steps are left out unless more than this share is odd: then they belong to the program."""
+"""Odd steps are left out unless more than this share of a kind is odd: then they belong to the program."""
 
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
@@ -49,7 +50,7 @@ class Cells:
 @dataclass(frozen=True)
 class Side:
     """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
-    ``odd``: steps left out.
+    ``odd``, ``other`` (of other kinds): steps left out.
     """
 
     facts: Facts
@@ -58,6 +59,7 @@ class Side:
     cold: int
     cut: int
     odd: int
+    other: int = 0
 
     @property
     def walls(self) -> Floats:
@@ -68,11 +70,12 @@ class Side:
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
+        shapes = shapes_of(self.facts, self.steps)
         if len(self.steps) != 1:
-            return Sample(self.walls)
+            return Sample(self.walls, shapes=shapes)
         every = Selection(np.arange(self.facts["steps"].n), True)
         usual = compared_side(self.facts, self.insight, every)
-        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]])
+        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]], shapes)
 
     @property
     def mean(self) -> float:
@@ -130,21 +133,41 @@ class Side:
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The chosen steps without cut, cold and odd ones; each kind stays if nothing else was chosen."""
+    """The usual ones of the chosen steps, or the commonest kind; without cut, cold and odd ones; each
+    stays if nothing else was chosen.
+    """
+    whole = complete(facts, selection)
+    kind = facts["steps"]["kind"][whole]
+    counted = kind[(kind >= 0) & ~np.isin(kind, cold_kinds(facts))]
+    usual = np.flatnonzero(facts["step_kinds"]["what"] == StepKind.USUAL)
+    if len(counted) and not np.isin(counted, usual).any():
+        usual = np.array([np.bincount(counted).argmax()])
+    return side_of_kind(facts, insight, selection, whole[np.isin(kind, usual)])
+
+
+def cold_kinds(facts: Facts) -> Ints:
+    """Rows of ``step_kinds`` that are cold."""
+    return np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD)
+
+
+def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:
+    """The chosen steps of one kind, ``own``, without odd ones; all complete ones where that is empty."""
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
-    warm = whole[(flags[whole] & StepFlag.COLD) == 0]
-    warm = warm if len(warm) else whole
-    usual = warm[(flags[warm] & StepFlag.ODD) == 0]
-    if len(usual) < (1 - MOST_ODD) * len(warm):
-        usual = warm
+    own = own if len(own) else whole
+    usual = own[(flags[own] & StepFlag.ODD) == 0]
+    if len(usual) < (1 - MOST_ODD) * len(own):
+        usual = own
+    left = np.setdiff1d(whole, own)
+    cold = int(((flags[left] & StepFlag.COLD) != 0).sum())
     return Side(
         facts,
         insight,
         usual,
-        len(whole) - len(warm),
+        cold,
         len(selection.steps) - len(whole),
-        len(warm) - len(usual),
+        len(own) - len(usual),
+        len(left) - cold,
     )
 
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.distributed.coordinates import Dimension
 from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, means, step_times
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.steps import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.store.columns import Array, Ints
 
 RankFigure = Literal["step", "computation", "busy", "exposed", "memory"]

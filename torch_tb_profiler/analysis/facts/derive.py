@@ -75,11 +75,14 @@ from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
 from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
 from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
+from torch_tb_profiler.analysis.facts.step_kinds import StepKinds, step_kinds, whole_kind
+from torch_tb_profiler.analysis.facts.step_work import step_work
 from torch_tb_profiler.analysis.facts.steps import (
     ITERATION,
+    WHOLE_SPAN,
     StepWindows,
+    cut_steps,
     find_steps,
-    flag_steps,
     host_step,
     latest_end,
 )
@@ -142,10 +145,11 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     step = windows.device_step
     kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
-    flags = _flags(windows, operators.tables["operator_steps"], iterated)
+    kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
     tables: dict[str, Table] = (
         {
-            "steps": _steps(windows, flags, breakdown.result()),
+            "steps": _steps(windows, kinds, breakdown.result()),
+            "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
             "earlier_work": earlier,
             "iterations": iterated,
             "devices": devices,
@@ -159,7 +163,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         | of_replays
     )
     give_back_memory()
-    defects, touched = find_defects(trace, overlapping, caused, windows, flags)
+    defects, touched = find_defects(trace, overlapping, caused, windows, kinds.flags)
     give_back_memory()
     summary = recognised | _summary(trace, names, caused, windows, tables, maker, named)
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
@@ -229,14 +233,21 @@ def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 
-def _flags(windows: StepWindows, operator_steps: Table, iterated: Table) -> Array:
+def _kinds(
+    trace: Trace, windows: StepWindows, iterated: Table, tables: Mapping[str, Table]
+) -> StepKinds:
+    """What each step is, and with which others of a kind."""
     steps = len(windows.start)
-    inside = operator_steps["step"] >= 0
-    begun = sum_by(operator_steps["step"][inside], steps, operator_steps["calls"][inside])
-    return flag_steps(windows, begun, phase_of_steps(iterated, steps))
+    if windows.source == WHOLE_SPAN:
+        return whole_kind(steps)
+    phase, begun = phase_of_steps(iterated, steps), tables["operator_steps"]
+    inside = begun["step"] >= 0
+    begun = sum_by(begun["step"][inside], steps, begun["calls"][inside])
+    work = step_work(trace, tables, windows, phase)
+    return step_kinds(work, cut_steps(windows, begun, phase))
 
 
-def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -> Table:
+def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -246,7 +257,8 @@ def _steps(windows: StepWindows, flags: Array, breakdown: Mapping[str, Array]) -
         host_end=windows.host_end,
         earlier=windows.earlier,
         launched=windows.launched,
-        flags=flags,
+        flags=kinds.flags,
+        kind=kinds.kind,
         **breakdown,
     )
 

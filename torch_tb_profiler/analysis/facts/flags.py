@@ -9,13 +9,28 @@ class StepFlag(IntFlag):
     """What is special about a step; the column ``steps.flags``."""
 
     COLD = 1
-    """A first step that is clearly slower than the rest."""
+    """A first step, clearly slower than the rest by what does not recur: it compiles, loads, allocates or tunes."""
     ODD = 2
-    """An outlier: slower than the other steps by far more than their spread."""
+    """An outlier: slower than the other steps of its kind by far more than their spread."""
     CUT = 4
     """The recording ended before its device work did; averages leave it out."""
     WHOLE = 8
     """The whole recording, which has no steps."""
+
+
+class StepKind(IntEnum):
+    """What a kind of steps is among the others; the column ``step_kinds.what``."""
+
+    USUAL = 0
+    """The commonest."""
+    PERIODIC = 1
+    """Every so many steps: a validation, a checkpoint, logging, a collection."""
+    MODE = 2
+    """Recurs without a rule."""
+    SINGLE = 3
+    """Other work, recorded once."""
+    COLD = 4
+    """The cold first steps."""
 
 
 class NoOperator(IntEnum):

@@ -30,7 +30,7 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringTable
 
-__all__ = ["StepFlag", "StepWindows", "find_steps", "flag_steps", "host_step", "odd_reasons"]
+__all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]
 
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(
@@ -40,14 +40,7 @@ _COUNTED = re.compile(
 _STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
 DEEPEST_STEPS = 8
 """Levels of annotations in which steps are looked for."""
-COLD_FACTOR = 1.5
-COLD_SHARE = 0.8
-"""Share of the others that a cold step is slower than."""
 CUT_FACTOR = 0.8
-ODD_DEVIATIONS = 5.0
-ODD_EXCESS = 0.1
-NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution / its median absolute deviation."""
 
 WHOLE_SPAN = "whole span"
 ITERATION = "iteration of a server"
@@ -152,53 +145,18 @@ def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
     return result
 
 
-def flag_steps(windows: StepWindows, operators: Array, phase: Array | None = None) -> Array:
-    """``StepFlag`` of every step, uint8 of shape (steps,), by the rules in docs/definitions.md.
+def cut_steps(windows: StepWindows, operators: Array, phase: Array) -> Mask:
+    """Which steps the end of the recording cut off, bool of shape (steps,), by the rules in docs/definitions.md.
 
     ``operators``: how many started in each step. ``phase``: a number per step; steps are compared with those of the
         same number.
     """
-    n = len(windows.start)
-    flags = np.zeros(n, np.uint8)
-    if windows.source == WHOLE_SPAN:
-        flags[:] = StepFlag.WHOLE
-        return flags
-    for number in [None] if phase is None else np.unique(phase).tolist():
-        rows = np.arange(n) if number is None else np.flatnonzero(phase == number)
-        like = replace(
-            windows,
-            start=windows.start[rows],
-            end=windows.end[rows],
-            launched=windows.launched[rows],
-            earlier=np.broadcast_to(windows.earlier, n)[rows],
-        )
-        flags[rows] = _flags_of_like(like, operators[rows])
-    return flags
-
-
-def _flags_of_like(windows: StepWindows, operators: Array) -> Array:
-    """Marks of steps that do the same work."""
-    flags = np.zeros(len(windows.start), np.uint8)
-    flags[min(_first_cut(windows.launched), _first_empty(windows.launched + operators)) :] |= (
-        np.uint8(StepFlag.CUT)
-    )
-    wall = windows.length.astype(np.float64)
-    counted = (flags == 0) & (wall > 0)
-    others = counted.copy()
-    others[0] = False
-    if counted[0] and others.sum() >= 2 and _is_cold(wall[0], wall[others]):
-        flags[0] |= np.uint8(StepFlag.COLD)
-        counted = others
-    if counted.sum() >= 4:
-        middle = float(np.median(wall[counted]))
-        spread = NORMAL_MAD * float(np.median(np.abs(wall[counted] - middle)))
-        odd = (
-            counted
-            & (wall - middle > ODD_DEVIATIONS * spread)
-            & (wall - middle > ODD_EXCESS * middle)
-        )
-        flags[odd] |= np.uint8(StepFlag.ODD)
-    return flags
+    cut = np.zeros(len(windows.start), np.bool_)
+    for number in np.unique(phase).tolist():
+        rows = np.flatnonzero(phase == number)
+        launched = windows.launched[rows]
+        cut[rows[min(_first_cut(launched), _first_empty(launched + operators[rows])) :]] = True
+    return cut
 
 
 def hidden_steps(steps: Mapping[str, Array]) -> Mask:
@@ -208,25 +166,20 @@ def hidden_steps(steps: Mapping[str, Array]) -> Mask:
     )
 
 
-def _is_cold(first: float, others: Array) -> bool:
-    """Whether a first step is clearly slower than the others; where several of them are as slow, it is one of those."""
-    shorter = float((others < first).mean())
-    return first > COLD_FACTOR * float(np.median(others)) and shorter >= COLD_SHARE
-
-
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
     """Row of each ODD step → the category that exceeds most its median among steps of the same phase, and by how many ns."""
     table = facts["steps"]
     phase = phase_of_steps(facts["iterations"], table.n)
     counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
-    odd = np.flatnonzero(table["flags"] & StepFlag.ODD)
     found = {}
-    for number in np.unique(phase[odd]).tolist():
-        rows, others = odd[phase[odd] == number], counted & (phase == number)
-        excess = np.array([table[key][rows] - np.median(table[key][others]) for key in CATEGORIES])
-        worst = excess.argmax(axis=0)
-        for column, (row, key) in enumerate(zip(rows.tolist(), worst.tolist(), strict=True)):
-            found[row] = (CATEGORIES[key], float(excess[key, column]))
+    for row in np.flatnonzero(table["flags"] & StepFlag.ODD).tolist():
+        others = counted & (phase == phase[row])
+        like = others & (table["kind"] == table["kind"][row])
+        # The only step of its kind is odd beside all others of its phase.
+        others = like if like.sum() > 1 else others
+        excess = [float(table[key][row] - np.median(table[key][others])) for key in CATEGORIES]
+        worst = int(np.argmax(excess))
+        found[row] = (CATEGORIES[worst], excess[worst])
     return found
 
 

@@ -33,10 +33,15 @@ def has_steps(facts: Facts) -> bool:
 
 
 def select(
-    facts: Facts, first: int | None = None, last: int | None = None, skip_cold: bool = False
+    facts: Facts,
+    first: int | None = None,
+    last: int | None = None,
+    skip_cold: bool = False,
+    cold: Mask | None = None,
 ) -> Selection:
     """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is),
-    without cold ones on request; all of a recording that marks no steps.
+    without cold ones on request; all of a recording that marks no steps. ``cold``: which steps those are in
+    its job (``cold_steps.agreed_cold``), bool of shape (steps,); by itself without.
 
     Raises:
         IndexError: a bound is not a row of ``facts["steps"]``, or ``first`` is after ``last``.
@@ -53,7 +58,8 @@ def select(
         raise IndexError(f"the first step, {first}, comes after the last, {last}")
     rows = np.arange(begin, end + 1, dtype=np.int64)
     if skip_cold:
-        rows = rows[(facts["steps"]["flags"][rows] & StepFlag.COLD) == 0]
+        own = (facts["steps"]["flags"] & StepFlag.COLD) != 0
+        rows = rows[~(own if cold is None else cold)[rows]]
     return Selection(rows, False)
 
 

@@ -8,6 +8,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.averages import category_times
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import step_kind_names
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
 
@@ -27,7 +28,8 @@ _WALL = "From its begin to its end, the device work that it launched included, `
 _EARLIER = (
     "Work from before the recording, which counts in no figure: the devices still worked on it."
 )
-_ODD = "Slower than the others by far more than they differ among themselves."
+_ODD = "Slower than the others of its kind by far more than they differ among themselves."
+_KIND = "Its kind: `usual`, `every 4th`, `mode B`, `once`, `cold`; `growing` where they become longer. Empty for one cut off."
 STEPS = DisplaySpec(
     "steps",
     "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing.",
@@ -38,7 +40,8 @@ STEPS = DisplaySpec(
         _C("wall_ns", "time", "", _WALL),
         _C("earlier_ns", "time", "", _EARLIER),
         *(_C(f"{key}_ns", "time", "", doc, optional=True) for key, doc in _CATEGORIES.items()),
-        _C("cold", "flag", "", "A first step clearly slower than the rest."),
+        _C("kind", "text", "", _KIND),
+        _C("cold", "flag", "", "A first step, clearly slower by what does not recur: it sets up."),
         _C("odd", "flag", "", _ODD),
         _C("cut", "flag", "", "The end of the recording cut its device work off."),
         _C("odd_reason", "text", "", ""),
@@ -62,6 +65,7 @@ def step_table(facts: Facts, selection: Selection) -> DisplayTable:
         wall_ns=step_lengths(table),
         earlier_ns=table["earlier"],
         **{f"{key}_ns": times for key, times in category_times(facts).items()},
+        kind=step_kind_names(facts),
         cold=(table["flags"] & StepFlag.COLD) != 0,
         odd=(table["flags"] & StepFlag.ODD) != 0,
         cut=(table["flags"] & StepFlag.CUT) != 0,

@@ -148,8 +148,13 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
       needed: null,
       test: "Mann and Whitney's exact test of 8 and 8 steps",
       p: 0.0004,
+      work: null,
     },
     device_time: true,
+    causes: [
+      { what: "gemm", category: "Kernel", delta_ns: -20 * MS, share: 0.8 },
+      { what: "Other", category: "Other", delta_ns: -5 * MS, share: 0.2 },
+    ],
     changes: changes(ROWS),
     wholes: [
       { table: "category", time_a_ns: 212 * MS, time_b_ns: 187 * MS, pooled: 0 },

@@ -6,6 +6,10 @@ import { Figure, Strip, Term } from "../../widgets";
 import { basisText, meanText, stripRow } from "./model";
 import { rowsOf } from "../rows";
 
+const MOST_CAUSES = 8;
+/** Share of the change below which causes stand together. */
+const LEAST_CAUSE = 0.02;
+
 /** Side A, which the header chooses. */
 export function Baseline({ selection }: { selection: Selection }) {
   return (
@@ -27,7 +31,7 @@ export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload
     <Figure
       title="Step times"
       term="diff_steps"
-      note={`a dot per step, hollow where it is not compared${low === null ? "" : "; hatched: the change from the mean of A, 99 % certain"}`}
+      note={`a dot per step, hollow where it is not compared${low === null || verdict.work ? "" : "; hatched: the change from the mean of A, 99 % certain"}`}
       table={{
         columns: [
           { label: "Side" },
@@ -50,7 +54,7 @@ export function StepTimes({ payload: { a, b, verdict } }: { payload: DiffPayload
         rows={rows}
         unit="ns"
         interval={
-          low === null || high === null || a.mean_ns === null
+          low === null || high === null || a.mean_ns === null || verdict.work
             ? null
             : [a.mean_ns * (1 + low), a.mean_ns * (1 + high)]
         }
@@ -71,6 +75,44 @@ export function SideCard({ mark, side }: { mark: "A" | "B"; side: DiffSide }) {
       </p>
       <p class="muted">{side.device ?? "no known accelerator"}</p>
     </article>
+  );
+}
+
+/** What the change of the step is made of, the largest first. */
+export function Causes({ payload: { causes, verdict } }: { payload: DiffPayload }) {
+  const shown = causes.filter(({ share }) => Math.abs(share) >= LEAST_CAUSE).slice(0, MOST_CAUSES);
+  const whole = verdict.delta_ns ?? 0;
+  const others = shown.reduce((left, { delta_ns }) => left - delta_ns, whole);
+  const row = (what: string, category: string, ns: number) => (
+    <tr key={`${category} ${what}`}>
+      <th scope="row">{what}</th>
+      <td>{category}</td>
+      <td class="number" title={formatExactTime(ns)}>
+        <strong>{formatDelta(ns)}</strong>
+      </td>
+      <td class="number">{formatShare(whole ? ns / whole : null)}</td>
+    </tr>
+  );
+  return (
+    <table class="plain-table">
+      <thead>
+        <tr>
+          <th scope="col">What</th>
+          <th scope="col">Category</th>
+          <th scope="col" class="number">
+            Change
+          </th>
+          <th scope="col" class="number">
+            Of the change
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map(({ what, category, delta_ns }) => row(what, category, delta_ns))}
+        {others ? row("others", "", others) : null}
+        {row("all", "", whole)}
+      </tbody>
+    </table>
   );
 }
 

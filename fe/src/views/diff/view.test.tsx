@@ -77,6 +77,22 @@ const query = (): Record<string, string> =>
 
 const B = { run2: "s", worker2: "w", span2: "1" };
 
+it("lists what the change is made of, which adds up to it", async () => {
+  show(B);
+  await waitFor(() => expect(text()).toContain("What the change is made of"));
+  expect(text()).toMatch(/gemmKernel−20\.0 ms80/);
+  expect(text()).toMatch(/all−25\.0 ms100 %/);
+});
+
+it("does not draw an interval per sample among steps", async () => {
+  const made = diff();
+  const work = { factor: 8, unit: "sample", count_a: 4, count_b: 32 };
+  answer = { ...made, verdict: { ...made.verdict, work } };
+  show(B);
+  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
+  expect(text()).not.toContain("hatched");
+});
+
 it("compares nothing until B is chosen: it suggests one and says why, and lists the runs", async () => {
   show();
   const suggested = await screen.findByRole("link", { name: "Compare with s" });

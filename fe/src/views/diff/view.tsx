@@ -22,7 +22,7 @@ import { Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
 import { otherSide, type Side, sideParams, testText } from "./model";
-import { Baseline, Categories, SideCard, StepTimes } from "./parts";
+import { Baseline, Categories, Causes, SideCard, StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
 
@@ -147,6 +147,11 @@ function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }
           <SideCard mark="B" side={payload.b} />
         </div>
       </Card>
+      {payload.causes.length > 1 && verdict.changed !== false ? (
+        <Panel title="What the change is made of" term="diff_causes">
+          <Causes payload={payload} />
+        </Panel>
+      ) : null}
       <Panel title="Where the time of a step went" term="breakdown">
         <Categories payload={payload} />
       </Panel>

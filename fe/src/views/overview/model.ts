@@ -75,6 +75,9 @@ export const MARKS = [
   },
 ] as const;
 
+/** What a step's kind is called where steps are of several kinds; cold ones are marked anyway. */
+export const kindOf = ({ kind, cold }: Step): string => (cold ? "" : kind);
+
 export const stepMarks = (step: Step): { word: string; why: string }[] =>
   MARKS.filter(({ flag }) => step[flag]).map(({ flag, word, why }) => ({
     word,

@@ -22,7 +22,15 @@ import {
   type StackedBar,
 } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
-import { CATEGORY_LABELS, categoryShares, occurring, MARKS, stepLabel, stepMarks } from "./model";
+import {
+  CATEGORY_LABELS,
+  categoryShares,
+  kindOf,
+  occurring,
+  MARKS,
+  stepLabel,
+  stepMarks,
+} from "./model";
 
 interface HeadlineProps {
   payload: OverviewPayload;
@@ -240,7 +248,12 @@ export function stepBars(steps: readonly Step[]): StackedBar[] {
       title: `step ${stepLabel(step)} (${step.name})`,
       values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
       mark: odd ? `odd: ${odd.why}` : "",
-      note: others.map((mark) => `${mark.word}: ${mark.why}`).join(" "),
+      note: [
+        kindOf(step) && `kind: ${kindOf(step)}.`,
+        ...others.map((mark) => `${mark.word}: ${mark.why}`),
+      ]
+        .filter(Boolean)
+        .join(" "),
       faded: !step.selected,
     };
   });
@@ -252,12 +265,14 @@ function stepTable(steps: readonly Step[]): FigureTable {
       { label: "Step" },
       { label: "Wall time", unit: "ns" },
       ...CATEGORIES.map((category) => ({ label: CATEGORY_LABELS[category], unit: "ns" as const })),
+      { label: "Kind" },
       { label: "Marks" },
     ],
     rows: steps.map((step) => [
       step.name,
       step.wall_ns,
       ...CATEGORIES.map((category) => step[`${category}_ns`]),
+      step.kind,
       stepMarks(step)
         .map((mark) => mark.word)
         .join(", "),

@@ -1,0 +1,94 @@
+"""Two recordings kind by kind: training steps beside training steps, validations beside validations.
+
+::
+
+    A  ▁▁▁█▁▁▁█    usual ▁▁▁▁▁▁ ─ ▁▁▁▁▁▁▁    the comparison: steps, tables, causes
+    B  ▁▁▁▁█▁▁▁▁   every 4th ██ ─ █          a test of its own; where one side has none, that is said
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.diff.rank_test import Sample, Test, compare_samples
+from torch_tb_profiler.analysis.diff.side import Side, side_of_kind
+from torch_tb_profiler.analysis.diff.work_size import shapes_of
+from torch_tb_profiler.analysis.facts.flags import StepKind
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.analysis.figures.step_kinds import common_kinds
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+
+Chosen = tuple[Facts, Insight, Selection]
+
+
+@dataclass(frozen=True)
+class OtherKind:
+    """Steps of another kind than the compared ones.
+
+    means: ns, of A and B; NaN without a step.
+    counts: of steps.
+    test: None where one side has none.
+    """
+
+    name: str
+    means: tuple[float, float]
+    counts: tuple[int, int]
+    test: Test | None
+
+
+def compared_sides(a: Chosen, b: Chosen) -> tuple[Side, Side, tuple[OtherKind, ...]]:
+    """The chosen steps of the kind that is compared, the usual one, and those of others."""
+    kinds = common_kinds(a[0], b[0])
+    chosen = [complete(facts, selection) for facts, _, selection in (a, b)]
+    own = [of[steps] for of, steps in zip((kinds.a, kinds.b), chosen, strict=True)]
+    warm = [kind for kind, what in enumerate(kinds.what.tolist()) if what != StepKind.COLD]
+    counts = {kind: tuple(int((one == kind).sum()) for one in own) for kind in warm}
+    both = [kind for kind in warm if all(counts[kind])]
+    if not both:
+        # Nothing in common: what each has most of.
+        sides = [
+            side_of_kind(*of, steps[kind == _commonest(kind, warm)])
+            for of, steps, kind in zip((a, b), chosen, own, strict=True)
+        ]
+        return sides[0], sides[1], ()
+    main = max(both, key=lambda kind: (kinds.what[kind] == StepKind.USUAL, sum(counts[kind])))
+    # Another mode that only one recording has is what became of its usual steps.
+    taken = [main, *(k for k in warm if kinds.what[k] == StepKind.MODE and k not in both)]
+    sides = [
+        side_of_kind(*of, steps[np.isin(kind, taken)])
+        for of, steps, kind in zip((a, b), chosen, own, strict=True)
+    ]
+    others = [
+        _other(
+            kinds.names[kind],
+            *((of[0], steps[k == kind]) for of, steps, k in zip((a, b), chosen, own, strict=True)),
+        )
+        for kind in warm
+        if kind not in taken and any(counts[kind])
+    ]
+    return sides[0], sides[1], tuple(others)
+
+
+def _commonest(kind: Ints, warm: list[int]) -> int:
+    counted = kind[np.isin(kind, warm)]
+    return int(np.bincount(counted).argmax()) if len(counted) else -1
+
+
+def _other(name: str, a: tuple[Facts, Ints], b: tuple[Facts, Ints]) -> OtherKind:
+    samples = [
+        Sample(
+            (facts["steps"]["end"] - facts["steps"]["start"])[steps].astype(np.float64),
+            shapes=shapes_of(facts, steps),
+        )
+        for facts, steps in (a, b)
+    ]
+    return OtherKind(
+        name,
+        (samples[0].mean, samples[1].mean),
+        (samples[0].steps, samples[1].steps),
+        compare_samples([(samples[0], samples[1])]) if all(one.steps for one in samples) else None,
+    )

@@ -51,8 +51,8 @@ BY_CERTAINTY = {
 """Of findings whose change has no name, by their certainty."""
 RUN_TO_RUN = 0.03
 """Share by which the mean step of one program differs between two recordings even where all steps of one are alike."""
-LEAST_LEFT = 0.5
-"""Least share of a predicted step that came."""
+LEAST_LEFT = 0.35
+"""Least share of a predicted step that came in any pair."""
 
 
 def reach_of(changes: Iterable[Applied]) -> Reach:
@@ -88,7 +88,6 @@ def step_interval(
     below, above = noise(predicted, error)
     low = mean - np.hypot(mean - min(*ends, mean), below)
     high = mean + np.hypot(max(*ends, mean) - mean, above)
-    # What is left of a step came to more than half of what had been predicted in all pairs.
     return max(float(low), LEAST_LEFT * mean), float(high)
 
 

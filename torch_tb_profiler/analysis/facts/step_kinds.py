@@ -93,7 +93,7 @@ def step_kinds(work: StepWork, cut: Mask) -> StepKinds:
         group[row] = group[like[0]] if len(like) else group.max(initial=-1) + 1
     is_cold = (flags & StepFlag.COLD) != 0
     group[is_cold] = group.max(initial=-1) + 1
-    kind = _ordered(group, is_cold)
+    kind = _ordered(group, is_cold, work.wall)
     flags[_odd_rows(work, kind, is_cold, whole)] |= np.uint8(StepFlag.ODD)
     return _described(work, kind, content, is_cold, flags)
 
@@ -203,14 +203,15 @@ def _is_cold(work: StepWork, rows: Ints, content: Ints, proven: bool) -> bool:
     return work.does_all_of(first, usual) and work.known_excess(first, usual) < excess / 2
 
 
-def _ordered(group: Ints, is_cold: Mask) -> Ints:
-    """Number kinds anew: the commonest first, then by their first step."""
+def _ordered(group: Ints, is_cold: Mask, wall: Floats) -> Ints:
+    """Number kinds anew: first the commonest, of equally many the one with most time; then by their first step."""
     used, first, inverse, count = np.unique(
         group, return_index=True, return_inverse=True, return_counts=True
     )
     weight = np.where(is_cold[first] | (used < 0), 0, count)
+    total = np.bincount(inverse, weights=wall, minlength=len(used))
     usual = np.zeros(len(used), np.bool_)
-    usual[np.lexsort((first, -weight))[:1]] = True
+    usual[np.lexsort((first, -total, -weight))[:1]] = True
     order = np.lexsort((first, ~usual, used < 0))
     place = np.empty(len(used), np.int64)
     place[order] = np.arange(len(used))
@@ -245,6 +246,7 @@ def _described(work: StepWork, kind: Ints, content: Ints, is_cold: Mask, flags: 
     period, growth = np.full(kinds, -1, np.int64), np.zeros(kinds)
     count = np.bincount(kind[kind >= 0], minlength=kinds)
     usual: dict[int, int] = {}
+    # Kind 0 is the first of equally many.
     for number in np.argsort(-count, kind="stable").tolist():
         rows = np.flatnonzero(kind == number)
         phase, does = int(work.phase[rows[0]]), int(content[rows[0]])

@@ -1,5 +1,5 @@
-"""The first step where it is marked cold: it loads, compiles, tunes. All findings leave it out, and
-it claims no time.
+"""The first step where it is marked cold: it loads, compiles, allocates or tunes, and nothing of that
+recurs. All findings leave it out, and it claims no time.
 """
 
 from __future__ import annotations

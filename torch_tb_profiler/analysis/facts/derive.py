@@ -142,8 +142,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested
     give_back_memory()
-    step = windows.device_step
-    kernels = kernel_facts(trace, caused, named.operator, communication, matrix, operators, step)
+    step, of = windows.device_step, named.operator
+    kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
     tables: dict[str, Table] = (

@@ -41,6 +41,8 @@ FACTOR = 10
 """The same in medians of the time from a launch to its work, for devices that are slow to begin."""
 RECURS = 2
 """A wait is of the begin of the recording if it is so many times as long as the longest of a typical other step."""
+STEPS = 0.5
+"""A wait that takes less of a typical other step is what a host that is ahead always has: not of the begin."""
 COVERED = 0.1
 """Share of a wait that may be left once other work has ended that explains it."""
 _SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
@@ -170,7 +172,9 @@ def _usual(trace: Trace, caused: Causes, windows: StepWindows, waits: _Waits) ->
     longest = extreme_by(np.maximum, step[chosen], len(windows.start), wait[chosen])
     longest = longest[longest > 0]
     recurring = float(np.median(longest)) if len(longest) else 0.0
-    return max(FACTOR * typical, RECURS * recurring)
+    others = np.delete(windows.length, np.unique(waits.step))
+    step = STEPS * float(np.median(others)) if len(others) else 0.0
+    return max(FACTOR * typical, RECURS * recurring, step)
 
 
 def _explained(trace: Trace, caused: Causes, calls: Ints, waits: _Waits) -> Mask:

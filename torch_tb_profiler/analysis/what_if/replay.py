@@ -182,9 +182,8 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
     if not steps.n or int(steps["flags"][0]) & StepFlag.WHOLE:
         return
     begin, points = int(steps["host_start"][0]), graph.points
-    launched = points.launch >= 0
-    called = np.where(launched, np.append(points.time, 0)[points.launch], graph.work.start)
-    work = called < begin
+    known, done = points.launch >= 0, graph.work.end <= int(steps["start"][0])
+    work = np.where(known, np.append(points.time, 0)[points.launch] < begin, done)
     joined = work[graph.joined]
     for key, before in (
         ("segment", graph.host.end <= begin),

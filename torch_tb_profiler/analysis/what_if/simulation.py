@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.what_if.chains import find_chains
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph, build_graph
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -93,10 +94,11 @@ class Simulation:
         durations = self.changed(edits)
         delay, time, changed = self._times(durations) if edits else self._base
         base, table = self._base[2], self.scene.facts["steps"]
+        earlier = table["earlier"][steps]
         prediction = Prediction.of(
-            (table["end"] - table["start"])[steps].astype(np.float64),
-            (base.end - base.start)[steps],
-            (changed.end - changed.start)[steps],
+            step_lengths(table)[steps].astype(np.float64),
+            np.maximum((base.end - base.start)[steps] - earlier, 0),
+            np.maximum((changed.end - changed.start)[steps] - earlier, 0),
         )
         return prediction, _path(self.scene, delay, time, changed, steps, durations)
 

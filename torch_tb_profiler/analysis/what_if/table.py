@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
 from torch_tb_profiler.analysis.what_if.outcomes import reach_of, step_interval
@@ -121,8 +122,9 @@ def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> di
     table, steps = insight["what_if_steps"], facts["steps"]
     if not steps.n:
         return {}
-    measured = (steps["end"] - steps["start"])[selection.steps].astype(np.float64)
+    measured = step_lengths(steps)[selection.steps].astype(np.float64)
     lengths = table["time"].reshape(-1, steps.n)[:, selection.steps].astype(np.float64)
+    lengths = np.maximum(lengths - steps["earlier"][selection.steps], 0)
     changes = insight.strings.many(table["change"].reshape(-1, steps.n)[1:, 0])
     return {
         text: Prediction.of(measured, lengths[0], length)

@@ -48,7 +48,7 @@ def test_every_cell_runs(notebook: dict[str, Any], outputs: list[list[dict[str, 
         "ridge at",
         "model FLOPs utilization",
         "rank5",
-        "Step 55.7 → 37.9 ms",
+        "Mean 55.7 → 37.9 ms",
         "Self CPU time total",
     ):
         assert words in shown, words

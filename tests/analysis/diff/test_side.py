@@ -96,7 +96,8 @@ def test_apportioned_integers_add_up(values: list[float]) -> None:
 def test_two_ranges_of_one_recording() -> None:
     trace = trace_of(recording(steps=9))
     comparison = compare(side_of(trace, 0, 3), side_of(trace, 4, 8))
-    assert comparison.test.changed is None
+    # All of these few steps lie within the margin.
+    assert comparison.test.changed is False
     assert (len(comparison.a.steps), len(comparison.b.steps)) == (4, 5)
     holds(comparison)
 

@@ -34,7 +34,8 @@ MARGIN = 0.05
 LEAST_STEPS = 5
 """Steps of each side from which on two separate sides differ at ``LEVEL``: 2 / C(10, 5) < 0.01."""
 LEAST_APART = 3
-"""Steps of each side from which on two sides differ that are further apart than either is wide."""
+"""Steps of each side from which on two sides differ that are further apart than either is wide, and are alike where
+all lie within ``MARGIN``."""
 LEAST_OTHERS = 3
 """Other steps of a recording from which the spread of a single one is estimated."""
 LEAST_NEIGHBOURS = 4
@@ -151,7 +152,7 @@ def _by_ranks(a: Sample, b: Sample) -> Test:
     rank = critical_rank(n, m)
     if rank:
         rank = max(1, math.floor(n * m / 2 - widened * (n * m / 2 - rank)))
-    elif _apart(a.walls, b.walls):
+    elif _apart(a.walls, b.walls) or _alike(a.walls, b.walls):
         rank = 1
     at = round((rank - 0.5) / (n * m) * len(ratios) - 0.5)
     low, high = (float(ratios[at]), float(ratios[-1 - at])) if rank else (-math.inf, math.inf)
@@ -175,6 +176,13 @@ def _apart(a: Floats, b: Floats) -> bool:
     """
     gap = max(b.min() - a.max(), a.min() - b.max())
     return bool(min(len(a), len(b)) >= LEAST_APART and gap > max(np.ptp(a), np.ptp(b)))
+
+
+def _alike(a: Floats, b: Floats) -> bool:
+    """Whether no step differs from any other by more than ``MARGIN`` and neither side is wholly above the other."""
+    low, high = min(a.min(), b.min()), max(a.max(), b.max())
+    apart = a.max() < b.min() or b.max() < a.min()
+    return bool(min(len(a), len(b)) >= LEAST_APART and high <= (1 + MARGIN) * low and not apart)
 
 
 def critical_rank(n: int, m: int) -> int:

@@ -96,7 +96,8 @@ def test_two_ranges_of_one_trace(asking: Client) -> None:
     assert chosen(found.a) == [0, 1, 2, 3]
     assert chosen(found.b) == [4, 5, 6, 7]
     assert (found.a.selected, found.b.selected) == (4, 4)
-    assert (found.verdict.changed, found.verdict.needed) == (None, 5)
+    # All of these few steps lie within the margin.
+    assert (found.verdict.changed, found.verdict.needed) == (False, None)
 
 
 def test_every_choice_has_its_own_answer(asking: Client) -> None:

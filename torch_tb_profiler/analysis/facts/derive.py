@@ -138,7 +138,6 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     within = stacks.of_node, named.of_node
     operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
-    # On large traces columns of calls and spans dominate memory.
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested
     give_back_memory()

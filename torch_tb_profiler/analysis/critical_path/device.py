@@ -243,7 +243,7 @@ def _stream_order(stream: Ints, launch: Ints, start: Ints, end: Ints) -> tuple[I
 
 def _stamps_may_overlap(one: Ints, other: Ints) -> Ints:
     """By how much stamps of work that lasted so long may overlap, ns, though one followed the other."""
-    return np.minimum(CLOCK_NS, np.minimum(one, other) // 2)
+    return np.asarray(np.minimum(CLOCK_NS, np.minimum(one, other) // 2))
 
 
 def _begun_before(group: Ints, start: Ints, end: Ints) -> Ints:

@@ -241,9 +241,9 @@ def _kinds(
         return whole_kind(steps)
     phase, begun = phase_of_steps(iterated, steps), tables["operator_steps"]
     inside = begun["step"] >= 0
-    begun = sum_by(begun["step"][inside], steps, begun["calls"][inside])
+    operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase)
-    return step_kinds(work, cut_steps(windows, begun, phase))
+    return step_kinds(work, cut_steps(windows, operators, phase))
 
 
 def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:

@@ -173,8 +173,8 @@ def _usual(trace: Trace, caused: Causes, windows: StepWindows, waits: _Waits) ->
     longest = longest[longest > 0]
     recurring = float(np.median(longest)) if len(longest) else 0.0
     others = np.delete(windows.length, np.unique(waits.step))
-    step = STEPS * float(np.median(others)) if len(others) else 0.0
-    return max(FACTOR * typical, RECURS * recurring, step)
+    least = STEPS * float(np.median(others)) if len(others) else 0.0
+    return max(FACTOR * typical, RECURS * recurring, least)
 
 
 def _explained(trace: Trace, caused: Causes, calls: Ints, waits: _Waits) -> Mask:

@@ -1,4 +1,4 @@
-"""How well replays fit real traces; nothing is fitted to them but two medians each."""
+"""How well replays without a change fit real traces."""
 
 from __future__ import annotations
 
@@ -37,21 +37,15 @@ def errors(path: Path) -> tuple[Array, Array]:
     return np.abs((replayed.end - replayed.start) / wall - 1), np.abs(late / wall[step])
 
 
-MISSED = {"a100_segment_E2", "a100_segment_N1", "rtx3060_compile_05", "rtx3060_compile_06"}
-"""Their replays miss by up to a third: steps of serving and of compiled graphs whose device work outlasts them."""
-
-
 @pytest.mark.traces
 def test_replays_fit_the_steps_and_the_device_work_of_real_traces(real_traces: Path) -> None:
     of_steps, of_begins = [], []
     for path in trace_files(REAL_TRACES):
-        if path.parent.name in MISSED:
-            continue
         lengths, begins = errors(path)
         if len(begins):
             of_steps += lengths.tolist()
             of_begins.append(float(np.median(begins)))
     assert np.median(of_steps) <= 0.003
-    assert np.percentile(of_steps, 95) <= 0.02
-    assert np.median(of_begins) <= 0.005
-    assert np.percentile(of_begins, 95) <= 0.02
+    assert max(of_steps) <= 0.01
+    assert np.median(of_begins) <= 0.003
+    assert max(of_begins) <= 0.01

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     PathGroup,
     Window,
+    drawn_window,
     event_table,
     hidden_work,
     kind_table,
@@ -18,6 +19,7 @@ from torch_tb_profiler.analysis.critical_path.table import (
     step_causes,
     strip_table,
 )
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
@@ -82,19 +84,20 @@ def critical_path_payload(
 
 def _strips(facts: Facts, insight: Insight, selection: Selection) -> list[PathStrip]:
     steps, drawn = facts["steps"], selection.steps
-    wall = (steps["end"] - steps["start"])[drawn]
+    wall = step_lengths(steps)[drawn]
     if len(drawn) > MOST_STRIPS:
         drawn = drawn[[int(wall.argmax())]]
+    windows = {step: drawn_window(facts, step) for step in drawn.tolist()}
     return [
         PathStrip(
             step=step,
             name=facts.strings[int(steps["name"][step])],
-            start_ns=int(steps["start"][step]),
-            end_ns=int(steps["end"][step]),
+            start_ns=begin,
+            end_ns=end,
             stretches=wire_columns(strip_table(facts, insight, step)),
         )
-        for step in drawn.tolist()
-        if steps["end"][step] > steps["start"][step]
+        for step, (begin, end) in windows.items()
+        if end > begin
     ]
 
 
@@ -214,7 +217,7 @@ def headline(
     sentences = [
         f"{KINDS[kind]}: {format_share(share)} of the critical path, {per_step} of {whole}"
     ]
-    largest = largest_part(insight, selection, kind)
+    largest = largest_part(facts, insight, selection, kind)
     name, line = facts.strings[largest.name], facts.strings[largest.line]
     if name:
         place = f" at {line}" if line and line != name else ""

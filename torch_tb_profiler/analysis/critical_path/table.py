@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -156,7 +157,7 @@ def kind_table(
     facts: Facts, insight: Insight, selection: Selection, window: Window | None = None
 ) -> DisplayTable:
     """What the path is made of, the most first; kinds that are not on it are left out."""
-    taken = _taken(insight, selection, window)
+    taken = _taken(facts, insight, selection, window)
     total, count = (
         sum_by(taken.sums["cause"], len(KINDS), values) for values in (taken.time, taken.segments)
     )
@@ -181,7 +182,7 @@ def event_table(
     """The path by what ``by`` says, the most first. ``window``: only what lies in it; then
     ``work_ns`` is unknown. Without ``by="track"`` the name is that of a row; with it ``track`` is.
     """
-    taken = _taken(insight, selection, window)
+    taken = _taken(facts, insight, selection, window)
     keys = [taken.sums[key] for key in _IDENTITY[by]]
     first, group = group_rows(keys)
     n = len(first)
@@ -219,9 +220,9 @@ class PathPart:
     share: float
 
 
-def largest_part(insight: Insight, selection: Selection, kind: str) -> PathPart:
+def largest_part(facts: Facts, insight: Insight, selection: Selection, kind: str) -> PathPart:
     """What takes most of a kind that is on the path: the first of its rows in ``event_table``."""
-    taken = _taken(insight, selection, None)
+    taken = _taken(facts, insight, selection, None)
     sums = taken.sums
     row = np.flatnonzero(sums["cause"] == list(KINDS).index(kind))
     first, group = group_rows([sums[key][row] for key in _IDENTITY["place"]])
@@ -241,9 +242,12 @@ class _Taken:
     event: Array
 
 
-def _taken(insight: Insight, selection: Selection, window: Window | None) -> _Taken:
+def _taken(facts: Facts, insight: Insight, selection: Selection, window: Window | None) -> _Taken:
+    """What counts of the path: without work from before the recording where no figure of the steps counts it."""
     sums = insight["critical_path_steps"]
     chosen = mask(selection, sums["step"])
+    if len(left_out(facts).start):
+        chosen &= sums["cause"] != PathCause.BEFORE_RECORDING
     if window is None:
         own = sums if chosen.all() else sums.take(chosen)
         return _Taken(own, own["time"], own["segments"], own["event"])
@@ -278,7 +282,7 @@ def hidden_work(
 ) -> tuple[Array, Ints, Ints]:
     """``(name, work, path)`` of all kernels or operators: device time, ns, and what of it is on the path."""
     name, work = _all_work(facts, insight, selection, by)
-    taken = _taken(insight, selection, None)
+    taken = _taken(facts, insight, selection, None)
     of = taken.sums["name" if by == "event" else "operator"]
     row = np.flatnonzero((of >= 0) & np.isin(taken.sums["cause"], WORK))
     return name, work, sum_by(of[row], len(facts.strings), taken.time[row])[name]
@@ -321,10 +325,13 @@ def step_causes(facts: Facts, insight: Insight, selection: Selection) -> Display
 
 def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
     """The path of a step in at most ``BINS`` stretches of one cause each."""
-    path, sums, steps = insight["critical_path"], insight["critical_path_steps"], facts["steps"]
+    path, sums = insight["critical_path"], insight["critical_path_steps"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
     start, end, cause = path["start"][own], path["end"][own], path["cause"][own]
-    bounds = int(steps["start"][step]), int(steps["end"][step])
+    bounds = drawn_window(facts, step)
+    inside = end > bounds[0]
+    own = slice(own.start + int(np.argmax(inside)), own.stop)
+    start, end, cause = np.maximum(start[inside], bounds[0]), end[inside], cause[inside]
     edges, most, place, same = stretches(start, end, cause, bounds)
     longest = np.append(path["group"][own][same], -1)[
         largest_by(place[same], len(most), (end - start)[same])
@@ -337,6 +344,14 @@ def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
         segments=np.bincount(place[same], minlength=len(most)),
         **{key: np.append(sums[key], -1)[longest] for key in ("name", "line")},
     )
+
+
+def drawn_window(facts: Facts, step: int) -> Window:
+    """Begin and end of what is drawn of a step, ns: without work from before the recording and what was before it."""
+    begin, end = (int(facts["steps"][key][step]) for key in ("start", "end"))
+    known = left_out(facts).end
+    known = known[(known > begin) & (known < end)]
+    return int(known.max(initial=begin)), end
 
 
 def stretches(start: Ints, end: Ints, key: Array, bounds: Window) -> tuple[Ints, Ints, Ints, Mask]:

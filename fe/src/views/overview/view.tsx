@@ -130,7 +130,8 @@ function OverviewPage({
 /** The critical path of the chosen step, of several that of the median one. */
 function Account({ payload, ...props }: PageProps) {
   const rows = rowsOf(payload.steps);
-  const step = medianRow(rows)?.step ?? null;
+  const median = medianRow(rows);
+  const step = median?.step ?? null;
   const query = viewQuery({
     ...props,
     steps: { first: step, last: step, skipCold: false },
@@ -146,7 +147,7 @@ function Account({ payload, ...props }: PageProps) {
     <PathOfStep
       payload={data}
       hrefOf={props.hrefOf}
-      caption={`${capitalised(of)}: what the end of its ${formatTime(strip.end_ns - strip.start_ns)} waited for`}
+      caption={`${capitalised(of)}: what the end of its ${formatTime(median?.wall_ns ?? null)} waited for`}
     />
   );
 }

@@ -106,8 +106,10 @@ class Choice:
 
     def scale(self, durations: Durations, factor: float) -> None:
         """All of it takes ``factor`` times as long."""
-        durations.segment[self.segment] *= factor
-        durations.work[self.work] *= factor
+        if self.segment.any():
+            durations.segment[self.segment] *= factor
+        if self.work.any():
+            durations.work[self.work] *= factor
 
 
 def pattern(glob: str) -> Callable[[str], object]:

@@ -34,7 +34,6 @@ from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import preset_steps
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
@@ -75,7 +74,6 @@ def build_insight(
             about |= part_about
             if part is build_communication:
                 waits = beside.submit(_waits, trace, facts, tables["collectives"])
-            give_back_memory()
             progress(done + 1, PARTS)
         del tree, parts, part
         evidence, walked = waits.result()
@@ -90,7 +88,6 @@ def build_insight(
         progress(PARTS - 1, PARTS)
         simulation, what_ifs = simulated.result()
     tables |= what_ifs
-    give_back_memory()
     about["findings"], tables["finding_steps"] = find_findings(simulation)
     progress(PARTS, PARTS)
     return insight

@@ -42,7 +42,9 @@ def path_of(trace: Trace) -> tuple[Facts, Table]:
     facts = derive(trace)
     tables, _ = build_paths(trace, facts, {}, StringBuilder(), tree=call_tree(trace))
     evidence = gather(trace, facts)
-    return facts, build_critical_path(trace, facts, tables, walk_steps(trace, facts, evidence))["critical_path"]
+    return facts, build_critical_path(trace, facts, tables, walk_steps(trace, facts, evidence))[
+        "critical_path"
+    ]
 
 
 def covers(facts: Facts, path: Table) -> None:

@@ -55,8 +55,11 @@ def walk_steps(trace: Trace, facts: Facts, evidence: Evidence) -> Walked:
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
     none = np.zeros(0, np.int64)
-    columns = (np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True))
-    return Walked(np.repeat(np.arange(len(paths)), counts), *columns, walk.work(trace, facts))
+    start, end, cause, event = (
+        np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
+    )
+    step = np.repeat(np.arange(len(paths)), counts)
+    return Walked(step, start, end, cause, event, walk.work(trace, facts))
 
 
 def build_critical_path(

@@ -83,7 +83,8 @@ class Graph:
         """The segments in which moments of ``since`` or ``until`` lie, ascending, and the position of each one's."""
         segments = np.concatenate((self.since.segment, self.until.segment))
         row, place = group_rows((segments,))
-        return segments[row], *np.split(place, 2)
+        since, until = np.split(place, 2)
+        return segments[row], since, until
 
     def between(self, segment_ns: Array) -> Array:
         """Time from ``since`` to ``until`` of each host point, ns, float64, if the segments last so long."""

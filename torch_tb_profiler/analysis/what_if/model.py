@@ -24,7 +24,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 _KEPT = 8
-"""Choices that are kept, a byte for each segment and piece of device work."""
+"""Choices that are kept, a bit for each segment and piece of device work."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Scene:
     insight: Insight
     graph: Graph
     peaks_file: str = ""
-    _inside: dict[bytes, Choice] = field(default_factory=dict)
+    _inside: dict[bytes, tuple[Array, Array]] = field(default_factory=dict)
 
     @cached_property
     def peaks(self) -> Peaks:
@@ -59,14 +59,12 @@ class Scene:
     def spans_named(self, glob: str, *roles: Role) -> Mask:
         """Which rows of spans have a name like ``glob``, of some roles or of any."""
         spans, like = self.trace["spans"], pattern(glob)
-        mine = list(roles) or slice(None)
-        numbers = np.flatnonzero(self._names[mine].any(axis=0)[:-1])
+        mine = np.isin(np.arange(len(self._names)), roles or list(Role))
+        numbers = np.flatnonzero(np.any(self._names[mine], axis=0)[:-1])
         named = name_mask(self.trace.strings, numbers, like)
         if not named.any():
             return np.zeros(spans.n, np.bool_)
-        chosen = np.zeros(len(self._names), np.bool_)
-        chosen[mine] = True
-        return named[spans["name"]] & chosen[spans["role"]]
+        return named[spans["name"]] & mine[spans["role"]]
 
     def inside(self, outer: Mask) -> Choice:
         """What happens at or in some spans, and the device work that is launched there. The last few are kept: changes
@@ -81,10 +79,9 @@ class Scene:
             under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
             work = self.graph.work
             own = outer[work.row] | under[work.launch] & (work.launch >= 0)
-            self._inside[key] = Choice(under[self.graph.host.span], own)
-            for mask in vars(self._inside[key]).values():
-                mask.setflags(write=False)
-        return self._inside[key]
+            self._inside[key] = np.packbits(under[self.graph.host.span]), np.packbits(own)
+        masks = zip(self._inside[key], vars(self.nothing).values(), strict=True)
+        return Choice(*(np.unpackbits(bits, count=len(of)).view(np.bool_) for bits, of in masks))
 
     def within(self, glob: str, *roles: Role) -> Choice:
         """What happens in spans of a name, and replayed work whose capture lay within calls of it."""

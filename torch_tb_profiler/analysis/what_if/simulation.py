@@ -92,7 +92,9 @@ class Simulation:
     def alters(self, durations: Durations) -> list[str]:
         """Names of what lasts otherwise than measured."""
         return [
-            key for key, value in vars(self.measured).items() if getattr(durations, key) is not value
+            key
+            for key, value in vars(self.measured).items()
+            if getattr(durations, key) is not value
         ]
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:

@@ -10,8 +10,8 @@ import pytest
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.build import build_critical_path, walk_steps
+from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive

@@ -21,7 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.settings import OWN_PROCESSES
 
 HERE = Path(__file__).resolve().parent
 MARK = "<!-- cores -->"
@@ -90,7 +90,7 @@ def apart(path: str, cores: int) -> dict[str, float]:
     """``measure`` in a fresh process."""
     done = subprocess.run(
         [sys.executable, __file__, path, "--cores", str(cores)],
-        env={**os.environ, **ONE_THREAD},
+        env={**os.environ, **OWN_PROCESSES},
         capture_output=True,
         text=True,
         check=True,

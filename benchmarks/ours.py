@@ -37,9 +37,9 @@ def cold(path: str) -> dict[str, Any]:
     """Wall seconds up to the bytes of the overview, in a fresh process like that of the command line: its text is inflated
     while the libraries load.
     """
-    from torch_tb_profiler.settings import ONE_THREAD, Settings
+    from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 
-    os.environ |= ONE_THREAD
+    os.environ |= OWN_PROCESSES
     from torch_tb_profiler.runs.import_job import read
 
     trace, facts = read(path, Settings())
@@ -54,9 +54,9 @@ def cold(path: str) -> dict[str, Any]:
 
 def resident(path: str) -> dict[str, Any]:
     """Wall seconds of each stage in a worker process, which has its libraries loaded."""
-    from torch_tb_profiler.settings import ONE_THREAD, Settings
+    from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 
-    os.environ |= ONE_THREAD
+    os.environ |= OWN_PROCESSES
     import torch_tb_profiler.views.overview
     import torch_tb_profiler.views.wire  # noqa: F401
     from torch_tb_profiler.analysis.facts.derive import derive

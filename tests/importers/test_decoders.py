@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
 from torch_tb_profiler.importers.parts import Part
-from torch_tb_profiler.settings import ONE_THREAD, Settings
+from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
@@ -240,7 +240,7 @@ def test_a_process_with_threads_of_others_is_not_forked() -> None:
         [sys.executable, "-c", _THREADS],
         capture_output=True,
         text=True,
-        env={**os.environ, **ONE_THREAD},
+        env={**os.environ, **OWN_PROCESSES},
     )
     assert (done.stdout, done.stderr) == ("True True False\n", "")
 

@@ -2,21 +2,24 @@
 
 ::
 
-    Trace, Facts ─▶ paths (modules, forward and backward) ─┬─▶ device work ────┐
-                                                           ├─▶ memory ─────────┤
-                                                           ├─▶ communication ──┼─▶ findings ─▶ Insight
-                                                           ├─▶ workloads ──────┤
-                                                           └─▶ counter samples ┘
+    Trace, Facts ─┬─▶ paths (modules, forward and backward) ─┬─▶ device work ────┐
+                  │                                          ├─▶ memory ─────────┼─▶ critical path, ranges ─┐
+                  │                                          ├─▶ workloads ──────┤                          ├─▶ findings ─▶ Insight
+                  │                                          └─▶ counter samples ┘  ┌─▶ what-ifs, slack ────┘
+                  └─▶ communication ─▶ who waited for whom ─────────────────────────┘
+
+Two threads work beside each other: numpy lets go of Python's lock while it computes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
-from torch_tb_profiler.analysis.critical_path.build import build_critical_path
-from torch_tb_profiler.analysis.critical_path.evidence import gather
+from torch_tb_profiler.analysis.critical_path.build import Walked, build_critical_path, walk_steps
+from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
 from torch_tb_profiler.analysis.diff.name_sums import build_work
 from torch_tb_profiler.analysis.distributed.communication import build_communication
 from torch_tb_profiler.analysis.efficiency.device import usable
@@ -31,7 +34,6 @@ from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import preset_steps
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
@@ -58,30 +60,54 @@ def build_insight(
     tree = call_tree(trace)
     # Each part sees the tables of those before it.
     parts: tuple[Part, ...] = (
+        build_communication,
         partial(build_paths, tree=tree),
         build_work,
         partial(build_memory, tree=tree),
-        build_communication,
         partial(build_workloads, tree=tree),
         build_sampled,
     )
-    for done, part in enumerate(parts):
-        part_tables, part_about = part(trace, facts, tables, texts)
-        tables |= part_tables
-        about |= part_about
-        give_back_memory()
-        progress(done + 1, PARTS)
-    del tree, parts, part
-    evidence = gather(trace, facts, tables["collectives"])
-    tables |= build_critical_path(trace, facts, tables, evidence)
-    tables |= build_ranges(trace, facts, tables["critical_path"])
-    give_back_memory()
-    progress(PARTS - 1, PARTS)
-    presets = texts.intern_all(PRESETS)
-    insight = Insight(texts.table(), tables, about)
-    simulation = Simulation(trace, facts, insight, usable(peaks_file), evidence)
-    tables["what_if_steps"] = preset_steps(simulation, presets)
-    tables["slack"] = simulation.slack_table()
+    with ThreadPoolExecutor(1) as beside:
+        for done, part in enumerate(parts):
+            part_tables, part_about = part(trace, facts, tables, texts)
+            tables |= part_tables
+            about |= part_about
+            if part is build_communication:
+                waits = beside.submit(_waits, trace, facts, tables["collectives"])
+            progress(done + 1, PARTS)
+        del tree, parts, part
+        evidence, walked = waits.result()
+        presets = texts.intern_all(PRESETS)
+        insight = Insight(texts.table(), tables, about)
+        simulated = beside.submit(
+            _simulated, trace, facts, insight, usable(peaks_file), evidence, presets
+        )
+        tables |= build_critical_path(trace, facts, tables, walked)
+        tables |= build_ranges(trace, facts, tables["critical_path"])
+        del waits, walked
+        progress(PARTS - 1, PARTS)
+        simulation, what_ifs = simulated.result()
+    tables |= what_ifs
     about["findings"], tables["finding_steps"] = find_findings(simulation)
     progress(PARTS, PARTS)
     return insight
+
+
+def _waits(trace: Trace, facts: Facts, collectives: Table) -> tuple[Evidence, Walked]:
+    evidence = gather(trace, facts, collectives)
+    return evidence, walk_steps(trace, facts, evidence)
+
+
+def _simulated(
+    trace: Trace,
+    facts: Facts,
+    insight: Insight,
+    peaks_file: str,
+    evidence: Evidence,
+    presets: Sequence[int],
+) -> tuple[Simulation, dict[str, Table]]:
+    simulation = Simulation(trace, facts, insight, peaks_file, evidence)
+    return simulation, {
+        "what_if_steps": preset_steps(simulation, presets),
+        "slack": simulation.slack_table(),
+    }

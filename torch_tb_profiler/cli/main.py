@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
-from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.damaged import expect_readable
 from torch_tb_profiler.untrusted import printable
 
@@ -27,7 +27,7 @@ FAILED = 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
-    os.environ |= {**ONE_THREAD, **os.environ}
+    os.environ |= {**OWN_PROCESSES, **os.environ}
     options = _parser().parse_args(arguments)
     if clash := contradiction(options):
         options.refuse(clash)

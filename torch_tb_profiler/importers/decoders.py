@@ -33,7 +33,7 @@ from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.parts import Part, part_of
 from torch_tb_profiler.importers.walk import Ledger
-from torch_tb_profiler.settings import ONE_THREAD, Settings
+from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
@@ -274,7 +274,7 @@ class Decoders:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(descriptor,),
-            env={**ONE_THREAD, **os.environ},
+            env={**OWN_PROCESSES, **os.environ},
         )
 
     def _end(self) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from torch_tb_profiler.settings import ONE_THREAD
+from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.memory import free_memory, system_text
 from torch_tb_profiler.units import format_bytes
 
@@ -109,7 +109,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,
-            env={**ONE_THREAD, **os.environ},
+            env={**OWN_PROCESSES, **os.environ},
             **_apart(),
         )
         self.pid = self._process.pid

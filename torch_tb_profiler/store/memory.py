@@ -86,6 +86,7 @@ def keep_freed_memory() -> None:
     5.8 to 6.8 s at the same peak.
     """
     _call_glibc("mallopt", _M_MMAP_MAX, 0)
+    _call_glibc("mallopt", _M_ARENA_MAX, 1)  # threads reuse what others freed, too
     _call_glibc("mallopt", _M_TRIM_THRESHOLD, (1 << 31) - 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.critical_path.build import build_critical_path
+from torch_tb_profiler.analysis.critical_path.build import build_critical_path, walk_steps
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.facts.calltree import call_tree
@@ -42,7 +42,9 @@ def path_of(trace: Trace) -> tuple[Facts, Table]:
     facts = derive(trace)
     tables, _ = build_paths(trace, facts, {}, StringBuilder(), tree=call_tree(trace))
     evidence = gather(trace, facts)
-    return facts, build_critical_path(trace, facts, tables, evidence)["critical_path"]
+    return facts, build_critical_path(trace, facts, tables, walk_steps(trace, facts, evidence))[
+        "critical_path"
+    ]
 
 
 def covers(facts: Facts, path: Table) -> None:

@@ -15,6 +15,7 @@ charges the time between to one cause, so the causes add up to the wall time of 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,10 +37,20 @@ LEAST_SHARE = 0.002
 """Work of a name that takes less of all work of a step is not told apart."""
 
 
-def build_critical_path(
-    trace: Trace, facts: Facts, tables: Mapping[str, Table], evidence: Evidence
-) -> dict[str, Table]:
-    """The tables ``critical_path``, ``critical_path_steps`` and ``step_work``; ``tables`` has those of paths."""
+@dataclass(frozen=True)
+class Walked:
+    """The paths of all steps, arrays of shape (segments,) as in the table ``critical_path``; and ``Walk.work``."""
+
+    step: Ints
+    start: Ints
+    end: Ints
+    cause: Array
+    event: Ints
+    work: tuple[Array, Ints]
+
+
+def walk_steps(trace: Trace, facts: Facts, evidence: Evidence) -> Walked:
+    """The paths of all steps."""
     walk = Walk(trace, facts, evidence)
     paths = [walk.path(step) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
@@ -48,8 +59,16 @@ def build_critical_path(
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
     step = np.repeat(np.arange(len(paths)), counts)
-    made = path_tables(trace, facts, tables, step, start, end, cause, event)
-    return made | {"step_work": _work(trace, facts, walk, made["critical_path"])}
+    return Walked(step, start, end, cause, event, walk.work(trace, facts))
+
+
+def build_critical_path(
+    trace: Trace, facts: Facts, tables: Mapping[str, Table], walked: Walked
+) -> dict[str, Table]:
+    """The tables ``critical_path``, ``critical_path_steps`` and ``step_work``; ``tables`` has those of paths."""
+    segments = (walked.step, walked.start, walked.end, walked.cause, walked.event)
+    made = path_tables(trace, facts, tables, *segments)
+    return made | {"step_work": _work(trace, facts, *walked.work, made["critical_path"])}
 
 
 def path_tables(
@@ -89,8 +108,7 @@ def path_tables(
     return {"critical_path": path, "critical_path_steps": sums}
 
 
-def _work(trace: Trace, facts: Facts, walk: Walk, path: Table) -> Table:
-    cause, time = walk.work(trace, facts)
+def _work(trace: Trace, facts: Facts, cause: Array, time: Ints, path: Table) -> Table:
     event = np.flatnonzero((cause != NO_CAUSE) & (facts["span_links"]["step"] >= 0))
     cause, time = cause[event], time[event]
     step = facts["span_links"]["step"][event].astype(np.int64)

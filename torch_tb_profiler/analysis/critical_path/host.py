@@ -84,53 +84,46 @@ class HostSegments:
 
 def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     """The segments of all threads with operators, annotations, runtime calls or Python frames."""
-    spans = trace["spans"]
+    spans, tracks = trace["spans"], trace["tracks"].n
     row = np.flatnonzero(host_mask(trace))
-    start = spans["start"][row]
+    start, track = spans["start"][row], spans["track"][row]
     end = start + spans["dur"][row]
-    track = np.tile(spans["track"][row].astype(np.int64), 2)
-    time = np.concatenate((start, end))
-    order = np.lexsort((time, track))
-    time, on = time[order], track[order]
-    # Rows ascend on each track, so the greatest so far began last.
-    n = len(row)
-    begun = np.where(order < n, on * n + order, -1)
-    del order, track
-    np.maximum.accumulate(begun, out=begun)
-    new = np.flatnonzero(_changes(time, on))
-    begun = begun[np.append(new[1:], len(time))[: len(new)] - 1]
-    time, on = time[new], on[new]
-    begun -= on * n
     position = np.full(spans.n + 1, -1, np.int32)
-    position[row] = np.arange(n)
+    position[row] = np.arange(len(row))
     parent = position[facts["span_links"]["parent"][row]]
-    span = np.append(row, -1)[still_open(begun, time, end, parent)]
-    # The last time of a track ends its last segment; where the innermost span stays the same, nothing begins.
-    ends = np.append(on[1:] != on[:-1], True)[: len(on)]
-    begins = np.flatnonzero(~ends)
-    begins = begins[_changes(span[begins], on[begins])]
-    stop = np.append(begins[1:], len(time) - 1)[: len(begins)]
-    last = np.append(on[begins[1:]] != on[begins[:-1]], True)[: len(begins)]
-    last_time = np.flatnonzero(ends)
-    stop[last] = last_time[np.searchsorted(last_time, begins[last])]
-    bounds = np.searchsorted(on[begins], np.arange(trace["tracks"].n + 1))
-    cause = _causes(trace, facts, blocking)[span[begins]]
-    return HostSegments(
-        on[begins].astype(np.int32),
-        time[begins],
-        time[stop],
-        span[begins].astype(np.int32),
-        cause,
-        bounds,
-    )
+    del position
+    # numpy sorts 16-bit integers stably in linear time.
+    order = np.argsort(track.astype(np.uint16) if tracks < 1 << 16 else track, kind="stable")
+    none = np.zeros(0, np.int64)
+    parts = [(none, none, none)]
+    for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):
+        parts.append(_of_track(rows, start, end, parent) if len(rows) else parts[0])
+    begin, until, span = (np.concatenate(column) for column in zip(*parts, strict=True))
+    bounds = np.cumsum([len(part[0]) for part in parts])
+    span = np.append(row, -1)[span]
+    on = np.repeat(np.arange(len(parts) - 1, dtype=np.int32), np.diff(bounds))
+    cause = _causes(trace, facts, blocking)[span]
+    return HostSegments(on, begin, until, span.astype(np.int32), cause, bounds)
 
 
-def _changes(*columns: Array) -> Mask:
-    """Which rows differ from the one before; the first does."""
-    changed = np.zeros(max(len(columns[0]) - 1, 0), np.bool_)
-    for column in columns:
-        changed |= column[1:] != column[:-1]
-    return np.append(True, changed)[: len(columns[0])]
+def _of_track(rows: Ints, start: Ints, end: Ints, parent: Array) -> tuple[Ints, Ints, Ints]:
+    """``(start, end, innermost)`` of the segments of a thread; ``rows``: its positions in ``start``, ``end`` and
+    ``parent``, which ascend with ``start``, like ``innermost``; −1 where none is open.
+    """
+    first = start[rows[0]]
+    # Begins are even: sorted as single numbers, they count what has begun.
+    moment = np.concatenate((start[rows] - first, end[rows] - first))
+    moment *= 2
+    moment[len(rows) :] += 1
+    moment.sort(kind="stable")  # ordered but for short stretches: far quicker than the default
+    time = moment >> 1
+    last = np.flatnonzero(np.append(time[1:] != time[:-1], True))
+    begun = np.cumsum((moment & 1) == 0)[last] - 1
+    time = time[last] + first
+    innermost = still_open(rows[begun], time, end, parent)[:-1]
+    new = np.flatnonzero(np.append(True, innermost[1:] != innermost[:-1])[: len(innermost)])
+    begin = time[new]
+    return begin, np.append(begin[1:], time[-1])[: len(begin)], innermost[new]
 
 
 def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:

@@ -127,7 +127,8 @@ def _saved(
     if durations.waits.all():
         removed = sum(
             float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
-            for part in ("segment", "work", "lead", "latency")
+            for part in simulation.alters(durations)
+            if part in ("segment", "work", "lead", "latency")
         )
         # No step can be shorter by more than all that is gone.
         if removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min())):

@@ -25,8 +25,12 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
     launched = case.trace["spans"]["start"][gaps.launch]
     last = np.searchsorted(end[order], launched, side="right") - 1
     after = last >= 0
-    others = np.setdiff1d(case.work.launch[case.work.launch >= 0], row)
-    between = np.searchsorted(np.sort(case.trace["spans"]["start"][others]), end)
+    starts = case.trace["spans"]["start"]
+    launches = np.zeros(len(starts) + 1, np.bool_)
+    launches[case.work.launch] = True
+    launches[row] = False
+    others = np.flatnonzero(launches[:-1])
+    between = np.searchsorted(np.sort(starts[others], kind="stable"), end)
     longest = np.zeros(len(others) + 1, np.int64)
     by_length = np.argsort(end - begin, kind="stable")
     longest[between[by_length]] = by_length

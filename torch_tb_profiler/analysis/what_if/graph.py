@@ -27,9 +27,11 @@ the time at which they came, so what a point waits for stands before it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
@@ -75,6 +77,24 @@ class Graph:
     joints: Ints
     joined: Ints
     after: Array
+
+    @cached_property
+    def _bounds(self) -> tuple[Ints, Ints, Ints]:
+        """The segments in which moments of ``since`` or ``until`` lie, ascending, and the position of each one's."""
+        segments = np.concatenate((self.since.segment, self.until.segment))
+        row, place = group_rows((segments,))
+        since, until = np.split(place, 2)
+        return segments[row], since, until
+
+    def between(self, segment_ns: Array) -> Array:
+        """Time from ``since`` to ``until`` of each host point, ns, float64, if the segments last so long."""
+        if not len(segment_ns):
+            return np.asarray(self.until.outside - self.since.outside)
+        bounds, since, until = self._bounds
+        passed = np.zeros(len(bounds))
+        np.cumsum(np.add.reduceat(segment_ns, bounds)[:-1], out=passed[1:])
+        after = self.until.clock(segment_ns, passed[until])
+        return np.asarray(after - self.since.clock(segment_ns, passed[since]))
 
     def host_time(self) -> Array:
         """How long each segment of a host thread lasts without waiting, ns, float64."""

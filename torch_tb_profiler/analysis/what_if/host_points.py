@@ -62,18 +62,9 @@ class Places:
     share: Array
     outside: Array
 
-    def _clock(self, segment_ns: Array, passed: Array) -> Array:
-        return np.asarray(
-            passed[self.segment] + self.share * segment_ns[self.segment] + self.outside
-        )
-
-    def since(self, other: Places, segment_ns: Array) -> Array:
-        """Time from other moments of the same threads, ns, if the segments last so long."""
-        if not len(segment_ns):
-            return np.asarray(self.outside - other.outside)
-        passed = np.zeros(len(segment_ns) + 1)
-        np.cumsum(segment_ns, out=passed[1:])
-        return self._clock(segment_ns, passed) - other._clock(segment_ns, passed)
+    def clock(self, segment_ns: Array, passed: Array) -> Array:
+        """The clock of their threads then, ns; ``passed``: at the begin of each one's segment."""
+        return np.asarray(passed + self.share * segment_ns[self.segment] + self.outside)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +23,9 @@ from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
+_KEPT = 8
+"""Choices that are kept, a bit for each segment and piece of device work."""
+
 
 @dataclass(frozen=True)
 class Scene:
@@ -33,6 +36,7 @@ class Scene:
     insight: Insight
     graph: Graph
     peaks_file: str = ""
+    _inside: dict[bytes, tuple[Array, Array]] = field(default_factory=dict)
 
     @cached_property
     def peaks(self) -> Peaks:
@@ -44,23 +48,40 @@ class Scene:
         """``PathCause`` of device work, uint8 of shape (device events,)."""
         return device_causes(self.trace, self.facts, self.graph.work.row)
 
+    @cached_property
+    def _names(self) -> Mask:
+        """Which names spans of each role have, bool of shape (roles, strings + 1)."""
+        spans, width = self.trace["spans"], len(self.trace.strings) + 1
+        found = np.zeros((max(Role) + 1) * width, np.bool_)
+        found[spans["role"].astype(np.int64) * width + spans["name"]] = True
+        return found.reshape(-1, width)
+
     def spans_named(self, glob: str, *roles: Role) -> Mask:
         """Which rows of spans have a name like ``glob``, of some roles or of any."""
-        spans = self.trace["spans"]
-        like = pattern(glob)
-        if not roles:
-            return name_mask(self.trace.strings, spans["name"], like)[spans["name"]]
-        mine = np.isin(spans["role"], roles)
-        return mine & name_mask(self.trace.strings, spans["name"][mine], like)[spans["name"]]
+        spans, like = self.trace["spans"], pattern(glob)
+        mine = np.isin(np.arange(len(self._names)), roles or list(Role))
+        numbers = np.flatnonzero(np.any(self._names[mine], axis=0)[:-1])
+        named = name_mask(self.trace.strings, numbers, like)
+        if not named.any():
+            return np.zeros(spans.n, np.bool_)
+        return named[spans["name"]] & mine[spans["role"]]
 
     def inside(self, outer: Mask) -> Choice:
-        """What happens at or in some spans, and the device work that is launched there."""
+        """What happens at or in some spans, and the device work that is launched there. The last few are kept: changes
+        that are made together are first made one by one.
+        """
         if not outer.any():
             return self.nothing
-        under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
-        work = self.graph.work
-        own = outer[work.row] | under[work.launch] & (work.launch >= 0)
-        return Choice(under[self.graph.host.span], own)
+        key = np.packbits(outer).tobytes()
+        if key not in self._inside:
+            if len(self._inside) == _KEPT:
+                del self._inside[next(iter(self._inside))]
+            under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
+            work = self.graph.work
+            own = outer[work.row] | under[work.launch] & (work.launch >= 0)
+            self._inside[key] = np.packbits(under[self.graph.host.span]), np.packbits(own)
+        masks = zip(self._inside[key], vars(self.nothing).values(), strict=True)
+        return Choice(*(np.unpackbits(bits, count=len(of)).view(np.bool_) for bits, of in masks))
 
     def within(self, glob: str, *roles: Role) -> Choice:
         """What happens in spans of a name, and replayed work whose capture lay within calls of it."""
@@ -106,8 +127,10 @@ class Choice:
 
     def scale(self, durations: Durations, factor: float) -> None:
         """All of it takes ``factor`` times as long."""
-        durations.segment[self.segment] *= factor
-        durations.work[self.work] *= factor
+        if self.segment.any():
+            durations.segment[self.segment] *= factor
+        if self.work.any():
+            durations.work[self.work] *= factor
 
 
 def pattern(glob: str) -> Callable[[str], object]:

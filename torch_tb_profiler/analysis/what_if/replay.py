@@ -32,6 +32,27 @@ class Durations:
     floor: Array
 
 
+class Edited(Durations):
+    """Copies of what a change writes to; what nothing asks for is not copied."""
+
+    def __init__(self, measured: Durations) -> None:
+        self._measured = measured
+
+    def __getattr__(self, key: str) -> Array:
+        value: Array = getattr(self._measured, key).copy()
+        setattr(self, key, value)
+        return value
+
+    def changed(self) -> Durations:
+        """All of them; those that are as measured are the same arrays."""
+        all_of = vars(self._measured).copy()
+        for key, value in all_of.items():
+            own = vars(self).get(key, value)
+            if own is not value and not np.array_equal(own, value):
+                all_of[key] = own
+        return Durations(**all_of)
+
+
 def measured_durations(graph: Graph, facts: Facts) -> Durations:
     """Everything as in the trace."""
     host, work = graph.host, graph.work
@@ -54,10 +75,10 @@ class Delays:
     second: Array
 
 
-def delays(graph: Graph, durations: Durations) -> Delays:
-    """How long after what it waits for each point comes."""
+def delays(graph: Graph, durations: Durations, between: Array | None = None) -> Delays:
+    """How long after what it waits for each point comes; ``between``: as of the graph, if it is known."""
     first, second = np.zeros((2, len(graph.time)))
-    on_host = graph.until.since(graph.since, durations.segment)
+    on_host = graph.between(durations.segment) if between is None else between.copy()
     rooted = graph.first[graph.hosts] == ROOT
     on_host[rooted] += graph.opened[rooted]
     first[graph.hosts] = on_host
@@ -193,4 +214,6 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
         ("after", joined),
         ("waits", points.time <= begin),
     ):
-        getattr(durations, key)[before] = getattr(measured, key)[before]
+        # What a change did not ask for is not there.
+        if key in vars(durations):
+            getattr(durations, key)[before] = getattr(measured, key)[before]

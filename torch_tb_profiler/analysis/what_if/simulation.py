@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import (
     Delays,
     Durations,
+    Edited,
     StepTimes,
     delays,
     keep_before,
@@ -76,16 +77,25 @@ class Simulation:
         self.scene = Scene(trace, facts, insight, graph, peaks_file)
         self._chains = find_chains(graph.first, graph.second)
         self.measured = measured_durations(graph, facts)
+        self._between = graph.between(self.measured.segment)
         self._base = self._times(self.measured)
         self._lengths: dict[str, Ints] = {}
 
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
-        durations = Durations(*(array.copy() for array in vars(self.measured).values()))
+        edited = Edited(self.measured)
         for edit in in_order(edits):
-            edit(self.scene, durations)
-        keep_before(self.scene.graph, self.scene.facts, durations, self.measured)
-        return durations
+            edit(self.scene, edited)
+        keep_before(self.scene.graph, self.scene.facts, edited, self.measured)
+        return edited.changed()
+
+    def alters(self, durations: Durations) -> list[str]:
+        """Names of what lasts otherwise than measured."""
+        return [
+            key
+            for key, value in vars(self.measured).items()
+            if getattr(durations, key) is not value
+        ]
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
         """Some steps (rows of steps) with all changes at once; and what the changed steps are spent on, by
@@ -105,7 +115,7 @@ class Simulation:
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with a change, ns; None where it changes nothing."""
         durations = self.changed(edits)
-        if all(map(np.array_equal, vars(durations).values(), vars(self.measured).values())):
+        if not self.alters(durations):
             return None
         return self.lengths(durations, change)
 
@@ -144,7 +154,8 @@ class Simulation:
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
-        delay = delays(graph, durations)
+        same = durations.segment is self.measured.segment
+        delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
         return delay, time, step_times(graph, facts, time, durations.floor)
 
@@ -217,7 +228,7 @@ def _add_host(
 ) -> None:
     """Adds what threads did before some host points: their last ``length`` ns."""
     since, until = graph.since, graph.until
-    whole = until.since(since, durations.segment)
+    whole = graph.between(durations.segment)
     part = np.divide(length, whole[points], out=np.zeros(len(points)), where=whole[points] > 0)
     cover = np.zeros(len(durations.segment) + 1)
     first, last = since.segment[points], until.segment[points]

@@ -34,6 +34,7 @@ from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import preset_steps
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
@@ -77,6 +78,7 @@ def build_insight(
             progress(done + 1, PARTS)
         del tree, parts, part
         evidence, walked = waits.result()
+        give_back_memory()
         presets = texts.intern_all(PRESETS)
         insight = Insight(texts.table(), tables, about)
         simulated = beside.submit(
@@ -85,6 +87,7 @@ def build_insight(
         tables |= build_critical_path(trace, facts, tables, walked)
         tables |= build_ranges(trace, facts, tables["critical_path"])
         del waits, walked
+        give_back_memory()
         progress(PARTS - 1, PARTS)
         simulation, what_ifs = simulated.result()
     tables |= what_ifs

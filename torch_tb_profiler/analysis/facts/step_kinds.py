@@ -29,6 +29,8 @@ ODD_DEVIATIONS = 5.0
 ODD_EXCESS = 0.1
 NORMAL_MAD = 1.4826
 """Standard deviation of a normal distribution / its median absolute deviation."""
+LEAST_SHARE = 0.1
+"""Share of the steps that do the same from which on those of one length are a mode, though they do not come regularly."""
 LEAST_TO_SPLIT = 5
 FEW = 10
 """Of few times a gap must exceed their ranges by more: of n by 1 + ``FEW`` / n times. So at most 4 % of unimodal samples (normal,
@@ -172,7 +174,22 @@ def _divide(work: StepWork, rows: Ints, content: Ints, group: Ints) -> None:
     """Number the kinds of some steps of one phase, in ``group``."""
     for number in np.unique(content[rows]).tolist():
         here = rows[content[rows] == number]
-        group[here] = modes(work.wall[here]) + group.max(initial=-1) + 1
+        group[here] = _without_few(modes(work.wall[here])) + group.max(initial=-1) + 1
+
+
+def _without_few(mode: Ints) -> Ints:
+    """The modes of steps in order, where one of few steps that do not come at regular distances is no mode: its steps
+    belong to the next shorter one, or the next longer, and may be odd there.
+    """
+    kept = mode.copy()
+    for number in range(int(mode.max(initial=0)), -1, -1):
+        at = np.flatnonzero(mode == number)
+        regular = len(at) > 2 and np.ptp(np.diff(at)) == 0
+        if 0 < len(at) < LEAST_SHARE * len(mode) and not regular:
+            others = np.unique(kept[kept != number])
+            if len(others):
+                kept[kept == number] = others[max(np.searchsorted(others, number) - 1, 0)]
+    return kept
 
 
 def _cold_count(work: StepWork, rows: Ints, content: Ints) -> int:

@@ -189,7 +189,7 @@ def _without_few(mode: Ints) -> Ints:
             others = np.unique(kept[kept != number])
             if len(others):
                 kept[kept == number] = others[max(np.searchsorted(others, number) - 1, 0)]
-    return kept
+    return np.asarray(kept)
 
 
 def _cold_count(work: StepWork, rows: Ints, content: Ints) -> int:

@@ -149,7 +149,7 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
       test: "Mann and Whitney's exact test of 8 and 8 steps",
       p: 0.0004,
       work: null,
-    kinds: [],
+      kinds: [],
     },
     device_time: true,
     causes: [

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of,
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -171,10 +171,7 @@ def _awaited(
     """
     spans = trace["spans"]
     runtime = spans["role"] == Role.RUNTIME
-    waits = (
-        runtime & name_mask(trace.strings, spans["name"][runtime], _LETS_WAIT.match)[spans["name"]]
-    )
-    call = np.flatnonzero(waits)
+    call = np.flatnonzero(spans_named(trace, runtime, _LETS_WAIT.match))
     awaits = np.full(len(start), -1, np.int64)
     known = np.flatnonzero(launch >= 0)
     if not len(call) or not len(known):

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.links import host_mask
-from torch_tb_profiler.analysis.facts.names import host_names, name_mask
+from torch_tb_profiler.analysis.facts.names import host_names, spans_named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -149,8 +148,7 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
     """
     spans = trace["spans"]
     runtime = spans["role"] == Role.RUNTIME
-    named = name_mask(trace.strings, spans["name"][runtime], _WAITS.match)
-    blocking = runtime & named[spans["name"]]
+    blocking = spans_named(trace, runtime, _WAITS.match)
     row = device_rows(trace)
     launch = facts["span_links"]["launch"][row]
     row, launch = row[launch >= 0], launch[launch >= 0]
@@ -171,7 +169,7 @@ def blocking_calls(trace: Trace, facts: Facts) -> Mask:
 def _waiting_allocations(trace: Trace, ended: Ints) -> Mask:
     """Allocations that took long and returned soon after device work had ended, at ``ended``."""
     spans = trace["spans"]
-    call = np.flatnonzero(_named(trace, spans["role"] == Role.RUNTIME, _ALLOCATES.match))
+    call = np.flatnonzero(spans_named(trace, spans["role"] == Role.RUNTIME, _ALLOCATES.match))
     waits = np.zeros(spans.n, np.bool_)
     if len(call):
         ordered, taken = np.sort(ended), spans["dur"][call]
@@ -188,7 +186,7 @@ def _reading_operators(trace: Trace, facts: Facts) -> Mask:
     operator = spans["role"] == Role.OPERATOR
     if (spans["role"] == Role.RUNTIME).any():
         return np.zeros(spans.n, np.bool_)
-    return _named(trace, operator, _READS.match) & ~np.isin(np.arange(spans.n), parent)
+    return spans_named(trace, operator, _READS.match) & ~np.isin(np.arange(spans.n), parent)
 
 
 def program_thread(trace: Trace, facts: Facts, host: HostSegments) -> int:
@@ -205,8 +203,8 @@ def program_thread(trace: Trace, facts: Facts, host: HostSegments) -> int:
     names = host_names(trace.strings, spans["name"][host_mask(trace)])
     loop = (names.dataloader | names.region)[spans["name"]] & ~python
     loop |= role == Role.ANNOTATION
-    loop |= python & _named(trace, python, _MODULE.match)
-    engine = (role == Role.OPERATOR) & _named(trace, role == Role.OPERATOR, _ENGINE.match)
+    loop |= spans_named(trace, python, _MODULE.match)
+    engine = spans_named(trace, role == Role.OPERATOR, _ENGINE.match)
     own = np.append(nearest(parent, engine) < 0, False)[host.span]
     in_loop = np.append(nearest(parent, loop) >= 0, False)[host.span]
     called = (host.cause != PathCause.PYTHON) & (host.span >= 0)
@@ -221,14 +219,8 @@ def program_thread(trace: Trace, facts: Facts, host: HostSegments) -> int:
 def waiting_segments(trace: Trace, facts: Facts, host: HostSegments) -> Mask:
     """In which segments a Python frame that only waits was innermost, or called what was."""
     python = trace["spans"]["role"] == Role.PYTHON
-    waits = python & _named(trace, python, _WAITING_FRAME.search)
+    waits = spans_named(trace, python, _WAITING_FRAME.search)
     if not waits.any():
         return np.zeros(len(host.span), np.bool_)
     under = np.append(nearest(facts["span_links"]["parent"], waits) >= 0, False)
     return np.asarray(under[host.span] & (host.cause == PathCause.PYTHON))
-
-
-def _named(trace: Trace, rows: Mask, says: Callable[[str], object]) -> Mask:
-    """Which rows of spans have a name of which ``says`` is true, if they are among ``rows``."""
-    name = trace["spans"]["name"]
-    return np.asarray(rows & name_mask(trace.strings, name[rows], says)[name])

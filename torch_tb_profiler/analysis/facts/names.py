@@ -85,6 +85,12 @@ def named(trace: Trace, rows: Ints, says: Callable[[str], object]) -> Mask:
     return np.asarray(name_mask(trace.strings, name, says)[name])
 
 
+def spans_named(trace: Trace, rows: Mask, says: Callable[[str], object]) -> Mask:
+    """Which of ``rows``, a mask of spans, have a name of which ``says`` is true; bool of shape (spans,)."""
+    name = trace["spans"]["name"]
+    return np.asarray(rows & name_mask(trace.strings, name[rows], says)[name])
+
+
 def host_names(strings: StringTable, used: Array) -> HostNames:
     """What the names ``used`` (string numbers, repeats allowed) imply."""
     n = len(strings) + 1

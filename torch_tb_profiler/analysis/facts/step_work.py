@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.calltree import is_call
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
@@ -151,11 +151,10 @@ def _setup(trace: Trace, start: Ints, end: Ints) -> Floats:
     if len(start) < LEAST_STEPS:
         return np.zeros(len(start))
     spans = trace["spans"]
-    role, name = spans["role"], spans["name"]
+    role = spans["role"]
     runtime = role == Role.RUNTIME
     code = is_call(role) & ~runtime | (role == Role.PYTHON)
-    chosen = runtime & name_mask(trace.strings, name[runtime], _CALLS.match)[name]
-    chosen |= code & name_mask(trace.strings, name[code], _CODE.search)[name]
+    chosen = spans_named(trace, runtime, _CALLS.match) | spans_named(trace, code, _CODE.search)
     row = np.flatnonzero(chosen)
     begin = spans["start"][row]
     return np.asarray(measure(union(begin, begin + spans["dur"][row]), start, end), np.float64)

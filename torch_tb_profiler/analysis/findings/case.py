@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
+from torch_tb_profiler.analysis.figures.step_kinds import recurring
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -86,8 +87,8 @@ class Case:
     def steps(self) -> Ints:
         """Rows of the steps, without cold and cut ones if there are others."""
         flags = self.facts["steps"]["flags"]
-        for unwanted in (StepFlag.COLD | StepFlag.CUT, StepFlag.CUT):
-            rows = np.flatnonzero((flags & unwanted) == 0)
+        for wanted in (recurring(self.facts), (flags & StepFlag.CUT) == 0):
+            rows = np.flatnonzero(wanted)
             if len(rows):
                 return rows
         return np.arange(self.facts["steps"].n)

@@ -138,6 +138,7 @@ def _own_words(
         key: format_value(value, units.get(key, "")) for key, value in numbers.items()
     }
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
+    own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
         own |= {
             "gain": format_ns(item["recoverable_ns"]),

@@ -28,7 +28,8 @@ class Rule:
     is its key, the docstring there its definition.
 
     Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
-    ``step`` (``step`` or ``recording``), ``gain`` and ``share`` (what its change saves), ``left`` (the
+    ``step`` (``step`` or ``recording``), ``at`` (the word and the user's line of the
+    evidence, or nothing), ``gain`` and ``share`` (what its change saves), ``left`` (the
     step after it), the numbers that are declared here, and the ``words`` of the candidate.
 
     Attributes:

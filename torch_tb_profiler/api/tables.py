@@ -317,7 +317,9 @@ def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None)
 
 
 def findings(payload: FindingsPayload) -> DataFrame:
-    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence."""
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence, ``attrs["detail"]`` what
+    follows it.
+    """
     made = table_frame(findings_table(payload))
-    made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
+    made.attrs |= {"headline": payload.headline, "detail": payload.detail, "healthy": payload.healthy}
     return made

@@ -67,7 +67,7 @@ def _report(opened: Opened, payload: FindingsPayload) -> Report:
 def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
     """The headline, every finding with its evidence, and what could not be judged."""
     items = [
-        Item(payload.headline, tuple(_together(payload)), ""),
+        Item(payload.headline, (*filter(None, [payload.detail]), *_together(payload)), ""),
         *(_item(finding, opened) for finding in payload.findings),
         *(Item(text, (), "? ") for text in payload.unsure),
     ]

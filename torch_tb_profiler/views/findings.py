@@ -23,9 +23,10 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_ns, format_share, format_value
+from torch_tb_profiler.units import format_about, format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Path, headline
+from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
+from torch_tb_profiler.views.findings_path import Path
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.memory_headline import memory_headline
 from torch_tb_profiler.views.texts import capitalised, missing
@@ -68,22 +69,27 @@ def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
-    filled = [_own_words(words, analysis, item) for item in analysis["found"]]
+    filled = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
         _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
     ]
     path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
-    return FindingsPayload(
-        headline=memory_headline(source.trace, facts, source.insight)
+    answer = (
+        Answer(*memory_headline(source.trace, facts, source.insight))
         if allocations_alone
-        else headline(path, analysis, words, filled),
+        else answer_of(path, analysis, words, filled)
+    )
+    return FindingsPayload(
+        headline=answer.headline,
+        detail=answer.detail,
         healthy=not costly(findings)
         and judged(analysis, findings)
         and workload_of(facts).kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
+        mean_ns=analysis["mean_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
         unsure=[]
@@ -129,7 +135,10 @@ def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
 
 
 def _own_words(
-    words: Mapping[str, str], analysis: Mapping[str, Any], item: Mapping[str, Any]
+    source: Source,
+    words: Mapping[str, str],
+    analysis: Mapping[str, Any],
+    item: Mapping[str, Any],
 ) -> dict[str, str]:
     """What the texts of a finding may name."""
     rule, numbers = RULES[item["rule"]], item["numbers"]
@@ -140,10 +149,12 @@ def _own_words(
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
+        left = analysis["mean_ns"] - item["recoverable_ns"]
+        low, high = _saving(source, item)
         own |= {
             "gain": format_ns(item["recoverable_ns"]),
             "share": format_share(item["share"]),
-            "left": format_ns(analysis["step_ns"] - item["recoverable_ns"]),
+            "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
         }
     return own
 
@@ -192,7 +203,7 @@ def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | 
     if item["change"]:
         reach = reach_of([read_change(item["change"])])
     low, high = saving_interval(
-        item["recoverable_ns"], analysis["step_ns"], analysis["noise_ns"], reach
+        item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
 

@@ -15,6 +15,7 @@ from typing import Any
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork, to_blame
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 from torch_tb_profiler.units import format_ns
@@ -38,7 +39,7 @@ def with_stragglers(
     The evidence of another rank are events of its own trace, so they are given as they are: ``evidence``,
     and no ``rows``.
     """
-    length = analysis["step_ns"]
+    length = analysis["mean_ns"]
     common = {int(step) for step in figures.steps.place[asked][analysis["rows"]] if step >= 0}
     by_rank: dict[int, list[Blame]] = {}
     for blame in sorted(blames, key=lambda blame: -blame.held):
@@ -71,29 +72,38 @@ def with_stragglers(
                 "change": None,
                 "recoverable_ns": claim,
                 "share": None if claim is None else claim / length,
+                "once": _only_step(by_rank[rank], figures, asked, analysis["rows"]),
                 **_details(by_rank[rank], held[rank], analysis["steps"], names),
             }
         )
     return _combined(analysis, findings)
 
 
+def _only_step(
+    blames: Sequence[Blame], figures: RunFigures, asked: int, rows: Sequence[int]
+) -> int | None:
+    """The row of the only step of several in which the rank is late."""
+    if len(blames) > 1 or len(rows) < FEW_STEPS:
+        return None
+    return next(
+        (row for row in rows if int(figures.steps.place[asked][row]) == blames[0].step), None
+    )
+
+
 def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The findings of a rank with those among ranks, without what is left too small."""
-    least = int(THRESHOLD * analysis["step_ns"])
+    least = int(THRESHOLD * analysis["mean_ns"])
     findings = [
         finding
         for finding in findings
         if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
     ]
-    findings.sort(
-        key=lambda finding: (finding["recoverable_ns"] is None, -(finding["recoverable_ns"] or 0))
-    )
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
     if any(finding["rule"] == "straggler" for finding in findings):
         # Only those with communication hidden hold what late ranks cost, too.
         totals = [total for total in totals if total["certainty"] != "certain"]
-    return {**analysis, "found": findings, "unsure": unsure, "totals": totals}
+    return {**analysis, "found": in_order(findings), "unsure": unsure, "totals": totals}
 
 
 def _details(
@@ -166,7 +176,7 @@ RULE = Rule(
     DataLoader, another program on its machine. Give it less, or the same as the others.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
-    cause="{worker} holds this rank back: {gain} of {the_step}{where}",
+    cause="{worker} holds this rank back: {gain} of {the_step}",
     without="With {worker} as fast as the others",
     details=LATE_ITSELF.details,
     numbers=LATE_ITSELF.numbers,

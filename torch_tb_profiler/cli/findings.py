@@ -81,9 +81,11 @@ def _together(payload: FindingsPayload) -> Iterator[str]:
     for total in payload.totals:
         low, high = format_ns(total.low_ns), format_ns(total.high_ns)
         yield (
-            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.step_ns)} →"
+            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.mean_ns)} →"
             f" {format_ns(total.step_ns)} ({low} to {high}), simulated together."
         )
+    if payload.together:
+        yield payload.together
 
 
 def _item(finding: Finding, opened: Opened) -> Item:

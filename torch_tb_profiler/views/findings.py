@@ -34,6 +34,8 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+DIFFERS = 0.1
+"""Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
@@ -92,6 +94,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         mean_ns=analysis["mean_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
+        together=_together(analysis),
         unsure=[]
         if allocations_alone
         else [_filled(UNSURE[key], words) for key in analysis["unsure"]],
@@ -206,6 +209,25 @@ def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | 
         item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
+
+
+def _together(analysis: Mapping[str, Any]) -> str:
+    """Why several changes at once save something else than the sum of each alone."""
+    total = next((t for t in analysis["totals"][::-1] if t["certainty"] != "theoretical"), None)
+    single = [
+        item["recoverable_ns"]
+        for item in analysis["found"]
+        if item["certainty"] in ("certain", "likely") and not item["artefact"]
+    ]
+    if total is None or len(single) < 2:
+        return ""
+    alone, both = sum(single), total["recoverable_ns"]
+    if abs(both - alone) < DIFFERS * alone:
+        return ""
+    amounts = f"{format_ns(both)} together, {format_ns(alone)} as the sum of each alone"
+    if both > alone:
+        return f"{amounts}: while one cause remains, part of what the others cost is hidden behind it."
+    return f"{amounts}: some of them act on the same time."
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -23,7 +23,7 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_about, format_ns, format_share, format_value
+from torch_tb_profiler.units import format_about, format_count, format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings_path import Path
@@ -34,6 +34,8 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+UNEVEN = 10
+"""Mean count per step below which it is said between which whole ones it lies."""
 DIFFERS = 0.1
 """Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
@@ -147,7 +149,7 @@ def _own_words(
     rule, numbers = RULES[item["rule"]], item["numbers"]
     units = {key: unit for key, (_, unit) in rule.numbers.items()}
     own = dict(words) | {
-        key: format_value(value, units.get(key, "")) for key, value in numbers.items()
+        key: _number(value, units.get(key, "")) for key, value in numbers.items()
     }
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
@@ -160,6 +162,13 @@ def _own_words(
             "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
         }
     return own
+
+
+def _number(value: float, unit: str) -> str:
+    """A figure in a text; a count per step that is no whole one lies between two."""
+    if unit == "count" and value != int(value) and value < UNEVEN:
+        return f"{format_count(int(value))} to {format_count(int(value) + 1)}"
+    return format_count(round(value)) if unit == "count" else format_value(value, unit)
 
 
 def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:

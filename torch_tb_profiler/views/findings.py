@@ -23,7 +23,13 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_about, format_count, format_ns, format_share, format_value
+from torch_tb_profiler.units import (
+    format_about,
+    format_count,
+    format_ns,
+    format_share,
+    format_value,
+)
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings_path import Path
@@ -148,9 +154,7 @@ def _own_words(
     """What the texts of a finding may name."""
     rule, numbers = RULES[item["rule"]], item["numbers"]
     units = {key: unit for key, (_, unit) in rule.numbers.items()}
-    own = dict(words) | {
-        key: _number(value, units.get(key, "")) for key, value in numbers.items()
-    }
+    own = dict(words) | {key: _number(value, units.get(key, "")) for key, value in numbers.items()}
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
@@ -235,7 +239,9 @@ def _together(analysis: Mapping[str, Any]) -> str:
         return ""
     amounts = f"{format_ns(both)} together, {format_ns(alone)} as the sum of each alone"
     if both > alone:
-        return f"{amounts}: while one cause remains, part of what the others cost is hidden behind it."
+        return (
+            f"{amounts}: while one cause remains, part of what the others cost is hidden behind it."
+        )
     return f"{amounts}: some of them act on the same time."
 
 

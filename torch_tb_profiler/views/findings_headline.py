@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.units import format_about, format_ns, format_share
+from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.findings_path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.texts import capitalised
 

@@ -80,10 +80,14 @@ RULE = Rule(
     place=91,
     claim=_claim,
     title="A Python loop calls small operators one by one",
-    sentence="""A Python loop calls {operators} small operators per {step}{at}, {calls} of them {operator},
-    {each} each; as one call over all elements the {step} is {gain} ({share}) shorter.""",
+    sentence="""A Python loop calls {operators} small operators per {step}{at}; with one call over all elements
+    instead the {step} is {gain} ({share}) shorter.""",
     details=(
-        ("backward", "The backward pass of these calls, just as many, takes {backward} per {step}."),
+        ("operator", "The costliest is {operator}, called {calls} times per {step}, {each} each."),
+        (
+            "backward",
+            "The backward pass of these calls, just as many, takes {backward} per {step}.",
+        ),
     ),
     attempt="""Call each operator once for all rounds of the loop: add a dimension to its tensors instead of
     taking elements out of them (one Linear over all time steps, bmm over heads or experts, masks by comparing

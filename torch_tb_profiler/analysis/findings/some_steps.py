@@ -61,8 +61,8 @@ def calls_of_some(case: Case) -> Own | None:
     """The call, by its name and what calls it, that at most half of the steps make, the one with most time; None without
     one that makes its steps longer.
     """
-    trace, spans, parent = case.trace, case.trace["spans"], case.facts["span_links"]["parent"]
-    row = np.flatnonzero(_on_main(case))
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    row = np.flatnonzero(on_main(case))
     step = step_of(case, row)
     looked_at = np.isin(step, case.steps)
     row, step = row[looked_at], step[looked_at]
@@ -94,7 +94,7 @@ def calls_of_some(case: Case) -> Own | None:
     return found if _lengthens(case, found, cost[mine]) else None
 
 
-def _on_main(case: Case) -> Mask:
+def on_main(case: Case) -> Mask:
     """Operators, annotations and frames of the program's thread, steps themselves aside."""
     spans = case.trace["spans"]
     wanted = np.isin(spans["role"], (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
@@ -107,7 +107,7 @@ def _by_design(case: Case, row: Ints) -> Mask:
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
     chosen = np.zeros(spans.n, np.bool_)
     chosen[row] = True
-    host = np.flatnonzero(_on_main(case))
+    host = np.flatnonzero(on_main(case))
     belongs = host[case.named(host, _BELONGS.match)]
     inner = np.zeros(spans.n, np.bool_)
     inner[belongs] = True
@@ -266,7 +266,7 @@ def _common(a: Array, b: Array) -> tuple[int, int]:
 def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
     """What most of some stretches was spent in: one of the outermost calls there by name, else what stands before."""
     spans = case.trace["spans"]
-    row = np.flatnonzero(_on_main(case))
+    row = np.flatnonzero(on_main(case))
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
     inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
     row = row[inside]

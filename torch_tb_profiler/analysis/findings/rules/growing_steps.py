@@ -117,10 +117,9 @@ def _trend(case: Case, steps: Ints) -> _Trend | None:
     time = np.bincount(cell, weights=spans["dur"][row], minlength=size).reshape(shape)
     calls = np.bincount(cell, minlength=size).reshape(shape).astype(np.float64)
     slope, begin = _lines(steps, time[steps])
-    more, _ = _lines(steps, calls[steps])
-    return _Trend(
-        row, step, name.astype(np.int64), names.astype(np.int64), time, slope, begin, more
-    )
+    more, called = _lines(steps, calls[steps])
+    name, names = name.astype(np.int64), names.astype(np.int64)
+    return _Trend(row, step, name, names, time, slope, begin, more, called)
 
 
 def _lines(steps: Ints, values: Array) -> tuple[Array, Array]:

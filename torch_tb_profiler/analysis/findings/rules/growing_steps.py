@@ -35,8 +35,8 @@ from torch_tb_profiler.units import format_count, format_ns
 
 _HOLDS = 0.6
 """Share of the growth of the steps that a call must hold."""
-_COUNTS = 0.1
-"""Share of it from which on a call is one of those that grow."""
+_COUNTS, _PART = 0.1, 0.02
+"""Shares of it from which on a call tells when the growth began, and takes part in it."""
 _FITS = 0.8
 """Correlation of time, or calls, and step from which on something grows."""
 _CALLS = 0.5
@@ -81,7 +81,7 @@ def _claim(case: Case) -> Candidate | None:
     row = trend.row[own]
     inside = np.unique(trend.name[_inside(case, trend, row)])
     grown = inside[trend.slope[inside] >= _COUNTS * growth]
-    begin = _begin(trend, grown, inside, steps)
+    begin = _begin(trend, grown, steps)
     start, end = case.times(row)
     top = grown[_of_operators(case, trend.names[grown])]
     top = top if len(top) else chosen
@@ -140,23 +140,22 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     """The name that holds most of the growth, the innermost of several; else the operators that do together."""
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
     if len(most):
-        return most[[int(trend.time[:, most].sum(axis=0).argmin())]]
-    spans = case.trace["spans"]
-    names = np.flatnonzero(trend.slope >= _COUNTS * growth)
+        innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
+        if not _of_operators(case, trend.names[innermost]).all():
+            return innermost
+    names = np.flatnonzero(trend.slope >= _PART * growth)
     names = names[_of_operators(case, trend.names[names])]
     # Operators within each other would count twice.
     own = np.isin(trend.name, names)
     outer = np.unique(trend.name[own & ~_nested(case, trend.row, own)])
-    outer = np.intersect1d(outer, names)
-    held = float(trend.slope[outer].sum())
-    return outer if len(outer) and spans.n and held >= _HOLDS * growth else outer[:0]
+    return outer if float(trend.slope[outer].sum()) >= _HOLDS * growth else outer[:0]
 
 
-def _begin(trend: _Trend, grown: Ints, inside: Ints, steps: Ints) -> float:
+def _begin(trend: _Trend, grown: Ints, steps: Ints) -> float:
     """When the growth began, in steps: by the number of calls where that grows, else by their time. What has a constant part
     of its own seems to have begun earlier than it did.
     """
-    counted = inside[trend.calls[inside] >= _CALLS]
+    counted = np.flatnonzero((trend.calls >= _CALLS) & (trend.slope > 0))
     begin = trend.called[counted] if len(counted) else trend.begin[grown]
     return min(float(begin.max(initial=-np.inf)), float(steps[0]))
 

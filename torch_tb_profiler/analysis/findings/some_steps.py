@@ -176,6 +176,9 @@ def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
     """The time that each longer step has beyond a usual one, where that is one stretch: between the calls that both
     begin with and those that both end with. None where it is not.
     """
+    if len(longer) < 2:
+        # One stretch may be a machine that was busy with something else.
+        return None
     wall = step_lengths(case.facts["steps"])
     like = int(usual[np.argsort(wall[usual], kind="stable")[len(usual) // 2]])
     found = [_stretch(case, like, step) for step in longer.tolist()]

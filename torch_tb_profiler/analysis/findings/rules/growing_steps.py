@@ -2,7 +2,8 @@
 
 Evidence: the calls of the program's thread whose time grows from step to step by most of what the steps grow by: the innermost
 function or operator that holds it, else the few operators that do. Steps grow if their order could not be chance (Kendall's rank
-correlation), by a tenth at least from the first to the last.
+correlation), by a tenth at least from the first to the last, and something is called more often or with larger inputs, or one
+function alone becomes longer.
 Change: these calls take in each step what they took when the growth began, which is where the line through the times, or the
 counts, of the part that grows from nothing meets zero, and one step's growth more; at the latest in the first recorded
 step. Likely. Wrong where the input itself grows, as sequences do.
@@ -10,6 +11,7 @@ step. Likely. Wrong where the input itself grows, as sequences do.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -41,7 +43,10 @@ _FITS = 0.8
 """Correlation of time, or calls, and step from which on something grows."""
 _CALLS = 0.5
 """Calls more per step from which on their number grows."""
+_FLAT = 0.2
+"""The rest of the steps grows less than so much of what a function does, in shares."""
 _MOST_STEPS = 400
+_TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
 _FRAME = re.compile(r".+\(\d+\): (?P<function>.+)", re.DOTALL)
 
 
@@ -85,6 +90,9 @@ def _claim(case: Case) -> Candidate | None:
     start, end = case.times(row)
     top = grown[_of_operators(case, trend.names[grown])]
     top = top if len(top) else chosen
+    sizes = _sizes(case, trend, top)
+    if not _grows_itself(case, trend, chosen, steps, sizes):
+        return None
     return Candidate(
         row,
         start,
@@ -93,7 +101,7 @@ def _claim(case: Case) -> Candidate | None:
         {
             "what": _what(case, trend, chosen),
             "grows": _grows(case, trend, top),
-            "sizes": _sizes(case, trend, top),
+            "sizes": sizes,
         },
         edit=_as_begun(trend, chosen, row, begin),
     )
@@ -207,19 +215,48 @@ def _grows(case: Case, trend: _Trend, names: Ints) -> str:
 def _sizes(case: Case, trend: _Trend, names: Ints) -> str:
     """The first and the last size of the input that grows of the operator that grows most; empty for none."""
     most = int(names[trend.slope[names].argmax()])
-    rows = trend.row[trend.name == most]
+    own = trend.name == most
+    rows, step = trend.row[own], trend.step[own]
     arguments = case.trace["operator_args"]
     at = np.flatnonzero(np.isin(arguments["span"], rows) & (arguments["dims"] >= 0))
-    if len(at) < 2:
+    steps = step[np.searchsorted(rows, arguments["span"][at])]
+    # Of each step the call with the largest input.
+    texts, which = np.unique(arguments["dims"][at], return_inverse=True)
+    largest = [_largest(case.trace.strings[int(text)]) for text in texts]
+    each = np.unique(steps)
+    size = [max(largest[one] for one in set(which[steps == step])) for step in each.tolist()]
+    counts = np.array([count for count, _, _ in size], np.float64)
+    if len(each) < 2 or _lines(each, counts[:, None])[0][0] <= 0:
         return ""
-    first, last = (
-        json_list(case.trace.strings[int(arguments["dims"][one])]) for one in at[[0, -1]]
-    )
-    for number, (a, b) in enumerate(zip(first or (), last or (), strict=False)):
-        if a != b:
-            name = case.trace.strings[int(trend.names[most])]
-            return f"input {number + 1} of {name} from {a} to {b}"
-    return ""
+    name = case.trace.strings[int(trend.names[most])]
+    return f"input {size[-1][1] + 1} of {name} from {size[0][2]} to {size[-1][2]}"
+
+
+def _largest(dims: str) -> tuple[int, int, str]:
+    """``(elements, position, shape)`` of the largest input of a call."""
+    found = [(0, 0, "")]
+    for place, shape in enumerate(json_list(dims) or ()):
+        if isinstance(shape, list) and all(isinstance(one, int) for one in shape):
+            found.append((math.prod(shape) if shape else 0, place, str(shape)))
+    return max(found)
+
+
+def _grows_itself(case: Case, trend: _Trend, chosen: Ints, steps: Ints, sizes: str) -> bool:
+    """Whether it is the program that grows, and not a machine that becomes slower: its calls become more or larger, or one
+    function alone becomes longer.
+    """
+    if sizes or (trend.calls[trend.slope > 0] >= _CALLS).any():
+        return True
+    texts = case.trace.strings.many(trend.names[chosen])
+    # Copying and computing take longer where others use the memory, too.
+    if _of_operators(case, trend.names[chosen]).any() or any(map(_TENSORS.search, texts)):
+        return False
+    wall = step_lengths(case.facts["steps"])[steps].astype(np.float64)
+    held = trend.time[np.ix_(steps, chosen)].sum(axis=1)
+    pairs = np.stack((held, wall - held), axis=1)
+    slope, _ = _lines(steps, pairs)
+    own, rest = slope / np.maximum(pairs.mean(axis=0), 1)
+    return bool(rest < _FLAT * own)
 
 
 def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:
@@ -256,6 +293,7 @@ RULE = Rule(
     caveat="Where the inputs grow by themselves, as sequences sorted by length do, nothing is kept.",
     views=("overview", "trace"),
     certainty="likely",
+    words=("what", "grows"),
     cause="Each {step} takes {growth} longer than the one before: {what} grows",
     without="As when the growth began",
     links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),

@@ -164,6 +164,7 @@ RULE = Rule(
     views=("overview", "trace"),
     cause="{every_takes} {longer} longer: {doing}",
     without="Without that",
+    words=("every_takes", "doing"),
     links=(
         (
             "Asynchronous checkpoints",

@@ -141,6 +141,7 @@ RULE = Rule(
     views=("overview", "operator", "trace"),
     cause="Recompiling takes {gain} of {the_step}",
     without="Without compiling",
+    words=("compiler",),
     links=(
         (
             "Recompilation",

@@ -129,7 +129,7 @@ def _sizes(case: Case) -> str:
 RULE = Rule(
     place=31,
     claim=_claim,
-    title="The {step}s compile again with {compiler}",
+    title="The {step}s compile again",
     sentence="""{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s take {gain} per {step}
     ({share}){at}.""",
     attempt="""Compile once. Where sizes change from step to step: torch.compile(model, dynamic=True), or

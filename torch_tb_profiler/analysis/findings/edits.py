@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -50,6 +51,19 @@ def host_takes(row: Ints, factor: float) -> Edit:
         chosen = rows_mask(scene, row)
         durations.segment[scene.inside(chosen).segment] *= factor
         without_sync(scene, durations, chosen)
+
+    return StagedEdit(Stage.SCALE, edit)
+
+
+def host_takes_each(row: Ints, factor: Array) -> Edit:
+    """Each of some host calls (rows of spans), none within another, and what it calls take ``factor`` times as long."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        each = np.ones(scene.trace["spans"].n + 1)
+        each[row] = factor
+        wanted = rows_mask(scene, row)
+        home = nearest(scene.facts["span_links"]["parent"], wanted)
+        durations.segment *= each[np.append(home, np.int32(-1))[scene.graph.host.span]]
 
     return StagedEdit(Stage.SCALE, edit)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -37,10 +37,34 @@ def calls_where(
     first, group = group_rows(columns)
     chosen = np.zeros(len(first), np.bool_)
     for number, row in enumerate(first.tolist()):
-        dims, types = (texts[int(column[row])] for column in columns)
-        call = read_call("", dims, types)
+        numbers = (int(column[row]) for column in columns)
+        call = read_call("", *(texts[one] if one >= 0 else "" for one in numbers))
         chosen[number] = call is not None and bool(says(call))
     return np.asarray(table["span"][place[chosen[group]]].astype(np.int64))
+
+
+def read_arguments(case: Case, rows: Ints) -> dict[int, Call]:
+    """The arguments of some operators by row of spans; those whose shapes were not recorded are left out."""
+    table, texts = case.trace["operator_args"], case.trace.strings
+    place = positions_of(table["span"], rows)
+    rows, place = rows[place >= 0], place[place >= 0]
+    columns = [table[key][place] for key in ("dims", "types", "strides", "concrete")]
+    first, group = group_rows(columns)
+    calls = []
+    for row in first.tolist():
+        numbers = (int(column[row]) for column in columns)
+        calls.append(read_call("", *(texts[number] if number >= 0 else "" for number in numbers)))
+    found = zip(rows.tolist(), (calls[number] for number in group.tolist()), strict=True)
+    return {row: call for row, call in found if call is not None}
+
+
+def launched_in(case: Case, calls: Ints) -> tuple[Work, Ints]:
+    """The device work that was launched in some calls, and the position of its call among them (ascending)."""
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    wanted = np.zeros(case.trace["spans"].n, np.bool_)
+    wanted[calls] = True
+    home = climb(parent, case.work.launch.astype(np.int64), wanted)
+    return case.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
 
 
 def tensors(call: Call) -> Iterator[Tensor]:

@@ -22,9 +22,9 @@ def _table(shapes: bool, rows: int, read: int, fill: float, rest: float) -> list
         return inputs(*shape, dtype="float") | more if shapes else {}
 
     backward = fill + rest + 2
-    update = 101 + backward
+    update = 120 + backward
     return [
-        *steps((0, 102 + backward + 2 * fill + 50)),
+        *steps((0, 121 + backward + 2 * fill + 50)),
         span("cpu_op", "aten::embedding", 1, 50, **known(table, (read,))),
         span("cpu_op", "aten::index_select", 2, 40, **known(table, (read,))),
         span("cpu_op", NODE, 100, backward + 1),

@@ -92,7 +92,7 @@ def test_lists_of_tensors_count_by_their_elements() -> None:
     """A fused optimizer on a device updates a table of 3 · 2^20 and another parameter of 2^20 elements."""
     table, other = (49_152, 64), (16_384, 64)
     entries = [
-        *steps((0, 1000)),
+        *steps((0, 51)),
         span("cpu_op", NODE, 1, 20),
         span(
             "cpu_op",

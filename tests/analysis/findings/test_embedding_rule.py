@@ -114,4 +114,4 @@ def test_lists_of_tensors_count_by_their_elements() -> None:
         *launched("multi_tensor_apply_kernel", 2, 32, 210, 789),
     ]
     finding = item(made(entries), "dense_embedding")
-    assert finding["recoverable_ns"] == pytest.approx(198_000 + 789_000 * 3 / 4, rel=0.01)
+    assert finding["recoverable_ns"] == pytest.approx(198_000 + 789_000 * 3 / 4, rel=0.05)

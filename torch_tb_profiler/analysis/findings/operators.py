@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.findings.case import Case, Work
@@ -98,3 +98,11 @@ def launching(case: Case) -> Mask:
     launches = np.zeros(case.trace["spans"].n, np.bool_)
     launches[case.work.launch[case.work.launch >= 0]] = True
     return with_ancestors(case.facts["span_links"]["parent"], launches)
+
+
+def most_named(case: Case, rows: Ints, time: Ints | None = None) -> str:
+    """The name of most of some spans by ``time``, ns (None: their length)."""
+    spans = case.trace["spans"]
+    time = spans["dur"][rows] if time is None else time
+    name, group = np.unique(spans["name"][rows], return_inverse=True)
+    return case.trace.strings[int(name[sum_by(group, len(name), time).argmax()])]

@@ -13,7 +13,6 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.edits import own_time_takes, together, work_scaled
@@ -21,6 +20,7 @@ from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.operators import (
     calls_where,
     launching,
+    most_named,
     outermost,
     own_times,
     tensors,
@@ -49,14 +49,15 @@ def _claim(case: Case) -> Candidate | None:
         return None
     start, _ = case.times(row)
     end = start + np.concatenate((work.end - work.start, own[host]))
-    entry = _entry(case, typed)
+    operator = case.facts["span_links"]["operator"][row].astype(np.int64)
+    named = np.where(operator >= 0, operator, row)
     time = int((end - start).sum())
     return Candidate(
         row,
         start,
         end,
         {"operators": case.per_step(row), "double": time / len(case.steps)},
-        {"largest": _largest(case, row, end - start), "entry": entry},
+        {"largest": most_named(case, named, end - start), "entry": _entry(case, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
 
@@ -112,14 +113,6 @@ def _entry(case: Case, typed: Ints) -> str:
 
 
 _MAKES = re.compile(r"aten::")
-
-
-def _largest(case: Case, row: Ints, time: Ints) -> str:
-    """The name of the operators that take most of some time."""
-    operator = case.facts["span_links"]["operator"][row].astype(np.int64)
-    row = np.where(operator >= 0, operator, row)
-    name, group = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
-    return case.trace.strings[int(name[sum_by(group, len(name), time).argmax()])]
 
 
 RULE = Rule(

@@ -41,6 +41,12 @@ def differentiated(case: Case) -> Ints:
     return last[last > 0] if len(forward) else np.zeros(0, np.int64)
 
 
+def backward_calls(case: Case) -> Mask:
+    """Which spans run the backward pass, bool of shape (spans,)."""
+    role = case.trace["spans"]["role"]
+    return spans_named(case.trace, (role == Role.OPERATOR) | (role == Role.PYTHON), _BACKWARD.match)
+
+
 def module_frames(case: Case) -> Ints:
     """Rows of the Python frames of modules."""
     python = case.trace["spans"]["role"] == Role.PYTHON

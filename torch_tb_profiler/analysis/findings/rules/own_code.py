@@ -30,7 +30,7 @@ LEAST = 0.05
 """Share of the steps from which on a function is worth a word."""
 MUCH = 1 / 3
 """Share of the steps from which on housekeeping is likely more than it needs to be."""
-_MOST = 0.5
+MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
@@ -64,7 +64,7 @@ def _claim(case: Case) -> Candidate | None:
     row = np.unique(place.call)
     taken = int(place.time.sum())
     fix, part = _known(case, row, Role.PYTHON)
-    most = part >= _MOST * taken
+    most = part >= MOST * taken
     if fix is None:
         fix, part = _known(case, row, Role.OPERATOR)
     what = _plain(case, callee if callee is not None else place)
@@ -115,7 +115,7 @@ def _evaluates(case: Case, row: Ints) -> bool:
     modules = module_frames(case)
     within = nearest(parent, rows_mask(case.scene, row))[modules] >= 0
     took = case.when(modules[within]).length
-    return bool(took >= _MOST * case.when(row).length)
+    return bool(took >= MOST * case.when(row).length)
 
 
 def _pieces(case: Case) -> _Pieces:
@@ -159,7 +159,7 @@ def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
         child = climb(parent, deeper.event, level[parent]).astype(np.int64)
         deeper = _Pieces(deeper.event, deeper.time, child)
         deeper, total = _largest(case, deeper)
-        if total < _MOST * whole or role[deeper.call[0]] != Role.PYTHON:
+        if total < MOST * whole or role[deeper.call[0]] != Role.PYTHON:
             return chain
         chain.append(deeper)
 

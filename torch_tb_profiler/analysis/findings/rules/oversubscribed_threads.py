@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.header import integer
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.edits import own_time_scaled
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
@@ -46,24 +46,20 @@ def _claim(case: Case) -> Candidate | None:
     small &= elements <= _SIMILAR * elements[small].min(initial=np.iinfo(np.int64).max // _SIMILAR)
     if not small.any():
         return without_time(numbers, row)
-    took = case.trace["spans"]["dur"][row]
-    lost = float(np.median(1 - _PER_ELEMENT * elements[small] / np.maximum(took[small], 1)))
+    took = case.trace["spans"]["dur"][row[small]]
+    lost = float(np.median(1 - _PER_ELEMENT * elements[small] / np.maximum(took, 1)))
     if lost <= 0:
         return without_time(numbers, row)
-    start = case.trace["spans"]["start"][row]
-    until = start + np.rint(took * lost).astype(np.int64)
-    thread = case.trace["spans"]["track"][row]
     return Candidate(
         row,
-        start,
-        until,
+        *case.times(row),
         numbers | {"operators": case.per_step(row), "lost": lost},
-        edit=thread_time_gone(thread, start, until),
+        edit=own_time_scaled(row, 1 - lost),
     )
 
 
 def _split(case: Case) -> tuple[Ints, Ints]:
-    """The innermost operators that PyTorch splits among threads, and the elements of the largest input of each."""
+    """The operators that PyTorch splits among threads, and the elements of the largest input of each."""
     arguments, spans = case.trace["operator_args"], case.trace["spans"]
     known = np.flatnonzero(arguments["dims"] >= 0)
     row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
@@ -71,9 +67,7 @@ def _split(case: Case) -> tuple[Ints, Ints]:
     for number in distinct(dims, case.trace.strings):
         elements[number] = _elements(case.trace.strings[number])
     size = elements[dims]
-    calls = np.zeros(spans.n + 1, np.bool_)
-    calls[case.facts["span_links"]["parent"][spans["role"] == Role.OPERATOR]] = True
-    split = (size >= GRAIN) & ~calls[row] & (spans["role"][row] == Role.OPERATOR)
+    split = (size >= GRAIN) & (spans["role"][row] == Role.OPERATOR)
     return row[split], size[split]
 
 

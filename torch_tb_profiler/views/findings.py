@@ -190,8 +190,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
-        links=[Link(text=name, url=url) for name, url in rule.links],
+        links=[Link(text=name, url=url) for name, url in (*rule.links, *_source(item))],
     )
+
+
+def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Title and address of where a known fix is described."""
+    text, _, url = item["words"].get("source", "").partition("\n")
+    return [(text, url)] if url else []
 
 
 def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:

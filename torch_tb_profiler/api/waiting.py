@@ -156,7 +156,7 @@ def member_findings(context: TraceContext, member: FleetPlace | None = None) -> 
     if member is None or member[1] < 0:
         return findings_payload(source)
     fleet = member[0]
-    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

@@ -95,7 +95,7 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
     )
     if fleet is None:
         return findings_payload(source, progress)
-    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:

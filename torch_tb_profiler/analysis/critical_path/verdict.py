@@ -25,7 +25,8 @@ from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.work_given import Unequal, given_work, unequal
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.analysis.figures.step_kinds import recurring
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 VerdictKind = Literal["unknown", "none", "straggler", "input"]
 WORTH = 0.02
@@ -72,11 +73,22 @@ class Verdict:
     once: tuple[Hold, ...] = ()
 
     @property
-    def usual(self) -> float:
-        """The median step that nobody holds back once, ns."""
+    def regular(self) -> list[int]:
+        """The judged steps that nobody holds back once."""
         apart = {step for hold in self.once for step in hold.steps}
-        rest = [step for step in self.judged.tolist() if step not in apart]
-        return float(np.median(self.length[rest])) if rest else 0.0
+        return [step for step in self.judged.tolist() if step not in apart]
+
+    @property
+    def mean(self) -> float:
+        """Of those, ns."""
+        return float(self.length[self.regular].mean()) if self.regular else 0.0
+
+    @property
+    def per_step(self) -> float:
+        """What of that is held back, ns."""
+        if self.hold is None or not self.regular:
+            return 0.0
+        return float(self.hold.held[self.regular].mean())
 
 
 UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -92,9 +104,9 @@ def verdict_of(
 ) -> Verdict:
     """The verdict on a complete run."""
     length = path.stop - path.begin
-    judged = np.flatnonzero(length > 0)
-    if not figures.whole or len(figures.ranks) < 2 or not len(judged):
-        return Verdict("unknown", judged, length)
+    judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
+    if not len(judged):
+        return UNKNOWN
     ranks = int(figures.tied.sum())
     once = _once(blames, judged, length)
     apart = {step for hold in once for step in hold.steps}
@@ -114,6 +126,21 @@ def verdict_of(
     if shared is not None:
         return Verdict("input", judged, length, shared, once)
     return Verdict("none", judged, length, None, once)
+
+
+def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:
+    """The common steps that speak for the program, as far as the first rank that can be read tells; all if none does."""
+    speaks = np.ones(len(figures.steps.names), np.bool_)
+    for number in np.flatnonzero(figures.tied).tolist():
+        opened = open_rank(number)
+        if opened is None:
+            continue
+        place, own = figures.steps.place[number], recurring(opened.facts)
+        if own.any():
+            known = place >= 0
+            speaks[place[known]] = own[: len(place)][known]
+        break
+    return speaks
 
 
 def _hold(ranks: Sequence[int], blames: Sequence[Blame], steps: int) -> Hold:

@@ -140,7 +140,9 @@ def unequal(
         elements = [_sum(one, steps, name, True) for one in given.workloads]
         own, usual = _of(elements, mine), _of(elements, others)
         if usual > 0 and own > MORE * usual:
-            shapes = [_largest(given.workloads[place], steps, name) for place in (mine[0], others[0])]
+            shapes = [
+                _largest(given.workloads[place], steps, name) for place in (mine[0], others[0])
+            ]
             return Unequal("elements", name, own, usual, *shapes)
     total = given.elements[:, list(steps)].mean(axis=1)
     own, usual = _of(total, mine), _of(total, others)

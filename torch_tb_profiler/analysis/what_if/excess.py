@@ -100,9 +100,7 @@ def _factors(done: _Done, rows: Ints, chosen: Mask) -> Array:
     return np.where(chosen[place], left[place, like], 1.0)
 
 
-def _beyond(
-    ranks: int, others: Ints, place: Ints, group: Ints, time: Array
-) -> tuple[Array, Array]:
+def _beyond(ranks: int, others: Ints, place: Ints, group: Ints, time: Array) -> tuple[Array, Array]:
     """``(time, time beyond the others' median)`` of each rank in each group, of shape (ranks, groups)."""
     groups = int(group.max(initial=-1)) + 1
     own = sum_floats(place * groups + group, ranks * groups, time).reshape(ranks, groups)

@@ -111,7 +111,9 @@ class Stragglers:
         then holds the step.
         """
         factors = excess_factors(self._graph, self._traces, self._figures, ranks, steps)
-        before = self._lengths([graph.time.astype(np.float64) for graph in self._graph.graphs], True)
+        before = self._lengths(
+            [graph.time.astype(np.float64) for graph in self._graph.graphs], True
+        )
         replayed, changed = (
             self._lengths(self._replayed(own)) for own in ([None] * len(factors), factors)
         )
@@ -128,9 +130,7 @@ class Stragglers:
                 durations.work *= factor.work
             edited.append(durations)
         times = replay_ranks(self._graph, edited, self._graph.meetings.transfer)
-        return [
-            own - ahead for own, ahead in zip(times, self._graph.offset.tolist(), strict=True)
-        ]
+        return [own - ahead for own, ahead in zip(times, self._graph.offset.tolist(), strict=True)]
 
     @property
     def step_names(self) -> list[str]:

@@ -23,6 +23,7 @@ import numpy as np
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.work_given import Unequal, given_work, unequal
+from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
@@ -62,13 +63,13 @@ class Hold:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``judged``: the common steps whose path is known; ``length``: of each common step, ns. ``hold``: who holds back most
+    """``judged``: the common steps whose path is known; ``length``: of each common step as a rank takes it, ns. ``hold``: who holds back most
     of them, or those of which the input is largest; ``once``: who holds back single ones, the worst first.
     """
 
     kind: VerdictKind
     judged: Ints
-    length: Ints
+    length: Array
     hold: Hold | None = None
     once: tuple[Hold, ...] = ()
 
@@ -91,7 +92,7 @@ class Verdict:
         return float(self.hold.held[self.regular].mean())
 
 
-UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0, np.int64))
+UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0))
 """Of a run of which too little is known."""
 
 
@@ -108,6 +109,7 @@ def verdict_of(
     if not len(judged):
         return UNKNOWN
     ranks = int(figures.tied.sum())
+    each = _as_ranks_take_it(figures)
     once = _once(blames, judged, length)
     apart = {step for hold in once for step in hold.steps}
     rest = [blame for blame in blames if blame.step not in apart]
@@ -121,11 +123,18 @@ def verdict_of(
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
         )
         if _share(always, usual, length) >= WORTH:
-            return Verdict("straggler", judged, length, always, once)
+            return Verdict("straggler", judged, each, always, once)
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
-        return Verdict("input", judged, length, shared, once)
-    return Verdict("none", judged, length, None, once)
+        return Verdict("input", judged, each, shared, once)
+    return Verdict("none", judged, each, None, once)
+
+
+def _as_ranks_take_it(figures: RunFigures) -> Array:
+    """Mean length of each common step over the ranks, ns: their ends are not all at one time."""
+    own = step_times(figures)[figures.tied]
+    known = own >= 0
+    return np.asarray(np.where(known, own, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
 
 
 def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:

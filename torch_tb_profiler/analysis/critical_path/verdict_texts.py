@@ -50,7 +50,8 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
         )
     names = called(hold.ranks)
     verb = "holds" if len(hold.ranks) == 1 else "hold"
-    return f"{names[:1].upper()}{names[1:]} {verb} all others back: {each}{_often(verdict, hold)}."
+    begun = names[:1].upper() + names[1:] if names.startswith("rank") else names
+    return f"{begun} {verb} all others back: {each}{_often(verdict, hold)}."
 
 
 def _often(verdict: Verdict, hold: Hold) -> str:
@@ -115,7 +116,7 @@ def once_text(verdict: Verdict, hold: Hold, called: Called, steps: Sequence[str]
     """``Once, in step 7, rank 2 held all others back by 9.4 ms: … takes longer.``"""
     names = called(hold.ranks)
     part = hold.worst.parts[0] if hold.worst.parts else None
-    more = f" by {doing(part)}" if part else ""
+    more = f": {doing(part)} took longer" if part else ""
     return f"{once_in(hold, steps)}, {names} held all others back by {format_ns(hold.each)}{more}."
 
 

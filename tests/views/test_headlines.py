@@ -209,7 +209,6 @@ def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
     )
     assert parts_text([bare]) == "a.py(3): f (Python), by 2.00 µs"
     assert parts_text([bare, PART]).count(";") == 1
-    assert len(headline_of(distributed(blame=[blame(1, text="")]))) == 1
 
 
 def step(index: int, **more: Any) -> StepMfu:

@@ -68,10 +68,11 @@ def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int, sever
     workers = [fleet.members[number] for number in fleet.place]
     clocks = zip(workers, fleet.figures.aligned, strict=True)
     return Report(
-        lambda: Document(title, (), _run_blocks(path, limit)),
+        lambda: Document(title, tuple(path.attrs["verdict"]), _run_blocks(path, limit)),
         lambda: {
             "run": opened.run.name,
             "ranks": True,
+            "verdict": path.attrs["verdict"],
             "clock_error_ns": path.attrs["clock_error_ns"],
             "workers": [
                 {

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places, member_findings
+from torch_tb_profiler.api.waiting import fleet_places, member_findings, verdict_lines
 from torch_tb_profiler.cli.document import Document, Item, Listing
 from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
@@ -32,29 +32,38 @@ def reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
     """The findings of the traces of a run."""
-    return run_reports(options, run_findings(traces, settings), _report)
+    return run_reports(options, RunFindings(traces, settings), _report)
 
 
 def run_reports(
     options: argparse.Namespace,
-    findings: Iterable[tuple[Opened, FindingsPayload]],
+    findings: RunFindings,
     make_report: Callable[[Opened, FindingsPayload], Report],
 ) -> Iterator[Report]:
     """One on the run if it has several traces, then one on each trace that ``--worker`` selects."""
     traces = [(opened, payload) for opened, payload in findings if is_chosen(opened, options)]
     if len(traces) > 1:
-        yield Report(lambda: run_head(traces), None)
+        yield Report(lambda: run_head(traces, findings.verdict), None)
     for opened, payload in traces:
         yield make_report(opened, payload)
 
 
-def run_findings(
-    traces: Iterable[Opened], settings: Settings
-) -> Iterator[tuple[Opened, FindingsPayload]]:
-    """The findings of the traces of a run, stragglers included; all traces stay in memory."""
-    run = [TraceContext(opened, settings) for opened in traces]
-    for context, member in zip(run, fleet_places(run), strict=True):
-        yield context.opened, member_findings(context, member)
+class RunFindings:
+    """The findings of the traces of a run, with who holds all of them back; all traces stay in memory."""
+
+    def __init__(self, traces: Iterable[Opened], settings: Settings) -> None:
+        self._run = [TraceContext(opened, settings) for opened in traces]
+        self._places = fleet_places(self._run)
+
+    def __iter__(self) -> Iterator[tuple[Opened, FindingsPayload]]:
+        for context, member in zip(self._run, self._places, strict=True):
+            yield context.opened, member_findings(context, member)
+
+    @property
+    def verdict(self) -> list[str]:
+        """Sentences on the ranks of each job, the answer first."""
+        fleets = {id(fleet): fleet for fleet, _ in self._places}.values()
+        return [line for fleet in fleets for line in verdict_lines(fleet)]
 
 
 def _report(opened: Opened, payload: FindingsPayload) -> Report:

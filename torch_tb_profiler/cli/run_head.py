@@ -13,11 +13,11 @@ from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPay
 Traces = Sequence[tuple[Opened, FindingsPayload]]
 
 
-def run_head(traces: Traces) -> Document:
-    """Several traces of one run, those with most recoverable time first."""
+def run_head(traces: Traces, verdict: Sequence[str] = ()) -> Document:
+    """Several traces of one run, those with most recoverable time first. ``verdict``: who holds all of them back."""
     run = traces[0][0].run
     head = f"{_counted(run, [opened for opened, _ in traces])}; each follows below."
-    return Document(run.name, (head, *run.remarks), (_findings(traces), _workers(traces)))
+    return Document(run.name, (*verdict, head, *run.remarks), (_findings(traces), _workers(traces)))
 
 
 def _counted(run: Run, traces: Sequence[Opened]) -> str:

@@ -9,8 +9,6 @@ what was planted (``cases.py``). Needs the extra ``mcp``. ``--write`` puts the t
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import os
 import re
 import statistics
@@ -25,12 +23,11 @@ import anyio
 from agent import FOLLOWED, Opened, Report, Told, investigate
 from cases import Case, Planted, cases, write
 from causes import Cause
+from inside import in_this_process
 from mcp.client.client import Client
 
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.cli.agents import server as serving
-from torch_tb_profiler.cli.main import main as command_line
-from torch_tb_profiler.errors import BadRequest
 
 TARGET = Path(__file__).with_name("README.md")
 MARK = "<!-- table -->"
@@ -94,25 +91,6 @@ def _rule(told: Told) -> str:
         if re.fullmatch(words, told.title, re.I):
             return key
     return ""
-
-
-async def in_this_process(home: str | None, command: str, *arguments: str) -> str:
-    """What ``asking.ask`` answers, without the second that each process takes to start.
-
-    Raises:
-        BadRequest: the command refused.
-    """
-    out, err = io.StringIO(), io.StringIO()
-    before = Path.cwd()
-    os.chdir(home or before)
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = command_line([command, *arguments])
-    finally:
-        os.chdir(before)
-    if code:
-        raise BadRequest(err.getvalue().strip())
-    return out.getvalue()
 
 
 async def evaluate(

@@ -1,12 +1,15 @@
-"""The commands of the MCP server's tools in this process."""
+"""The commands of the MCP server's tools in this process, and the rules by their titles."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import re
 from pathlib import Path
+from string import Formatter
 
+from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.cli.agents.asking import in_terms_of_tools
 from torch_tb_profiler.cli.hints import TOOLS
 from torch_tb_profiler.cli.main import main as command_line
@@ -37,3 +40,15 @@ async def in_this_process(
         words = said.splitlines()[-1] if said else ""
         raise BadRequest(in_terms_of_tools(words.removeprefix("torch-tb-profiler: ")))
     return out.getvalue() or said
+
+
+def rule_of(title: str) -> str:
+    """The rule of a finding, by its title as it is printed."""
+    for key, rule in RULES.items():
+        words = "".join(
+            re.escape(text) + (".+" if field is not None else "")
+            for text, field, *_ in Formatter().parse(" ".join(rule.title.split()))
+        )
+        if re.fullmatch(words, title, re.I):
+            return key
+    return ""

@@ -10,23 +10,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 
 import anyio
 from agent import FOLLOWED, Opened, Report, Told, investigate
 from cases import Case, Planted, cases, write
 from causes import Cause
-from inside import in_this_process
+from inside import in_this_process, rule_of
 from mcp.client.client import Client
 
-from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.cli.agents import server as serving
 
 TARGET = Path(__file__).with_name("README.md")
@@ -55,7 +52,7 @@ class Verdict:
 
 def judge(report: Report, cause: Cause, planted: Sequence[Planted]) -> Verdict:
     """Compare what the agent was told with a cause."""
-    places = [i for i, told in enumerate(report.findings) if _rule(told) in cause.rules]
+    places = [i for i, told in enumerate(report.findings) if rule_of(told.title) in cause.rules]
     if not places:
         return Verdict(0, False, None)
     # With several findings that name it, the first that shows the right events.
@@ -80,17 +77,6 @@ def _same(event: Opened, planted: Planted) -> bool:
         and near(event.start, planted.start)
         and near(event.dur, planted.dur)
     )
-
-
-def _rule(told: Told) -> str:
-    for key, rule in RULES.items():
-        words = "".join(
-            re.escape(text) + (".+" if field is not None else "")
-            for text, field, *_ in Formatter().parse(" ".join(rule.title.split()))
-        )
-        if re.fullmatch(words, told.title, re.I):
-            return key
-    return ""
 
 
 async def evaluate(

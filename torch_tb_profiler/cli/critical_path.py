@@ -115,11 +115,11 @@ def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
         _sums_table(path, title, columns, limit, wall)
         for title, columns in (
             (title, {"kind": Column("Kind", "text")}),
-            ("By rank", {"worker": Column("Worker", "text")}),
+            ("By rank", {"worker": Column("Worker", "name")}),
             (
                 "On the path",
                 {
-                    "worker": Column("Worker", "text"),
+                    "worker": Column("Worker", "name"),
                     "kind": Column("Kind", "text"),
                     "name": Column("Event", "below"),
                 },

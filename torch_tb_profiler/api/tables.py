@@ -329,5 +329,9 @@ def findings(payload: FindingsPayload) -> DataFrame:
     follows it.
     """
     made = table_frame(findings_table(payload))
-    made.attrs |= {"headline": payload.headline, "detail": payload.detail, "healthy": payload.healthy}
+    made.attrs |= {
+        "headline": payload.headline,
+        "detail": payload.detail,
+        "healthy": payload.healthy,
+    }
     return made

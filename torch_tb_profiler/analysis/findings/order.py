@@ -18,6 +18,7 @@ FEW_STEPS = 3
 GENERIC_PLACE = 250
 """``Rule.place`` from which on rules name a place and no cause."""
 
+
 def weight(item: Mapping[str, Any]) -> float:
     """How much a finding counts: its saving as a share of the steps, less where it is not certain, happens
     once, or names no cause.
@@ -36,6 +37,4 @@ def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings, the one to act on first: by ``weight``, the profiler's own doing after all others, and then what costs no
     time.
     """
-    return sorted(
-        items, key=lambda item: (item["share"] is None, item["artefact"], -weight(item))
-    )
+    return sorted(items, key=lambda item: (item["share"] is None, item["artefact"], -weight(item)))

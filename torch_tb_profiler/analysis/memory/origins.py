@@ -24,7 +24,12 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
-from torch_tb_profiler.analysis.figures.source_lines import RANKS, line_ranks, lines_of_stacks, shown_frames
+from torch_tb_profiler.analysis.figures.source_lines import (
+    RANKS,
+    line_ranks,
+    lines_of_stacks,
+    shown_frames,
+)
 from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table

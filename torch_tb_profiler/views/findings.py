@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.critical_path.blame import Blame
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
+from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.what_if.changes import read_change
@@ -65,10 +67,21 @@ class Source:
     @property
     def analysis(self) -> dict[str, Any]:
         """The findings that count in these steps (``selected.py``)."""
+        return self.analysis_without(())
+
+    def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:
+        """The same; unless steps are chosen, without some rows of steps, where others are left."""
         chosen = self.steps
         # Of all steps, the rules leave cold and cut ones out.
         every = chosen is None or len(chosen) == self.facts["steps"].n
-        return findings_of(self.facts, self.insight, None if every else chosen)
+        if not every:
+            return findings_of(self.facts, self.insight, chosen)
+        judged = self.insight.about["findings"]["rows"]
+        rest = [row for row in judged if row not in apart]
+        if not rest or len(rest) == len(judged):
+            return findings_of(self.facts, self.insight)
+        found = findings_of(self.facts, self.insight, np.array(rest, np.int64))
+        return {**found, "whole": True}
 
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
@@ -114,16 +127,21 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
 def findings_in_run(
     source: Source,
     figures: RunFigures,
-    blames: Sequence[Blame],
+    verdict: Verdict,
     names: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker of a run whose workers are all known, stragglers included.
+    """The findings of a worker of a run whose workers are all known, who holds them back included.
     ``names``: (worker, span) of every rank.
     """
-    own, analysis = (source.worker, source.span), source.analysis
-    if own not in names or len(names) < 2 or not analysis["step_ns"]:
+    own = (source.worker, source.span)
+    if own not in names or len(names) < 2:
+        return _payload(source, source.analysis)
+    asked = names.index(own)
+    place = figures.steps.place[asked]
+    analysis = source.analysis_without(once_rows(verdict, place))
+    if not analysis["step_ns"]:
         return _payload(source, analysis)
-    told = with_stragglers(analysis, blames, figures, names.index(own), names)
+    told = with_verdict(analysis, verdict, place, asked, names, figures.steps.names)
     return _payload(source, told)
 
 
@@ -206,8 +224,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
-        links=[Link(text=name, url=url) for name, url in rule.links],
+        links=[Link(text=name, url=url) for name, url in (*rule.links, *_source(item))],
     )
+
+
+def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Title and address of where a known fix is described."""
+    text, _, url = item["words"].get("source", "").partition("\n")
+    return [(text, url)] if url else []
 
 
 def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -237,12 +261,12 @@ def _together(analysis: Mapping[str, Any]) -> str:
     alone, both = sum(single), total["recoverable_ns"]
     if abs(both - alone) < DIFFERS * alone:
         return ""
-    amounts = f"{format_ns(both)} together, {format_ns(alone)} as the sum of each alone"
-    if both > alone:
-        return (
-            f"{amounts}: while one cause remains, part of what the others cost is hidden behind it."
-        )
-    return f"{amounts}: some of them act on the same time."
+    why = (
+        "while one cause remains, part of what the others cost is hidden behind it"
+        if both > alone
+        else "some of them act on the same time"
+    )
+    return f"Each alone they save {format_ns(alone)} in sum, together {format_ns(both)}: {why}."
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -23,9 +23,21 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")
-_PACKAGES = frozenset(
-    ["accelerate", "aiohttp", "aiter", "albumentations", "apex", "asyncpg", "av", "bitsandbytes", "boto3", "botocore", "click", "cloudpickle", "colossalai", "composer", "cv2", "dask", "datasets", "decord", "deepspeed", "detectron2", "dgl", "diffusers", "einops", "evaluate", "fairscale", "faiss", "fastapi", "fbgemm_gpu", "filelock", "fire", "flash_attn", "flashinfer", "flask", "flax", "fsspec", "gradio", "h5py", "httpx", "huggingface_hub", "hydra", "ignite", "imageio", "intel_extension_for_pytorch", "ipykernel", "IPython", "jax", "joblib", "kornia", "lightning", "lightning_fabric", "lightning_utilities", "llvmlite", "loguru", "matplotlib", "megatron", "mlflow", "mmcv", "mmdet", "mmengine", "monai", "multiprocess", "nbclient", "nltk", "numba", "numexpr", "numpy", "omegaconf", "onnx", "onnxruntime", "openai", "optax", "optimum", "pandas", "peft", "PIL", "pluggy", "polars", "psutil", "pyarrow", "pydantic", "pytest", "_pytest", "pytorch_lightning", "ray", "requests", "rich", "s3fs", "safetensors", "scipy", "sentencepiece", "sentence_transformers", "sglang", "skimage", "sklearn", "soundfile", "spacy", "starlette", "streaming", "tensorboard", "tensorboardX", "tensorflow", "tiktoken", "timm", "tokenizers", "tornado", "torch_geometric", "torch_npu", "torch_scatter", "torch_sparse", "torch_xla", "torchao", "torchaudio", "torchdata", "torchmetrics", "torchrec", "torchtext", "torchtune", "torchvision", "tqdm", "traitlets", "transformer_engine", "transformers", "trl", "typer", "ultralytics", "urllib3", "uvicorn", "uvloop", "viztracer", "vllm", "wandb", "webdataset", "xformers", "yaml", "zarr", "zmq"]
-)
+_NAMES = """
+accelerate aiohttp aiter albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle
+colossalai composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale
+faiss fastapi fbgemm_gpu filelock fire flash_attn flashinfer flask flax fsspec gradio h5py httpx
+huggingface_hub hydra ignite imageio intel_extension_for_pytorch ipykernel IPython jax joblib kornia lightning
+lightning_fabric lightning_utilities llvmlite loguru matplotlib megatron mlflow mmcv mmdet mmengine monai
+multiprocess nbclient nltk numba numexpr numpy omegaconf onnx onnxruntime openai optax optimum pandas peft PIL
+pluggy polars psutil pyarrow pydantic pytest _pytest pytorch_lightning ray requests rich s3fs safetensors
+scipy sentencepiece sentence_transformers sglang skimage sklearn soundfile spacy starlette streaming
+tensorboard tensorboardX tensorflow tiktoken timm tokenizers tornado torch_geometric torch_npu torch_scatter
+torch_sparse torch_xla torchao torchaudio torchdata torchmetrics torchrec torchtext torchtune torchvision tqdm
+traitlets transformer_engine transformers trl typer ultralytics urllib3 uvicorn uvloop viztracer vllm wandb
+webdataset xformers yaml zarr zmq
+"""
+_PACKAGES = frozenset(_NAMES.split())
 """Packages that are installed, not written: their files are often recorded without the folder that says so."""
 _PYTHON = re.compile(r"(?P<file>.+\.py)(?:\(\d+\))?: .|(?P<cell><ipython-input-[^>]*>)\(\d+\): .")
 

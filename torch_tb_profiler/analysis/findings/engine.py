@@ -86,7 +86,7 @@ def _can_judge(case: Case) -> bool:
 def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
-    shortened = np.zeros(len(unchanged.work))
+    said = _Removed(unchanged)
     idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim else None
@@ -97,20 +97,47 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
             claims.append(_Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
-        # What a rule before said more precisely of the same device work is not said again.
-        own = changed.work < unchanged.work
-        if idles and not own.any() and not rule.artefact:
+        if idles and not (changed.work < unchanged.work).any() and not rule.artefact:
             continue
-        gone = unchanged.work - changed.work
-        if own.any() and 2 * np.minimum(shortened, gone)[own].sum() >= gone[own].sum():
+        # What a rule before said more precisely of the same time is not said again.
+        if said.has(changed):
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
         saved = _saved(case, simulation, changed, change)
         if saved is not None:
-            shortened[own] = np.maximum(shortened, gone)[own]
+            said.add(changed)
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
+
+
+class _Removed:
+    """How much of each piece of device work and each segment of a host thread is already said to go, ns."""
+
+    def __init__(self, unchanged: Durations) -> None:
+        self._unchanged = unchanged
+        self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
+
+    def _removes(self, changed: Durations) -> tuple[Array, Array]:
+        before = self._unchanged
+        return (
+            np.maximum(before.work - changed.work, 0),
+            np.maximum(before.segment - changed.segment, 0),
+        )
+
+    def has(self, changed: Durations) -> bool:
+        """Whether at least half of what a change removes is already said to go."""
+        removes = self._removes(changed)
+        removed = sum(float(part.sum()) for part in removes)
+        again = sum(
+            float(np.minimum(*both).sum()) for both in zip(self._gone, removes, strict=True)
+        )
+        return removed > 0 and 2 * again >= removed
+
+    def add(self, changed: Durations) -> None:
+        """Notes what a change removes."""
+        for gone, part in zip(self._gone, self._removes(changed), strict=True):
+            np.maximum(gone, part, out=gone)
 
 
 def edit_of(candidate: Candidate) -> Edit | None:

@@ -23,6 +23,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -98,7 +99,7 @@ def find_loops(case: Case) -> Loops | None:
     ]
     if not parts:
         return None
-    work = _Work.of(case)
+    work = CallWork.of(case)
     parts = [part for part in parts if _is_loop(case, work, row, *part)]
     return _loops(case, work, row, parts) if parts else None
 
@@ -148,18 +149,16 @@ def _rounds(case: Case, row: Ints) -> int:
 
 
 @dataclass(frozen=True)
-class _Work:
+class CallWork:
     """Operators on all threads: rows, self time beyond what a call costs, and backward functions."""
 
     row: Ints
     beyond: Array
-    function: Ints
-    sequence: Ints
-    number: Ints
+    backward: BackwardCalls
     accumulated: float
 
     @classmethod
-    def of(cls, case: Case) -> _Work:
+    def of(cls, case: Case) -> CallWork:
         """From the trace."""
         spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
         row = case.operators
@@ -173,19 +172,9 @@ class _Work:
         # Gradients of the rounds are summed, and put in place among zeros: one call does neither.
         engine = case.named(row, lambda text: text.startswith(EVALUATE))
         beyond[engine | rows_mask(case.scene, row[engine])[parent[row]] & _sums(case, row)] = 0
-        args = case.trace["operator_args"]
-        sequence = np.full(spans.n, -1, np.int64)
-        sequence[args["span"]] = args["sequence"]
-        function = row[engine & (sequence[row] >= 0)]
         summed = case.within(row[case.named(row, lambda text: text == _ACCUMULATE)])
-        return cls(
-            row,
-            beyond,
-            function,
-            sequence,
-            sequence[function],
-            len(summed) / max(len(case.steps), 1),
-        )
+        each = len(summed) / max(len(case.steps), 1)
+        return cls(row, beyond, BackwardCalls.of(case), each)
 
     def inside(self, case: Case, track: int, start: int, end: int) -> float:
         """Work of operators of a thread within some time, ns."""
@@ -198,29 +187,21 @@ def _sums(case: Case, row: Ints) -> Mask:
     return case.named(row, re.compile(r"aten::add_?$").match)
 
 
-def _backward(work: _Work, row: Ints, after: int) -> Ints:
-    """Backward functions of the calls of a stretch: those whose number was given out within it."""
-    low = work.sequence[row]
-    low = low[low >= 0]
-    if not len(low):
-        return np.zeros(0, np.int64)
-    high = after if after >= 0 else int(low.max()) + 1
-    return work.function[(work.number >= low.min()) & (work.number < high)]
+def _backward(work: CallWork, row: Ints, first: int, stop: int) -> Ints:
+    """Backward functions of the calls of a stretch."""
+    calls = work.backward
+    low = calls.after(row[first:stop])
+    high = calls.after(row[stop : stop + RECENT])
+    last = int(calls.sequence[row[first:stop]].max()) + 1
+    return calls.within(low, high if high >= 0 else last)
 
 
-def _after(work: _Work, row: Ints, stop: int) -> int:
-    """The number that the first call behind a stretch found; −1 unknown."""
-    later = work.sequence[row[stop : stop + RECENT]]
-    later = later[later >= 0]
-    return int(later[0]) if len(later) else -1
-
-
-def _is_loop(case: Case, work: _Work, row: Ints, first: int, stop: int, rounds: int) -> bool:
+def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, rounds: int) -> bool:
     own = row[first:stop]
     products = own[case.named(own, _PRODUCTS.match)]
     if len(products) < rounds / 2:
         return True
-    functions = _backward(work, own, _after(work, row, stop))
+    functions = _backward(work, row, first, stop)
     again = int(case.named(functions, _PRODUCT_BACKWARD.match).sum())
     if work.accumulated and again >= len(products) / 2:
         return again >= SHARED * work.accumulated
@@ -240,7 +221,7 @@ def _modules(case: Case, row: Ints) -> int:
     return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
 
 
-def _loops(case: Case, work: _Work, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
+def _loops(case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
     spans = case.trace["spans"]
     found: list[tuple[int, int, int, float]] = []
     rounds, backward = [], 0
@@ -251,7 +232,7 @@ def _loops(case: Case, work: _Work, row: Ints, parts: list[tuple[int, int, int]]
         left = _remaining(end - begin, work.inside(case, track, begin, end), number)
         found.append((track, begin, end, left))
         rounds.append(number)
-        function = _backward(work, own, _after(work, row, stop))
+        function = _backward(work, row, first, stop)
         gone = case.named(function, _TAKE_BACKWARD.match)
         for one, vanishes in zip(function.tolist(), gone.tolist(), strict=True):
             begin, length, track = (int(spans[key][one]) for key in ("start", "dur", "track"))

@@ -41,44 +41,12 @@ _LETTERS = {
     "t": "cos sin",
 }
 _LETTER = {name: letter for letter, names in _LETTERS.items() for name in names.split()}
-_NEUTRAL = frozenset(
-    [
-        "view",
-        "reshape",
-        "unsqueeze",
-        "squeeze",
-        "expand",
-        "expand_as",
-        "transpose",
-        "permute",
-        "t",
-        "slice",
-        "select",
-        "to",
-        "_to_copy",
-        "float",
-        "half",
-        "type_as",
-        "detach",
-        "detach_",
-        "alias",
-        "chunk",
-        "split",
-        "unbind",
-        "contiguous",
-        "flatten",
-        "unflatten",
-        "zeros",
-        "ones",
-        "empty",
-        "full",
-        "ones_like",
-        "zeros_like",
-        "scalar_tensor",
-        "lift_fresh",
-        "numpy_t",
-    ]
+_VIEWS = (
+    "view reshape unsqueeze squeeze expand expand_as transpose permute t slice select detach detach_ alias"
+    " chunk split unbind contiguous flatten unflatten numpy_t"
 )
+_MADE = "to _to_copy float half type_as zeros ones empty full ones_like zeros_like scalar_tensor lift_fresh"
+_NEUTRAL = frozenset(f"{_VIEWS} {_MADE}".split())
 BREAK, NONE = "|", ""
 
 

@@ -52,12 +52,7 @@ def _claim(case: Case) -> Candidate | None:
     row, end, length = found
     start = case.times(row)[0]
     track = case.trace["spans"]["track"][row]
-    does = np.array(
-        [
-            work.inside(case, *key)
-            for key in zip(track.tolist(), start.tolist(), end.tolist(), strict=True)
-        ]
-    )
+    does = work.inside(track, start, end)
     factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
     edit = stretches_take(track, start, end, factor)
     if len(case.work.row):

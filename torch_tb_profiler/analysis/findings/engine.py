@@ -10,8 +10,9 @@ judged        share of the device's kernel time of which the least time is known
 unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``change`` (as ``whatif``
-              takes it, or None), ``artefact``, ``rows`` (the most expensive evidence, rows of spans),
-              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``numbers``, ``words``
+              takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``rows`` (the most expensive evidence, rows of spans),
+              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``line_share`` (its
+              share of that), ``numbers``, ``words``
 ============  =====================================================================================
 
 ``selected.py`` has those that count in some steps.
@@ -30,6 +31,7 @@ from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workloa
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
+from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.analysis.findings.workloads import judged_share
@@ -217,6 +219,7 @@ def _table(claims: list[_Claim]) -> Table:
 def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
     candidate, rule = claim.candidate, RULES[claim.key]
     row, cost = _evidence(case, candidate)
+    line, line_share = line_of(case.trace, case.facts, row, cost)
     shown = intersect(union(candidate.start, candidate.end), case.windows)
     return {
         "rule": claim.key,
@@ -224,10 +227,12 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "certainty": claim.certainty if candidate.costs else None,
         "change": candidate.change,
         "artefact": rule.artefact,
+        "generic": rule.place >= GENERIC_PLACE,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
         "shown_ns": shown.length / max(len(case.steps), 1),
-        "line": line_of(case.trace, case.facts, row, cost),
+        "line": line,
+        "line_share": line_share,
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),
     }

@@ -53,7 +53,7 @@ ONE_STEP = 0.1
 def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     """The findings of one trace, and what their changes save per step; see above."""
     case = Case(simulation.scene)
-    claims = list(_claims(case, simulation)) if _can_judge(case) else []
+    claims = list(_claims(case, simulation))
     claims += _totals(simulation, claims)
     findings = [claim for claim in claims if claim.key]
     length = case.windows.length
@@ -88,8 +88,9 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
     idles = workload_of(case.facts).kind in EXPECT_IDLE
+    judged = _can_judge(case)
     for key, rule in RULES.items():
-        candidate = rule.claim(case) if rule.claim else None
+        candidate = rule.claim(case) if rule.claim and (judged or rule.of_memory) else None
         if candidate is None:
             continue
         edit = edit_of(candidate)

@@ -24,6 +24,8 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 _COPIES = re.compile(r"aten::(?:clone|copy_|_foreach_copy_)$")
+_BUFFERS = re.compile(r"_broadcast_coalesced")
+"""DistributedDataParallel's broadcast of buffers."""
 _WITHIN = re.compile(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
 
 
@@ -59,7 +61,9 @@ def _own(case: Case) -> Ints:
         return rows
     parent = case.facts["span_links"]["parent"].astype(np.int64)
     rows = rows[climb(parent, parent[rows], rows_mask(case.scene, case.operators)) < 0]
-    others = np.concatenate((deep_copies(case), bucket_copies(case)))
+    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
+    buffers = frames[case.named(frames, _BUFFERS.search)]
+    others = np.concatenate((deep_copies(case), bucket_copies(case), buffers))
     if len(others):
         rows = rows[~beneath(case, others)[rows]]
     return np.asarray(rows[~np.isin(rows, calls_where(case, bool, _converts))])

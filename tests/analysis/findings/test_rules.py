@@ -36,7 +36,7 @@ def test_every_file_is_the_rule_of_its_name() -> None:
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
     details = dict(rule.details)
-    numbers = set(rule.numbers)
+    numbers = {*rule.numbers, *rule.words}
     assert not rule.title.endswith(".")
     for text in (rule.sentence, rule.attempt, rule.caveat, *details.values()):
         assert text.endswith(".")

@@ -120,3 +120,21 @@ def rows_mask(scene: Scene, row: Ints) -> Mask:
     mask = np.zeros(scene.trace["spans"].n, np.bool_)
     mask[row] = True
     return mask
+
+
+def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:
+    """Stretches of threads (rows of tracks) take ``factor`` times as long; the arrays have one entry each, and those
+    of a thread do not overlap.
+    """
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        host = scene.graph.host
+        for thread in np.unique(track).tolist():
+            own = host.of_track(thread)
+            mine = np.flatnonzero(track == thread)
+            mine = mine[np.argsort(start[mine], kind="stable")]
+            place = np.searchsorted(start[mine], host.start[own], side="right") - 1
+            inside = (place >= 0) & (host.end[own] <= end[mine[place]])
+            durations.segment[own] *= np.where(inside, factor[mine[place]], 1.0)
+
+    return StagedEdit(Stage.SCALE, edit)

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import (
     LONG_KERNEL,
     achievable_time,
@@ -84,6 +84,7 @@ RULE = Rule(
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
     cause="Kernels below what the {device} can do cost {gain} of {the_step}",
+    causes=(*DEVICE,),
     without="With these kernels at what the {device} typically achieves",
     links=(links.COMPILE, links.TUNING),
     details=(

@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.header import integer
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import own_time_scaled
+from torch_tb_profiler.analysis.findings.edits import own_time_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
@@ -54,7 +54,7 @@ def _claim(case: Case) -> Candidate | None:
         row,
         *case.times(row),
         numbers | {"operators": case.per_step(row), "lost": lost},
-        edit=own_time_scaled(row, 1 - lost),
+        edit=own_time_takes(row, 1 - lost),
     )
 
 

@@ -74,7 +74,7 @@ def test_the_stragglers_kernels_are_named() -> None:
             assert (item.parts[0].module or "").startswith("Linear_")
             assert sum(part.held_ns for part in item.parts) <= item.held_ns <= 0.21 * item.path_ns
     first = found().headline[0]
-    assert first.startswith("Rank 5 holds the others back by ")
+    assert first.startswith("Rank 5 holds all others back: ")
     assert "per step in 6 of 7 steps" in first
 
 

@@ -141,7 +141,7 @@ def findings_in_run(
     analysis = source.analysis_without(once_rows(verdict, place))
     if not analysis["step_ns"]:
         return _payload(source, analysis)
-    told = with_verdict(analysis, verdict, place, asked, names, figures.steps.names)
+    told = with_verdict(analysis, verdict, place, asked, names, figures)
     return _payload(source, told)
 
 

@@ -34,6 +34,7 @@ from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
 LONGEST_LINE = 500
+_BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
@@ -139,11 +140,12 @@ def _own_words(
     }
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
-    if item["recoverable_ns"] is not None:
+    gain = item["recoverable_ns"] if item.get("behind_ns") is None else item["behind_ns"]
+    if gain is not None:
         own |= {
-            "gain": format_ns(item["recoverable_ns"]),
-            "share": format_share(item["share"]),
-            "left": format_ns(analysis["step_ns"] - item["recoverable_ns"]),
+            "gain": format_ns(gain),
+            "share": format_share(gain / analysis["step_ns"]),
+            "left": format_ns(analysis["step_ns"] - gain),
         }
     return own
 
@@ -155,11 +157,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
+    sentence = capitalised(_filled(" ".join(sentences), words))
+    if item.get("behind_ns"):
+        sentence = f"{_BEHIND} {sentence}"
     low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(_filled(rule.title, words)),
-        sentence=capitalised(_filled(" ".join(sentences), words)),
+        sentence=sentence,
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,

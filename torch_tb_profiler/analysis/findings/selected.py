@@ -12,7 +12,7 @@ busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``unsure.py``
 found      the findings that save 2 % of these steps or more, the largest first, then those that
            cost no time; as of ``engine.py``, with ``recoverable_ns`` per step and ``share`` (None
-           where it costs no time)
+           where it costs no time), and ``behind_ns``: what it saves once the others are mended
 totals     for each certainty what all changes of it and of greater certainty save together:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -48,14 +48,18 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
 
     found = []
     for number, finding in enumerate(about["found"]):
-        gain = min(int(saved(number).sum()), length) if finding["costs"] else 0
-        if finding["costs"] and (not length or gain < THRESHOLD * length):
+        if finding["behind"] and steps is not None:
+            continue
+        counts = finding["costs"] or finding["behind"]
+        gain = min(int(saved(number).sum()), length) if counts else 0
+        if counts and (not length or gain < THRESHOLD * length):
             continue
         found.append(
             finding
             | {
                 "recoverable_ns": gain // n if finding["costs"] else None,
                 "share": gain / length if finding["costs"] else None,
+                "behind_ns": gain // n if finding["behind"] else None,
             }
         )
     found.sort(key=lambda item: (item["recoverable_ns"] is None, -(item["recoverable_ns"] or 0)))

@@ -176,7 +176,12 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
 
     @add
     async def diff(
-        a: Annotated[str, Field(description="The baseline: a run folder or trace file, by its path in the logdir")],
+        a: Annotated[
+            str,
+            Field(
+                description="The baseline: a run folder or trace file, by its path in the logdir"
+            ),
+        ],
         b: Annotated[str, Field(description="What to compare with it")],
         worker: Worker = "",
         tokens: Tokens = TOKENS,

@@ -9,7 +9,7 @@ busy          share of them in which the device worked; None without a device
 judged        share of the device's kernel time of which the least time is known; None without
 unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
-found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves something once the others are mended), ``certainty``, ``change`` (as ``whatif``
+found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``, ``change`` (as ``whatif``
               takes it, or None), ``artefact``, ``rows`` (the most expensive evidence, rows of spans),
               ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``numbers``, ``words``
 ============  =====================================================================================

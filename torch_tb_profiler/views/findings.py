@@ -47,6 +47,7 @@ UNEVEN = 10
 DIFFERS = 0.1
 """Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
+_BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
@@ -183,6 +184,14 @@ def _own_words(
             "share": format_share(item["share"]),
             "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
         }
+    elif item.get("behind_ns") is not None:
+        gain = item["behind_ns"]
+        left = analysis["mean_ns"] - gain
+        own |= {
+            "gain": format_ns(gain),
+            "share": format_share(gain / analysis["mean_ns"]),
+            "left": format_ns(left),
+        }
     return own
 
 
@@ -200,11 +209,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
+    sentence = capitalised(_filled(" ".join(sentences), words))
+    if item.get("behind_ns"):
+        sentence = f"{_BEHIND} {sentence}"
     low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(_filled(rule.title, words)),
-        sentence=capitalised(_filled(" ".join(sentences), words)),
+        sentence=sentence,
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
+from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
 from torch_tb_profiler.analysis.distributed.spread import Outlier
-from torch_tb_profiler.views.distributed_texts import headline_of, parts_text
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.views.distributed_texts import all_called, headline_of, parts_text
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
-    BlameItem,
     DistributedPayload,
     DistributedWorker,
     OverlapColumns,
@@ -57,21 +61,8 @@ PART = BlamedPart(
 )
 
 
-def blame(step: int, **more: Any) -> BlameItem:
-    given: dict[str, Any] = {
-        "step": step,
-        "worker": 1,
-        "also": [],
-        "held_ns": 11 * MS,
-        "path_ns": 60 * MS,
-        "parts": [PART],
-        "text": "aten::mm in Net.layer1 (Host operator), by 11.0 ms",
-    }
-    return BlameItem(**given | more)
-
-
 def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
-    """Workers with four steps of 100 ms; rank 1 holds all but the first back."""
+    """Workers with four steps of 100 ms."""
     times: list[list[int | None]] = [[25 * MS] * 4 for _ in range(ranks)]
     given: dict[str, Any] = {
         "workers": [worker(rank) for rank in range(ranks)],
@@ -84,7 +75,7 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
         "column_begin": [],
         "counts": [],
         "waiting": WaitingColumns(waiting_ns=[], transfer_ns=[], unsplit_ns=[], late_ns=[]),
-        "blame": [blame(step) for step in (1, 2, 3)],
+        "blame": [],
         "operations": {},
         "matched": 12,
         "unmatched": [],
@@ -102,71 +93,100 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
     return DistributedPayload(**given | more)
 
 
-def test_who_holds_the_others_back_is_told_with_steps_time_and_cause() -> None:
-    assert headline_of(distributed()) == [
-        "Rank 1 holds the others back by 11.0 ms per step in 3 of 4 steps (8.3 % of all step time).",
-        "What takes longer in the step that costs most: aten::mm in Net.layer1 (Host operator), by 11.0 ms.",
+def judged(blames: Sequence[Blame] = (), **more: Any) -> Verdict:
+    """Four steps of 100 ms; by default nobody holds them back."""
+    given: dict[str, Any] = {
+        "kind": "none",
+        "judged": np.arange(4),
+        "length": np.full(4, 100.0 * MS),
+    }
+    if blames:
+        held = np.zeros(4)
+        for one in blames:
+            held[one.step] = one.held
+        ranks = (blames[0].rank, *blames[0].also)
+        hold = Hold(ranks, tuple(one.step for one in blames), held, blames[0])
+        given |= {"kind": "straggler", "hold": hold}
+    return Verdict(**given | more)
+
+
+def told(payload: DistributedPayload, verdict: Verdict, late: Outlier | None = None) -> list[str]:
+    return headline_of(payload, verdict, lambda ranks: all_called(payload.workers, ranks), late)
+
+
+def of_step(step: int, *also: int, rank: int = 1, held: int = 11 * MS) -> Blame:
+    part = BlamedWork(
+        PathCause.OPERATOR, "aten::mm", held, 7, 0, held, "Net.layer1", "train.py(12): forward"
+    )
+    return Blame(step, rank, also, held, 60 * MS, (part,))
+
+
+def test_who_holds_all_others_back_is_told_with_time_and_cause() -> None:
+    assert told(distributed(), judged([of_step(step) for step in range(4)])) == [
+        "Rank 1 holds all others back: 11.0 ms of each 100 ms step.",
+        "The same operators take longer, as on a slower or shared processor: aten::mm in Net.layer1 at"
+        " train.py(12): forward, by 11.0 ms in the worst step.",
     ]
 
 
-def test_the_first_is_who_costs_most_not_who_is_named_most_often() -> None:
-    often = [blame(step, worker=0, held_ns=3 * MS) for step in (0, 1)]
-    found = headline_of(distributed(blame=[*often, blame(2, worker=2, held_ns=40 * MS)]))
-    assert found[0].startswith("Rank 2 holds the others back by 40.0 ms in 1 of 4 steps")
-
-
-def test_a_second_one_is_told_where_it_costs_much_and_one_step_without_a_mean() -> None:
-    two = [blame(1), blame(2, worker=2, held_ns=5 * MS), blame(3, worker=0, held_ns=4 * MS)]
-    found = headline_of(distributed(blame=two))
-    assert found[0] == (
-        "Rank 1 holds the others back by 11.0 ms in 1 of 4 steps (2.8 % of all step time)."
+def test_how_often_is_told_where_it_is_not_every_step() -> None:
+    first = told(distributed(), judged([of_step(step) for step in (0, 1, 3)]))[0]
+    assert (
+        first == "Rank 1 holds all others back: 8.25 ms of each 100 ms step, in every step but one."
     )
-    assert found[-1].startswith("Rank 2 holds the others back by 5.00 ms in 1 of 4 steps")
-    assert len(headline_of(distributed(blame=[blame(1), blame(2, worker=2, held_ns=MS)]))) == 2
+    first = told(distributed(), judged([of_step(0), of_step(3)]))[0]
+    assert first.endswith("5.50 ms of each 100 ms step, in 2 of 4 steps.")
 
 
 def test_ranks_that_take_as_long_are_named_together() -> None:
-    """Whichever of them is on the path; one that is as slow in a single step is not."""
-    both = [blame(1, also=[2]), blame(2, worker=2, also=[1]), blame(3, also=[0, 2])]
-    assert headline_of(distributed(blame=both))[0].startswith(
-        "Ranks 1 and 2 hold the others back by 11.0 ms per step in 3 of 4 steps"
-    )
-    many = [blame(1, also=[0, 2, 3, 4, 5])]
-    assert headline_of(distributed(6, blame=many))[0].startswith("Ranks 0, 1, 2 and 3 more hold")
+    both = judged([of_step(step, 2) for step in range(4)])
+    assert told(distributed(), both)[0].startswith("Ranks 1 and 2 hold all others back: 11.0 ms of")
+    many = judged([of_step(step, 0, 2, 3, 4, 5) for step in range(4)])
+    assert told(distributed(6), many)[0].startswith("Ranks 1, 0, 2 and 3 more hold")
+
+
+def test_a_single_step_is_told_apart_and_not_averaged() -> None:
+    one = of_step(2, rank=0, held=80 * MS)
+    held = np.zeros(4)
+    held[2] = 80.0 * MS
+    once = (Hold((0,), (2,), held, one),)
+    assert told(distributed(), judged(once=once)) == [
+        "Once, in step 12, rank 0 held all others back by 80.0 ms: aten::mm in Net.layer1 at train.py(12): forward took longer."
+    ]
 
 
 @pytest.mark.parametrize(
     ("payload", "first"),
     [
-        (
-            distributed(blame=[blame(1, held_ns=MS // 2)]),
-            "No worker holds the others back for long: rank 1 by 0.1 % of the steps.",
-        ),
-        (distributed(blame=[]), "No worker holds the others back: each takes as long"),
+        (distributed(), "No rank holds the others back for long: each works as long"),
         (distributed(1), "This is the recording of one worker"),
         (distributed(matched=0), "No collective could be matched"),
         (
             distributed(workers=[worker(0, collectives=0), worker(1, collectives=0)]),
             "No communication was recorded.",
         ),
-        (distributed(blame=[], progress=0.5), "The workers are still being read."),
-        (
-            distributed(workers=[worker(0), worker(1, rank=None, worker="node-7"), worker(2)]),
-            "node-7 holds",
-        ),
-        (
-            distributed(blame=[], world_size=128, matched=2),
-            "No worker holds the others back: each takes",
-        ),
+        (distributed(progress=0.5), "The workers are still being read."),
     ],
 )
 def test_what_else_is_said_first(payload: DistributedPayload, first: str) -> None:
-    assert headline_of(payload)[0].startswith(first)
+    assert told(payload, judged())[0].startswith(first)
+
+
+def test_a_worker_without_a_rank_is_called_by_its_name() -> None:
+    payload = distributed(workers=[worker(0), worker(1, rank=None, worker="node-7"), worker(2)])
+    assert told(payload, judged([of_step(step) for step in range(4)]))[0].startswith("node-7 holds")
+
+
+def test_from_less_than_the_whole_group_nobody_is_named() -> None:
+    payload = distributed(2, world_size=128, matched=2)
+    assert told(payload, UNKNOWN) == [
+        "2 of 128 ranks were read: who holds the job back is unknown."
+    ]
 
 
 def test_who_is_late_is_named_even_if_that_is_not_on_the_critical_path() -> None:
     late = Outlier(1, 24_500_000.0, 240_000.0)
-    assert headline_of(distributed(blame=[], matched=2), late) == [
+    assert told(distributed(matched=2), judged(), late) == [
         "Rank 1 arrives 24.5 ms late per step, the median worker 240 µs.",
         "The critical path does not run through what makes it late.",
         "This rests on 3 of 3 ranks and 2 matched collectives.",
@@ -175,11 +195,9 @@ def test_who_is_late_is_named_even_if_that_is_not_on_the_critical_path() -> None
 
 def test_an_answer_from_few_ranks_or_collectives_says_so() -> None:
     few = "This rests on 3 of 128 ranks and 12 matched collectives."
-    assert headline_of(distributed(world_size=128))[-1] == few
-    assert (
-        headline_of(distributed(matched=1))[-1]
-        == "This rests on 3 of 3 ranks and 1 matched collective."
-    )
+    assert told(distributed(world_size=128), judged())[-1] == few
+    one = "This rests on 3 of 3 ranks and 1 matched collective."
+    assert told(distributed(matched=1), judged())[-1] == one
 
 
 def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
@@ -191,7 +209,6 @@ def test_what_takes_longer_is_told_as_far_as_it_is_known() -> None:
     )
     assert parts_text([bare]) == "a.py(3): f (Python), by 2.00 µs"
     assert parts_text([bare, PART]).count(";") == 1
-    assert len(headline_of(distributed(blame=[blame(1, text="")]))) == 1
 
 
 def step(index: int, **more: Any) -> StepMfu:

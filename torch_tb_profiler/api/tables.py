@@ -44,7 +44,13 @@ from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
-from torch_tb_profiler.api.waiting import FleetPlace, expect_tied, one_fleet, path_insight
+from torch_tb_profiler.api.waiting import (
+    FleetPlace,
+    expect_tied,
+    one_fleet,
+    path_insight,
+    verdict_lines,
+)
 from torch_tb_profiler.errors import BadRequest, NotReady
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.fleet import Fleet
@@ -138,7 +144,8 @@ def critical_path(
 
 def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
     """See ``critical_path.ranks_table.RANKS_PATH``. ``attrs``: ``steps``, the number, name and wall time of each;
-    ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown.
+    ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown; ``verdict``, sentences on who holds
+    the run back.
     """
     path, figures = fleet.path, fleet.figures
     if path is None:
@@ -157,6 +164,7 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
     made.attrs["steps"] = list(zip(step.tolist(), names, wall.tolist(), strict=True))
     errors = [clock.error for clock in figures.aligned if clock.error is not None]
     made.attrs["clock_error_ns"] = max(errors, default=None)
+    made.attrs["verdict"] = verdict_lines(fleet)
     return made
 
 
@@ -317,7 +325,13 @@ def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None)
 
 
 def findings(payload: FindingsPayload) -> DataFrame:
-    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence."""
+    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence, ``attrs["detail"]`` what
+    follows it.
+    """
     made = table_frame(findings_table(payload))
-    made.attrs |= {"headline": payload.headline, "healthy": payload.healthy}
+    made.attrs |= {
+        "headline": payload.headline,
+        "detail": payload.detail,
+        "healthy": payload.healthy,
+    }
     return made

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError
@@ -16,6 +17,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.views.distributed_texts import all_called, world_size
 from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.findings_wire import FindingsPayload
 
@@ -93,6 +95,27 @@ def one_fleet(members: Sequence[FleetPlace], why: str) -> Fleet:
     return fleets[0]
 
 
+class _NamedRank(NamedTuple):
+    worker: str
+    rank: int | None
+
+
+def verdict_lines(fleet: Fleet) -> list[str]:
+    """Who holds the run back, in the words of the page; nothing of a single rank."""
+    if len(fleet.names) < 2 or not fleet.figures.tied.any():
+        return []
+    members = [fleet.members[number].worker for number in fleet.place]
+    ranks = [_NamedRank(worker.name, worker.rank) for worker in members]
+    read = len(ranks)
+    return verdict_sentences(
+        fleet.verdict,
+        lambda places: all_called(ranks, places),
+        fleet.figures.steps.names,
+        read,
+        max(world_size(fleet.figures) or 0, fleet.workers_total, read),
+    )
+
+
 def expect_tied(fleet: Fleet) -> None:
     """Expect ranks that are known to have waited for each other.
 
@@ -156,7 +179,7 @@ def member_findings(context: TraceContext, member: FleetPlace | None = None) -> 
     if member is None or member[1] < 0:
         return findings_payload(source)
     fleet = member[0]
-    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

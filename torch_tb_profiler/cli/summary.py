@@ -8,7 +8,7 @@ from typing import Any
 
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Document
-from torch_tb_profiler.cli.findings import run_findings, run_reports
+from torch_tb_profiler.cli.findings import RunFindings, run_reports
 from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
@@ -25,7 +25,7 @@ def reports(
     """The facts of the traces of a run."""
     return run_reports(
         options,
-        run_findings(traces, settings),
+        RunFindings(traces, settings),
         lambda opened, findings: _report(TraceContext(opened, settings), lambda: findings),
     )
 
@@ -35,7 +35,7 @@ def trace_report(
 ) -> Report:
     """The facts of one trace; their JSON has no findings and needs no other trace of the run."""
     return _report(
-        TraceContext(opened, settings), lambda: next(run_findings([opened], settings))[1]
+        TraceContext(opened, settings), lambda: next(iter(RunFindings([opened], settings)))[1]
     )
 
 

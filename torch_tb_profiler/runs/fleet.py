@@ -18,13 +18,16 @@ from typing import Literal, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
+from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Verdict, verdict_of
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
+from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Run, Span, State, Worker
+from torch_tb_profiler.store.columns import Array, Ints
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -35,6 +38,8 @@ MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks goes through, those of the longest steps first; of further
 ranks it takes their own critical paths.
 """
+MOST_REPLAYED = 1 << 25
+"""Spans of a run up to which it is replayed where nobody waits for a page."""
 GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
 NEARLY = 0.999
@@ -83,6 +88,28 @@ class Walk:
         """Through all ranks."""
         return RanksWalk(self.figures, self.open_rank, self.most_spans).paths()
 
+    @cached_property
+    def blames(self) -> tuple[Blame, ...]:
+        """Who holds each step back; nobody a single rank."""
+        if len(self.figures.ranks) < 2:
+            return ()
+        return blames(self.figures, self.path, self.open_rank)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Who holds the run back."""
+        if not self.figures.whole or len(self.figures.ranks) < 2:
+            return UNKNOWN
+        return verdict_of(self.figures, self.path, self.blames, self.open_rank, self._as_fast)
+
+    def _as_fast(self, ranks: Sequence[int], steps: Ints | None) -> tuple[Ints, Array] | None:
+        """What steps are shorter if some ranks are as fast as the others, where the run is small enough to replay it."""
+        spans = sum(rank.spans for rank in self.figures.ranks)
+        if spans > (MOST_REPLAYED if self.most_spans is None else self.most_spans):
+            return None
+        traces = [self.open_rank(number) for number in range(len(self.figures.ranks))]
+        return Stragglers(self.figures, traces).as_fast(ranks, steps)
+
 
 @dataclass(frozen=True, eq=False)
 class Fleet:
@@ -93,7 +120,6 @@ class Fleet:
     members: tuple[FleetMember, ...]
     place: tuple[int, ...]
     figures: RunFigures
-    blames: tuple[Blame, ...]
     workers_total: int
     walk: Walk | None
     open_rank: Callable[[int], RankTrace | None]
@@ -102,6 +128,16 @@ class Fleet:
     def path(self) -> RanksPath | None:
         """Through all ranks; None until the fleet is complete."""
         return self.walk.path if self.walk else None
+
+    @property
+    def blames(self) -> tuple[Blame, ...]:
+        """Who holds each step back; nobody until the fleet is complete."""
+        return self.walk.blames if self.walk else ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Who holds the run back; unknown until the fleet is complete."""
+        return self.walk.verdict if self.walk else UNKNOWN
 
     @cached_property
     def id(self) -> str:
@@ -244,9 +280,7 @@ class Fleets:
         open_rank = partial(self._open_rank, asked, members, place)
         complete = all(member.state != "waiting" for member in members)
         walk = Walk(figures, open_rank, self._most_spans) if complete else None
-        # Nobody holds a single rank back: its path is walked when somebody asks for it.
-        held = blames(figures, walk.path, open_rank) if walk and len(ranks) > 1 else ()
-        return Fleet(tuple(members), place, figures, held, len(members), walk, open_rank)
+        return Fleet(tuple(members), place, figures, len(members), walk, open_rank)
 
     def _open_rank(
         self, asked: Opened, members: Sequence[FleetMember], place: Sequence[int], rank: int

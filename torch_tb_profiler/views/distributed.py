@@ -12,6 +12,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.measures import (
     Measure,
     largest,
@@ -26,6 +27,7 @@ from torch_tb_profiler.analysis.distributed.spread import outliers
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed_texts import (
+    all_called,
     clock_text,
     headline_of,
     missing_of,
@@ -85,6 +87,7 @@ def distributed_payload(
     placed: Sequence[PlacedWorker],
     figures: RunFigures,
     blames: Sequence[Blame],
+    verdict: Verdict,
     progress: float,
     workers_total: int,
     asked: int = -1,
@@ -138,7 +141,11 @@ def distributed_payload(
     late = next(iter(outliers(figures, measured(figures, "late"))), None)
     if late is not None:
         late = late._replace(rank=member[late.rank])
-    return msgspec.structs.replace(payload, headline=headline_of(payload, late, figures.whole))
+
+    def called(ranks: Sequence[int]) -> str:
+        return all_called(workers, [member[rank] for rank in ranks])
+
+    return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called, late))
 
 
 def distributed_map_payload(

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from msgspec import structs
-
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import Called, verdict_sentences
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.analysis.facts.writer import Writer
-from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,
-    BlameItem,
     DistributedPayload,
     DistributedWorker,
     Unmatched,
 )
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.ranks_path_wire import RanksWorker
 from torch_tb_profiler.views.texts import capitalised, profile_call
 from torch_tb_profiler.views.wire import Missing
 
@@ -41,63 +37,20 @@ _REASONS = {
     ),
 }
 
-_WORTH = 0.01
-"""Less of the steps is no news."""
-_SECOND = 0.2
-"""A second worker is named if it holds the steps back by this share of what the first does."""
 _NAMED = 4
 """Names in a row at most."""
 _FEW = 3
 """So many matched collectives say little."""
 
 
-@dataclass(frozen=True)
-class _Held:
-    """Steps that the same workers hold back, the most first."""
-
-    workers: list[int]
-    items: list[BlameItem]
-
-    @property
-    def held(self) -> int:
-        return sum(item.held_ns for item in self.items)
-
-
 def headline_of(
-    payload: DistributedPayload, late: Outlier | None = None, whole: bool = True
+    payload: DistributedPayload, verdict: Verdict, called: Called, late: Outlier | None = None
 ) -> list[str]:
-    """Who holds the others back, and why, the answer first; while workers are read, only that.
-    ``late``: who arrives far later than the others, a place in ``payload.workers``. ``whole``: no other rank can be the cause.
+    """The verdict on the ranks; while workers are read, only that they are. ``late``: who arrives far later than the
+    others, a place in ``payload.workers``.
     """
     if payload.progress < 1:
         return ["The workers are still being read."]
-    return _judged(payload, _holders(payload.blame), late, whole)
-
-
-def _holders(blame: Sequence[BlameItem]) -> list[_Held]:
-    """The steps by who holds them back: whoever is named in one step with others belongs to them in all."""
-    groups: list[tuple[set[int], list[BlameItem]]] = []
-    for item in sorted(blame, key=lambda item: -item.held_ns):
-        named = {item.worker, *item.also}
-        own = next((group for group in groups if item.worker in group[0]), None)
-        if own is None:
-            groups.append((named, [item]))
-        else:
-            own[0].update(named)
-            own[1].append(item)
-    held = [_Held(_usual(items), items) for _, items in groups]
-    return sorted(held, key=lambda one: -one.held)
-
-
-def _usual(items: Sequence[BlameItem]) -> list[int]:
-    """Workers to blame in more than half of the steps."""
-    times = Counter(worker for item in items for worker in {item.worker, *item.also})
-    return sorted(worker for worker, count in times.items() if 2 * count > len(items))
-
-
-def _judged(
-    payload: DistributedPayload, held: Sequence[_Held], late: Outlier | None, whole: bool
-) -> list[str]:
     workers = payload.workers
     if not any(worker.collectives for worker in workers):
         return ["No communication was recorded."]
@@ -107,45 +60,19 @@ def _judged(
         return [
             "No collective could be matched across the workers, so who waits for whom is not known."
         ]
-    if not whole:
-        ranks, world = payload.ready, payload.world_size or 0
-        of = f" of {format_count(world)}" if world > ranks else ""
-        return [
-            f"From {format_count(ranks)}{of} ranks nobody is named as the cause: one that was not recorded may have"
-            " kept these waiting."
-        ]
-    rests = _rests_on(payload)
-    doubt = [f"This {rests}."] if rests else []
-    if not held and late is not None:
-        return [
+    told = verdict_sentences(
+        verdict, called, payload.steps, payload.ready, payload.world_size or payload.ready
+    )
+    if verdict.kind == "unknown":
+        return told
+    if verdict.kind == "none" and not verdict.once and late is not None:
+        told = [
             f"{capitalised(all_called(workers, [late.rank]))} arrives {format_ns(round(late.mean))} late per step,"
             f" the median worker {format_ns(round(late.median))}.",
             "The critical path does not run through what makes it late.",
-            *doubt,
         ]
-    if not held:
-        return [
-            "No worker holds the others back: each takes as long on the critical path as the others.",
-            *doubt,
-        ]
-    first = held[0]
-    share = _share(payload, first)
-    if share is not None and share < _WORTH:
-        return [
-            "No worker holds the others back for long:"
-            f" {all_called(workers, first.workers)} by {format_share(share)} of the steps.",
-            *doubt,
-        ]
-    return [
-        _held_text(payload, first),
-        *_cause_text(first),
-        *(
-            _held_text(payload, second)
-            for second in held[1:2]
-            if second.held >= _SECOND * first.held
-        ),
-        *doubt,
-    ]
+    rests = _rests_on(payload)
+    return [*told, *([f"This {rests}."] if rests else [])]
 
 
 def _rests_on(payload: DistributedPayload) -> str:
@@ -160,28 +87,7 @@ def _rests_on(payload: DistributedPayload) -> str:
     )
 
 
-def _share(payload: DistributedPayload, held: _Held) -> float | None:
-    """Of the time of all steps of the worker that is on the path most."""
-    own = (table[held.items[0].worker] for table in structs.astuple(payload.overlap))
-    wall = sum(value or 0 for values in own for value in values)
-    return held.held / wall if wall else None
-
-
-def _held_text(payload: DistributedPayload, held: _Held) -> str:
-    steps, count = len(payload.steps), len(held.items)
-    names = all_called(payload.workers, held.workers)
-    verb = "hold" if len(held.workers) > 1 else "holds"
-    often = f" in {format_count(count)} of {format_count(steps)} steps" if steps > 1 else ""
-    share = _share(payload, held)
-    of_all = "" if share is None else f" ({format_share(share)} of all step time)"
-    each = " per step" if count > 1 else ""
-    return (
-        f"{capitalised(names) if names.startswith('rank') else names} {verb} the others back by"
-        f" {format_ns(held.held / count)}{each}{often}{of_all}."
-    )
-
-
-def all_called(workers: Sequence[DistributedWorker | RanksWorker], places: Sequence[int]) -> str:
+def all_called(workers: Sequence[Named], places: Sequence[int]) -> str:
     """``rank 1``, ``ranks 6 and 7``, ``ranks 1, 2, 3 and 5 more``."""
     named = [workers[place] for place in places]
     if len(named) == 1 or any(worker.rank is None for worker in named):
@@ -204,13 +110,6 @@ class Named(Protocol):
 
 def called(worker: Named) -> str:
     return worker.worker if worker.rank is None else f"rank {worker.rank}"
-
-
-def _cause_text(held: _Held) -> list[str]:
-    """What takes longer, in the step that costs most."""
-    first = held.items[0]
-    where = " in the step that costs most" if len(held.items) > 1 else ""
-    return [f"What takes longer{where}: {first.text}."] if first.text else []
 
 
 def parts_text(parts: Sequence[BlamedPart]) -> str:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.analysis.critical_path.blame import Blame
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
+from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.findings.rules.straggler import with_stragglers
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.what_if.changes import read_change
@@ -23,9 +25,10 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_ns, format_share, format_value
+from torch_tb_profiler.units import format_about, format_ns, format_share, format_value
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Path, headline
+from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
+from torch_tb_profiler.views.findings_path import Path
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.memory_headline import memory_headline
 from torch_tb_profiler.views.texts import capitalised, missing
@@ -54,10 +57,21 @@ class Source:
     @property
     def analysis(self) -> dict[str, Any]:
         """The findings that count in these steps (``selected.py``)."""
+        return self.analysis_without(())
+
+    def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:
+        """The same; unless steps are chosen, without some rows of steps, where others are left."""
         chosen = self.steps
         # Of all steps, the rules leave cold and cut ones out.
         every = chosen is None or len(chosen) == self.facts["steps"].n
-        return findings_of(self.facts, self.insight, None if every else chosen)
+        if not every:
+            return findings_of(self.facts, self.insight, chosen)
+        judged = self.insight.about["findings"]["rows"]
+        rest = [row for row in judged if row not in apart]
+        if not rest or len(rest) == len(judged):
+            return findings_of(self.facts, self.insight)
+        found = findings_of(self.facts, self.insight, np.array(rest, np.int64))
+        return {**found, "whole": True}
 
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
@@ -68,22 +82,27 @@ def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
-    filled = [_own_words(words, analysis, item) for item in analysis["found"]]
+    filled = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
         _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
     ]
     path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
-    return FindingsPayload(
-        headline=memory_headline(source.trace, facts, source.insight)
+    answer = (
+        Answer(*memory_headline(source.trace, facts, source.insight))
         if allocations_alone
-        else headline(path, analysis, words, filled),
+        else answer_of(path, analysis, words, filled)
+    )
+    return FindingsPayload(
+        headline=answer.headline,
+        detail=answer.detail,
         healthy=not costly(findings)
         and judged(analysis, findings)
         and workload_of(facts).kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
+        mean_ns=analysis["mean_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
         unsure=[]
@@ -97,16 +116,21 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
 def findings_in_run(
     source: Source,
     figures: RunFigures,
-    blames: Sequence[Blame],
+    verdict: Verdict,
     names: Sequence[tuple[str, str]],
 ) -> FindingsPayload:
-    """The findings of a worker of a run whose workers are all known, stragglers included.
+    """The findings of a worker of a run whose workers are all known, who holds them back included.
     ``names``: (worker, span) of every rank.
     """
-    own, analysis = (source.worker, source.span), source.analysis
-    if own not in names or len(names) < 2 or not analysis["step_ns"]:
+    own = (source.worker, source.span)
+    if own not in names or len(names) < 2:
+        return _payload(source, source.analysis)
+    asked = names.index(own)
+    place = figures.steps.place[asked]
+    analysis = source.analysis_without(once_rows(verdict, place))
+    if not analysis["step_ns"]:
         return _payload(source, analysis)
-    told = with_stragglers(analysis, blames, figures, names.index(own), names)
+    told = with_verdict(analysis, verdict, place, asked, names, figures.steps.names)
     return _payload(source, told)
 
 
@@ -129,7 +153,10 @@ def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
 
 
 def _own_words(
-    words: Mapping[str, str], analysis: Mapping[str, Any], item: Mapping[str, Any]
+    source: Source,
+    words: Mapping[str, str],
+    analysis: Mapping[str, Any],
+    item: Mapping[str, Any],
 ) -> dict[str, str]:
     """What the texts of a finding may name."""
     rule, numbers = RULES[item["rule"]], item["numbers"]
@@ -140,10 +167,12 @@ def _own_words(
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
+        left = analysis["mean_ns"] - item["recoverable_ns"]
+        low, high = _saving(source, item)
         own |= {
             "gain": format_ns(item["recoverable_ns"]),
             "share": format_share(item["share"]),
-            "left": format_ns(analysis["step_ns"] - item["recoverable_ns"]),
+            "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
         }
     return own
 
@@ -179,8 +208,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
-        links=[Link(text=name, url=url) for name, url in rule.links],
+        links=[Link(text=name, url=url) for name, url in (*rule.links, *_source(item))],
     )
+
+
+def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Title and address of where a known fix is described."""
+    text, _, url = item["words"].get("source", "").partition("\n")
+    return [(text, url)] if url else []
 
 
 def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -192,7 +227,7 @@ def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | 
     if item["change"]:
         reach = reach_of([read_change(item["change"])])
     low, high = saving_interval(
-        item["recoverable_ns"], analysis["step_ns"], analysis["noise_ns"], reach
+        item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
 

@@ -21,7 +21,7 @@ _UNTIMED = "memory_record_without_time"
 """The defect of records whose times are made up."""
 
 
-def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> str:
+def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> tuple[str, str]:
     """Of a failed allocation what was asked for, what was free and reserved, and the largest holders; else the peak of the
     device that allocated most, when, and where most of it was allocated.
     """
@@ -29,10 +29,12 @@ def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> str:
     devices = insight["memory_devices"]
     names = device_names(devices, vocabulary(facts))
     if failures:
-        return " ".join(_failed(insight, names, failures[0], count))
+        first, *rest = _failed(insight, names, failures[0], count)
+        return first, " ".join(rest)
     if not devices.n:
-        return "The file holds no allocation."
-    return " ".join(_peaks(insight, names, not trace.defects[_UNTIMED]))
+        return "The file holds no allocation.", ""
+    first, *rest = _peaks(insight, names, not trace.defects[_UNTIMED])
+    return first, " ".join(rest)
 
 
 def _failed(insight: Insight, names: list[str], failure: Failure, count: int) -> Iterator[str]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.coordinates import (
     Dimension,
     coordinates,
@@ -24,6 +26,7 @@ from torch_tb_profiler.analysis.distributed.spread import (
 )
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.distributed import PlacedWorker, node_of
+from torch_tb_profiler.views.distributed_texts import all_called, world_size
 from torch_tb_profiler.views.overview_ranks_texts import (
     coverage_text,
     far_text,
@@ -57,13 +60,16 @@ UNITS: Mapping[RankFigure, RankUnit] = {
 
 @dataclass(frozen=True)
 class RunOfRanks:
-    """A run as far as it is read. ``chosen``: the common steps, None all. ``progress``: 0 to 1."""
+    """A run as far as it is read. ``chosen``: the common steps, None all. ``progress``: 0 to 1. ``verdict``: who holds it
+    back, as far as that is known.
+    """
 
     placed: Sequence[PlacedWorker]
     figures: RunFigures
     chosen: Ints | None
     progress: float
     workers_total: int
+    verdict: Verdict = UNKNOWN
 
     @property
     def members(self) -> Ints:
@@ -94,7 +100,14 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         workers=workers,
         workers_total=run.workers_total,
         steps=len(run.chosen) if run.chosen is not None else _most_steps(run.figures),
-        headline=headline_of(workers, found, groups, [group.where for group in told], run.progress),
+        headline=headline_of(
+            workers,
+            found,
+            groups,
+            [group.where for group in told],
+            run.progress,
+            _verdict(run, workers),
+        ),
         coverage=coverage_text(workers, run.workers_total, run.figures),
         rules=rules(),
         notes=notes_of(workers, found, run.workers_total, run.progress),
@@ -132,6 +145,25 @@ def unknown_payload(workers_total: int) -> OverviewRanksPayload:
         outliers=[],
         groups=[],
         pooled=0,
+    )
+
+
+def _verdict(run: RunOfRanks, workers: Sequence[RunWorker]) -> list[str]:
+    """The verdict on all steps of the run; nothing where nobody holds it back, or while ranks are read."""
+    found, read = run.verdict, len(run.figures.ranks)
+    if (
+        run.progress < 1
+        or read < 2
+        or (found.hold is None and not found.once and run.figures.whole)
+    ):
+        return []
+    members = run.members
+    return verdict_sentences(
+        found,
+        lambda ranks: all_called(workers, [int(members[rank]) for rank in ranks]),
+        run.figures.steps.names,
+        read,
+        max(world_size(run.figures) or 0, run.workers_total, read),
     )
 
 

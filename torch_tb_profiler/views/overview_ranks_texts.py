@@ -139,8 +139,11 @@ def headline_of(
     groups: Sequence[Ints],
     called: Sequence[str],
     progress: float,
+    verdict: Sequence[str] = (),
 ) -> list[str]:
-    """Who stands out, then the median rank. ``called``: where the first of the groups are."""
+    """Who holds the others back, by the ``verdict`` where it says so, else who stands out; then the median rank.
+    ``called``: where the first of the groups are.
+    """
     ready = max((int((~np.isnan(each.values)).sum()) for each in found.values()), default=0)
     if progress < 1 and ready < 2:
         return ["The workers are still being read."]
@@ -148,6 +151,8 @@ def headline_of(
         return ["No worker tells of a step."]
     if ready == 1:
         return ["One rank is read: there is nothing to compare it with.", *_median(found)]
+    if verdict:
+        return [*verdict, *_median(found)]
     told = list(_who_stands_out(workers, found, ready)) or [_none(found, groups, called, ready)]
     so_far = f"So far {format_count(ready)} of {format_count(len(workers))} ranks are read."
     return [*([so_far] if progress < 1 else []), *told[:MOST_TOLD], *_median(found)]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_figures import (
     RanksGroup,
@@ -18,6 +17,8 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import (
     ranks_strip,
 )
 from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
@@ -37,8 +38,6 @@ from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.views.texts import capitalised
 
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
-WORTH = 0.01
-"""Who holds back less of the steps is no news."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class RanksOfRun:
 
     figures: RunFigures
     path: RanksPath
-    blames: Sequence[Blame]
+    verdict: Verdict
     workers: Sequence[RanksWorker]
     total: int
     chosen: Ints
@@ -58,7 +57,7 @@ class RanksOfRun:
         cls,
         figures: RunFigures,
         path: RanksPath,
-        blames: Sequence[Blame],
+        verdict: Verdict,
         names: Sequence[tuple[int | None, str, str]],
         total: int,
         chosen: Ints,
@@ -72,7 +71,7 @@ class RanksOfRun:
             )
             for (rank, worker, span), clock in zip(names, figures.aligned, strict=True)
         ]
-        return cls(figures, path, blames, workers, total, chosen, segments)
+        return cls(figures, path, verdict, workers, total, chosen, segments)
 
     @property
     def known(self) -> Ints:
@@ -156,7 +155,7 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
     """Who holds the others back, where the path runs, and what takes most of it."""
     if not parts.n:
         return []
-    steps, wall = len(run.known), int(parts["path_ns"].sum())
+    steps = len(run.known)
     step = "the step" if steps == 1 else "a step"
     by_rank = ranks_rows(run.segments, "rank")
     most = all_called(run.workers, [int(by_rank["worker"][0])])
@@ -174,28 +173,19 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
         name = short_name(name) if events["kind"][0] in OF_DEVICE_WORK else name
         largest = format_share(float(events["share"][0]))
         sentences.append(f"The largest single part, {largest}, is {name} on {where}.")
-    return [*_held_back(run, wall, step), *sentences]
+    return [*_held_back(run), *sentences]
 
 
-def _held_back(run: RanksOfRun, wall: int, step: str) -> list[str]:
-    """Whose own work takes longer than that of the others, where that is known."""
-    held: dict[tuple[int, ...], int] = {}
-    for blame in run.blames:
-        if blame.step in run.known:
-            ranks = tuple(sorted({blame.rank, *blame.also}))
-            held[ranks] = held.get(ranks, 0) + blame.held
-    if not held:
-        return []
-    ranks, time = max(held.items(), key=lambda pair: pair[1])
-    if time < WORTH * wall:
-        return []
-    names = all_called(run.workers, ranks)
-    verb = "holds" if len(ranks) == 1 else "hold"
-    per_step = format_ns(time / max(len(run.known), 1))
-    return [
-        f"{_begun(names)} {verb} the others back by {per_step} of {step},"
-        f" {format_share(time / wall)}."
-    ]
+def _held_back(run: RanksOfRun) -> list[str]:
+    """The verdict on all steps of the run, whichever are selected."""
+    read = len(run.figures.ranks)
+    return verdict_sentences(
+        run.verdict,
+        lambda ranks: all_called(run.workers, ranks),
+        run.figures.steps.names,
+        read,
+        max(world_size(run.figures) or 0, run.total, read),
+    )
 
 
 def _notes(run: RanksOfRun) -> list[str]:

@@ -95,7 +95,7 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
     )
     if fleet is None:
         return findings_payload(source, progress)
-    return findings_in_run(source, fleet.figures, fleet.blames, fleet.names)
+    return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def _complete(backend: Backend, opened: Opened) -> Hashable:
@@ -117,6 +117,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         _placed(fleet),
         fleet.figures,
         fleet.blames,
+        fleet.verdict,
         fleet.progress,
         fleet.workers_total,
         _rank_of(fleet, opened),
@@ -203,7 +204,9 @@ def _overview_of_ranks(
     rank = _rank_of(fleet, opened)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
-    run = RunOfRanks(_placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total)
+    run = RunOfRanks(
+        _placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total, fleet.verdict
+    )
     return overview_ranks_payload(run)
 
 
@@ -219,7 +222,7 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
         lambda: RanksOfRun.of(
             fleet.figures,
             path,
-            fleet.blames,
+            fleet.verdict,
             _workers(fleet),
             fleet.workers_total,
             selected,

@@ -70,6 +70,7 @@ from torch_tb_profiler.analysis.facts.iterations import (
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
+from torch_tb_profiler.analysis.facts.opened import opened_frames
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
@@ -129,6 +130,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     enclosing = nested.result()
     give_back_memory()
     breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
+    opened = opened_frames(trace, enclosing, strings)
     stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
     stacks = with_replayed(stacks, trace, tree, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -154,6 +156,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
             "devices": devices,
             "device_steps": device_steps,
             "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
+            "opened_frames": opened,
             "unnamed_steps": named.unnamed_steps,
             "span_links": links.result(),
         }

@@ -10,8 +10,9 @@ judged        share of the device's kernel time of which the least time is known
 unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``change`` (as ``whatif``
-              takes it, or None), ``artefact``, ``rows`` (the most expensive evidence, rows of spans),
-              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``numbers``, ``words``
+              takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``rows`` (the most expensive evidence, rows of spans),
+              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``line_share`` (its
+              share of that), ``numbers``, ``words``
 ============  =====================================================================================
 
 ``selected.py`` has those that count in some steps.
@@ -30,6 +31,7 @@ from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workloa
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
+from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.analysis.findings.workloads import judged_share
@@ -84,7 +86,7 @@ def _can_judge(case: Case) -> bool:
 def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
-    shortened = np.zeros(len(unchanged.work))
+    said = _Removed(unchanged)
     idles = workload_of(case.facts).kind in EXPECT_IDLE
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim else None
@@ -95,20 +97,47 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
             claims.append(_Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
-        # What a rule before said more precisely of the same device work is not said again.
-        own = changed.work < unchanged.work
-        if idles and not own.any() and not rule.artefact:
+        if idles and not (changed.work < unchanged.work).any() and not rule.artefact:
             continue
-        gone = unchanged.work - changed.work
-        if own.any() and 2 * np.minimum(shortened, gone)[own].sum() >= gone[own].sum():
+        # What a rule before said more precisely of the same time is not said again.
+        if said.has(changed):
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
         saved = _saved(case, simulation, changed, change)
         if saved is not None:
-            shortened[own] = np.maximum(shortened, gone)[own]
+            said.add(changed)
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
+
+
+class _Removed:
+    """How much of each piece of device work and each segment of a host thread is already said to go, ns."""
+
+    def __init__(self, unchanged: Durations) -> None:
+        self._unchanged = unchanged
+        self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
+
+    def _removes(self, changed: Durations) -> tuple[Array, Array]:
+        before = self._unchanged
+        return (
+            np.maximum(before.work - changed.work, 0),
+            np.maximum(before.segment - changed.segment, 0),
+        )
+
+    def has(self, changed: Durations) -> bool:
+        """Whether at least half of what a change removes is already said to go."""
+        removes = self._removes(changed)
+        removed = sum(float(part.sum()) for part in removes)
+        again = sum(
+            float(np.minimum(*both).sum()) for both in zip(self._gone, removes, strict=True)
+        )
+        return removed > 0 and 2 * again >= removed
+
+    def add(self, changed: Durations) -> None:
+        """Notes what a change removes."""
+        for gone, part in zip(self._gone, self._removes(changed), strict=True):
+            np.maximum(gone, part, out=gone)
 
 
 def edit_of(candidate: Candidate) -> Edit | None:
@@ -190,6 +219,7 @@ def _table(claims: list[_Claim]) -> Table:
 def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
     candidate, rule = claim.candidate, RULES[claim.key]
     row, cost = _evidence(case, candidate)
+    line, line_share = line_of(case.trace, case.facts, row, cost)
     shown = intersect(union(candidate.start, candidate.end), case.windows)
     return {
         "rule": claim.key,
@@ -197,10 +227,12 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "certainty": claim.certainty if candidate.costs else None,
         "change": candidate.change,
         "artefact": rule.artefact,
+        "generic": rule.place >= GENERIC_PLACE,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
         "shown_ns": shown.length / max(len(case.steps), 1),
-        "line": line_of(case.trace, case.facts, row, cost),
+        "line": line,
+        "line_share": line_share,
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),
     }

@@ -16,7 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_floats
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared
-from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
+from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
@@ -33,6 +33,11 @@ _BRIEF = (100_000, 2_000_000)
 """ns that a collective of a device and of a host may take to count as small where its size is unknown."""
 _APART = 4
 """How many times as large as the smallest message the largest must be to tell latency from bandwidth."""
+_PRODUCT = re.compile(
+    r"aten::(?:mm|addmm|bmm|baddbmm|mv|addmv|matmul|linear|(?:_?convolution\w*|conv\w+)|embedding|scaled_dot_\w+)"
+)
+"""Operators on the host that nothing can be moved across; see ``_needed_by_host``."""
+_ACCUMULATES = re.compile(r"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
 _LIBRARY = re.compile(r".*torch/distributed/.+\.py\(\d+\): .+", re.DOTALL)
 
 
@@ -104,7 +109,8 @@ def merges(scene: Scene, most: float) -> Merges:
     size = np.maximum(table["bytes"][row], 0).astype(np.float64)
     taken = (table["end"] - table["start"])[row].astype(np.float64)
     fitted = _fitted(table["kind"][row], table["group"][row], size, taken)
-    bucket = _buckets(like, size, most, _needed(scene, work, table["start"][row], like))
+    needed = _needed(scene, work, table["start"][row], like) | _needed_by_host(scene, row, like)
+    bucket = _buckets(like, size, most, needed)
     several = np.bincount(bucket, minlength=1)[bucket] > 1 if len(bucket) else np.zeros(0, np.bool_)
     row, work, size, taken = row[several], work[several], size[several], taken[several]
     latency, slope = (column[several] for column in fitted)
@@ -195,6 +201,33 @@ def _needed(scene: Scene, work: Ints, start: Ints, like: Ints) -> Mask:
         ran = np.sort(graph.start[alone[track[graph.row[alone]] == one]])
         low, high = (np.searchsorted(ran, time) for time in (begin[own], following[number[own]]))
         needed[number[own][high > low]] = True
+    return needed
+
+
+def _needed_by_host(scene: Scene, row: Ints, like: Ints) -> Mask:
+    """After which collectives the host, which had waited for them, ran a product before it called the next one: what
+    that needs cannot come later. Gradients that are sent as they are made do not count: nothing waits for them before
+    the backward pass ends.
+    """
+    table, spans = scene.insight["collectives"], scene.trace["spans"]
+    needed = np.zeros(len(row), np.bool_)
+    if not len(row) or (scene.work_causes == PathCause.KERNEL).any():
+        return needed
+    host = table["host"][row].astype(np.int64)
+    calls = np.flatnonzero(spans["role"] == Role.OPERATOR)
+    nodes = np.zeros(spans.n, np.bool_)
+    nodes[calls[named(scene.trace, calls, _ACCUMULATES.fullmatch)]] = True
+    as_made = np.append(nearest(scene.facts["span_links"]["parent"], nodes) >= 0, np.False_)[host]
+    products = calls[named(scene.trace, calls, _PRODUCT.fullmatch)]
+    end, following = table["end"][row][:-1], table["start"][row][1:]
+    called = np.where(host >= 0, spans["start"][host], table["start"][row])
+    following = np.minimum(following, called[1:])
+    same = (like[1:] == like[:-1]) & (host[1:] >= 0) & ~as_made[1:]
+    for thread in np.unique(spans["track"][host[1:][same]]).tolist():
+        own = np.flatnonzero(same & (spans["track"][host[1:]] == thread))
+        ran = np.sort(spans["start"][products[spans["track"][products] == thread]])
+        low, high = (np.searchsorted(ran, time[own]) for time in (end, following))
+        needed[own[high > low]] = True
     return needed
 
 

@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.changes import Applied
+from torch_tb_profiler.analysis.what_if.excess import HostAndDevice, excess_factors
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
@@ -103,6 +104,33 @@ class Stragglers:
             self._lengths(self._replay(nothing, True)),
             self._lengths(self._replay(chosen, True, edits)),
         )
+
+    def as_fast(self, ranks: Sequence[int], steps: Ints | None = None) -> tuple[Ints, Array]:
+        """``(step, saved)``: the common steps, and by how much each is shorter, ns, float64, if some ranks (indices) work
+        no longer in it than the others do, in the common ``steps`` or all. Where another rank is nearly as slow, that one
+        then holds the step.
+        """
+        factors = excess_factors(self._graph, self._traces, self._figures, ranks, steps)
+        before = self._lengths(
+            [graph.time.astype(np.float64) for graph in self._graph.graphs], True
+        )
+        replayed, changed = (
+            self._lengths(self._replayed(own)) for own in ([None] * len(factors), factors)
+        )
+        left = np.divide(changed, replayed, out=np.ones(len(before)), where=replayed > 0)
+        return np.unique(np.concatenate(self._common())), before * np.maximum(1 - left, 0)
+
+    def _replayed(self, factors: Sequence[HostAndDevice | None]) -> list[Array]:
+        """When the points of each rank come, on its own clock, where segments and work take so many times as long."""
+        edited = []
+        for own, one, factor in zip(self._graph.graphs, self._traces, factors, strict=True):
+            durations = measured_durations(own, one.facts)
+            if factor is not None:
+                durations.segment *= factor.segment
+                durations.work *= factor.work
+            edited.append(durations)
+        times = replay_ranks(self._graph, edited, self._graph.meetings.transfer)
+        return [own - ahead for own, ahead in zip(times, self._graph.offset.tolist(), strict=True)]
 
     @property
     def step_names(self) -> list[str]:

@@ -1,8 +1,7 @@
 """Time in which the device runs communication and nothing else; on a host alone, in which a
 collective is in progress and no thread runs an operator.
 
-Change: communication runs wholly beside computation, and no step is shorter than its communication; where at least
-20 collectives fewer per step would do, they are merged into buckets of 25 MiB before;
+Change: communication runs wholly beside computation, and no step is shorter than its communication;
 of collectives that the path does not hold, the host's time beside them is gone. Likely.
 Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
 from this one.
@@ -14,17 +13,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_time_gone, together
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.what_if.changes import read_change
-from torch_tb_profiler.analysis.what_if.collectives import merges
-from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store.insight_schema import PathCause
-
-MANY = 20
-"""Collectives per step that could be saved, from which on there are many."""
-BUCKETS, OVERLAP = read_change("buckets"), read_change("overlap")
-BUCKET = float(BUCKETS.values["size"]) * (1 << 20)
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -39,10 +30,6 @@ def _claim(case: Case) -> Candidate | None:
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
     numbers = {"collectives": case.per_step(row), "total": total}
-    fewer = merges(case.scene, BUCKET).count / max(case.facts["steps"].n, 1)
-    if fewer >= MANY:
-        numbers["fewer"] = fewer
-        return Candidate(piece, start, end, numbers, edit=together(*edits([BUCKETS, OVERLAP])))
     if len(case.work.row) or (case.scene.work_causes == PathCause.COMMUNICATION).any():
         return Candidate(piece, start, end, numbers, change="overlap")
     return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
@@ -54,14 +41,14 @@ RULE = Rule(
     title="Communication is not hidden behind computation",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
-    attempt="""Merge small collectives (a larger bucket_cap_mb), give them more to overlap with (bucket size, order of the layers,
+    attempt="""Give collectives more to overlap with (bucket size, order of the layers,
     prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
     gradients under no_sync).""",
     caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
     view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
     certainty="likely",
-    cause="Communication takes {path} of {the_step}{where}",
+    cause="Communication takes {path} of {the_step}",
     causes=(PathCause.COMMUNICATION,),
     without="With communication hidden",
     links=(
@@ -70,15 +57,8 @@ RULE = Rule(
     ),
     host_sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; the collectives ({collectives} per {step}) take {total} in total.""",
-    details=(
-        (
-            "fewer",
-            "{fewer} of them per {step} could be merged with others into buckets: many small collectives cost latency.",
-        ),
-    ),
     numbers={
         "collectives": ("Collectives", "count"),
         "total": ("Their time", "ns"),
-        "fewer": ("Collectives that could be merged", "count"),
     },
 )

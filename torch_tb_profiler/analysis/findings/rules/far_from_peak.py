@@ -78,7 +78,7 @@ RULE = Rule(
     operator can move, and irregular work is slower by nature.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
-    cause="The {device} computes for {path} of {the_step}{where}, far below its peaks",
+    cause="Kernels far below the {device}'s peaks cost {gain} of {the_step}",
     causes=(*DEVICE,),
     without="With these kernels at what the {device} typically achieves",
     links=(links.COMPILE, links.TUNING),

@@ -53,8 +53,7 @@ RULE = Rule(
     the {device}, copy with pin_memory and non_blocking=True.""",
     caveat="A program that needs the value to decide what comes next must wait for it.",
     views=("overview", "operator", "trace"),
-    cause="""Waiting for the {device} ({waits} per {step}) keeps the host from launching
-    ahead{where}""",
+    cause="Synchronising with the {device} costs {gain} of {the_step}",
     without="Without these waits",
     links=(links.TUNING, links.PINNED),
     details=(("operators", "Most of them are in {operators}."),),

@@ -1,0 +1,111 @@
+"""Rules about collectives and DistributedDataParallel, on lists of events."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.findings.cases import Event, Findings, item, made, rules, span, steps
+
+NODE = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+
+
+def by_hand(count: int, each: float, product: str = "") -> list[Event]:
+    """Two steps with so many blocking all_reduces on the host, each followed by a division."""
+    found: list[Event] = []
+    bounds = []
+    now = 0.0
+    for _ in range(2):
+        begin = now
+        now += 10
+        for _ in range(count):
+            found.append(span("cpu_op", "c10d::allreduce_", now, 5))
+            found.append(span("cpu_op", "gloo:all_reduce", now + 6, each, 2))
+            now += each + 10
+            found.append(span("cpu_op", "aten::div_", now, 3))
+            if product:
+                found.append(span("cpu_op", product, now + 4, 20))
+            now += 30
+        found.append(span("cpu_op", "aten::mm", now, 50))
+        now += 60
+        bounds.append((begin, now))
+    return [*steps(*bounds), *found]
+
+
+@settings(max_examples=10, deadline=None)
+@given(count=st.integers(9, 60), each=st.floats(100, 900))
+def test_many_small_collectives_could_be_few(count: int, each: float) -> None:
+    found = item(made(by_hand(count, each)), "small_collectives")
+    assert found["numbers"]["collectives"] == count
+    assert found["numbers"]["buckets"] == 1
+    assert found["words"]["kind"] == "all_reduce"
+    # What one bucket still takes is a collective's latency.
+    assert found["recoverable_ns"] <= (count - 1) * (each + 10) * 1000
+    assert found["recoverable_ns"] >= 0.8 * (count - 1) * each * 1000
+
+
+@pytest.mark.parametrize("count", [1, 2, 6])
+def test_few_collectives_are_no_many(count: int) -> None:
+    assert "small_collectives" not in rules(made(by_hand(count, 400)))
+
+
+@pytest.mark.parametrize("product", ["aten::mm", "aten::linear", "aten::convolution"])
+def test_a_layer_that_needs_each_result_keeps_them_apart(product: str) -> None:
+    assert "small_collectives" not in rules(made(by_hand(30, 400, product)))
+
+
+def searching(parameters: int, used: int, option: bool = True) -> Findings:
+    """Two steps of DistributedDataParallel on the host."""
+    found: list[Event] = []
+    bounds = []
+    now = 0.0
+    for _ in range(2):
+        begin = now
+        found.append(span("user_annotation", "DistributedDataParallel.forward", now + 1, 150))
+        found.append(span("cpu_op", "aten::addmm", now + 2, 40))
+        if option:
+            name = "torch.distributed.ddp.reducer::search_unused_parameters"
+            found.append(span("cpu_op", name, now + 50, 90))
+        now += 160
+        for _ in range(used):
+            found.append(span("cpu_op", NODE, now, 30))
+            found.append(span("cpu_op", "torch::autograd::AccumulateGrad", now + 1, 5))
+            if option:
+                found.append(span("cpu_op", "aten::select", now + 8, 5))
+                found.append(span("cpu_op", "aten::fill_", now + 14, 5))
+            found.append(span("cpu_op", "torch::distributed::reducer::mul_out", now + 20, 8))
+            now += 32
+        for number in range(2 if option else 1):
+            found.append(span("cpu_op", "c10d::allreduce_", now, 5))
+            found.append(span("cpu_op", "gloo:all_reduce", now + 5, 50, 2 + number))
+            now += 10
+        now += 50
+        for _ in range(parameters):
+            if option:
+                found.append(span("cpu_op", "aten::select", now, 3))
+                found.append(span("cpu_op", "aten::item", now + 4, 3))
+            name = "torch.distributed.ddp.reducer::copy_bucket_to_grad"
+            found.append(span("cpu_op", name, now + 8, 3))
+            now += 12
+        now += 20
+        bounds.append((begin, now))
+    return made([*steps(*bounds), *found])
+
+
+@settings(max_examples=8, deadline=None)
+@given(parameters=st.integers(5, 60))
+def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None:
+    found = item(searching(parameters, parameters), "unused_parameters")
+    assert found["numbers"]["parameters"] == parameters
+    marked = parameters * (5 + 5 + 3 + 3)
+    assert 90_000 + 800 * marked <= found["recoverable_ns"] <= 250_000 + 2000 * marked
+    assert found["numbers"]["sent"]
+
+
+def test_a_search_that_finds_some_is_needed() -> None:
+    assert "unused_parameters" not in rules(searching(20, 18))
+
+
+def test_without_the_option_nothing_is_searched() -> None:
+    assert "unused_parameters" not in rules(searching(20, 20, option=False))

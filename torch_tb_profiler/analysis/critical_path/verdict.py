@@ -1,0 +1,260 @@
+"""One verdict on the ranks of a run: who holds the others back, and whether always, once, or because of its input.
+
+==============  ================================================================================================
+unknown         not all ranks of the groups were read, or nothing ties them: nobody is named
+straggler       the same ranks hold most steps back, more often than chance would have it
+input           the ranks that are given more hold the steps back, each time others
+none            nobody does for long
+==============  ================================================================================================
+
+Beside any of these, single steps are told apart that a rank holds back which else does not (``once``): these are not
+averaged over the others. All views, findings and commands say what this says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.work_given import Unequal, given_work, unequal
+from torch_tb_profiler.analysis.distributed.measures import step_times
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.analysis.figures.step_kinds import recurring
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+
+VerdictKind = Literal["unknown", "none", "straggler", "input"]
+WORTH = 0.02
+"""Share of the steps from which on it is said who holds them back."""
+PLAIN = 0.1
+"""Share of each of a few steps from which on these need no more."""
+CHANCE = 0.05
+"""How likely equal ranks may seem to have a straggler."""
+AsFast = Callable[[Sequence[int], Ints | None], tuple[Ints, Array] | None]
+"""Ranks, common steps → ``Stragglers.as_fast``; None where that is not simulated."""
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Who holds some steps back. ranks: indices. steps: common steps, ascending.
+
+    held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. Where it could be simulated, what
+    each is shorter if these ranks are as fast as the others: the next slowest then holds it.
+    worst: the blame that costs most. why: what these ranks are given more than the others; None the same.
+    """
+
+    ranks: tuple[int, ...]
+    steps: tuple[int, ...]
+    held: Array
+    worst: Blame
+    why: Unequal | None = None
+
+    @property
+    def each(self) -> float:
+        """Mean of its steps, ns."""
+        return float(self.held[list(self.steps)].mean())
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``judged``: the common steps whose path is known; ``length``: of each common step as a rank takes it, ns. ``hold``: who holds back most
+    of them, or those of which the input is largest; ``once``: who holds back single ones, the worst first.
+    """
+
+    kind: VerdictKind
+    judged: Ints
+    length: Array
+    hold: Hold | None = None
+    once: tuple[Hold, ...] = ()
+
+    @property
+    def regular(self) -> list[int]:
+        """The judged steps that nobody holds back once."""
+        apart = {step for hold in self.once for step in hold.steps}
+        return [step for step in self.judged.tolist() if step not in apart]
+
+    @property
+    def mean(self) -> float:
+        """Of those, ns."""
+        return float(self.length[self.regular].mean()) if self.regular else 0.0
+
+    @property
+    def per_step(self) -> float:
+        """What of that is held back, ns."""
+        if self.hold is None or not self.regular:
+            return 0.0
+        return float(self.hold.held[self.regular].mean())
+
+
+UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0))
+"""Of a run of which too little is known."""
+
+
+def verdict_of(
+    figures: RunFigures,
+    path: RanksPath,
+    blames: Sequence[Blame],
+    open_rank: Callable[[int], RankTrace | None],
+    as_fast: AsFast,
+) -> Verdict:
+    """The verdict on a complete run."""
+    length = path.stop - path.begin
+    judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
+    if not len(judged):
+        return UNKNOWN
+    ranks = int(figures.tied.sum())
+    each = _as_ranks_take_it(figures)
+    once = _once(blames, judged, length)
+    apart = {step for hold in once for step in hold.steps}
+    rest = [blame for blame in blames if blame.step not in apart]
+    usual = np.array([step for step in judged.tolist() if step not in apart], np.int64)
+    always = _always(rest, usual, length, ranks)
+    once = tuple(_after(hold, judged, length) for hold in once)
+    if always is not None:
+        given = given_work(figures, open_rank, always.ranks)
+        always = replace(
+            _simulated(always, as_fast),
+            why=unequal(given, always.ranks, always.steps, always.worst.parts),
+        )
+        if _share(always, usual, length) >= WORTH:
+            return Verdict("straggler", judged, each, always, once)
+    shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
+    if shared is not None:
+        return Verdict("input", judged, each, shared, once)
+    return Verdict("none", judged, each, None, once)
+
+
+def _as_ranks_take_it(figures: RunFigures) -> Array:
+    """Mean length of each common step over the ranks, ns: their ends are not all at one time."""
+    own = step_times(figures)[figures.tied]
+    known = own >= 0
+    return np.asarray(np.where(known, own, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+
+
+def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:
+    """The common steps that speak for the program, as far as the first rank that can be read tells; all if none does."""
+    speaks = np.ones(len(figures.steps.names), np.bool_)
+    for number in np.flatnonzero(figures.tied).tolist():
+        opened = open_rank(number)
+        if opened is None:
+            continue
+        place, own = figures.steps.place[number], recurring(opened.facts)
+        if own.any():
+            known = place >= 0
+            speaks[place[known]] = own[: len(place)][known]
+        break
+    return speaks
+
+
+def _hold(ranks: Sequence[int], blames: Sequence[Blame], steps: int) -> Hold:
+    held = np.zeros(steps)
+    for blame in blames:
+        held[blame.step] = blame.held
+    worst = max(blames, key=lambda blame: blame.held)
+    return Hold(tuple(ranks), tuple(sorted(blame.step for blame in blames)), held, worst)
+
+
+def _share(hold: Hold, steps: Ints, length: Ints) -> float:
+    """Of those steps."""
+    return float(hold.held[steps].sum()) / max(int(length[steps].sum()), 1)
+
+
+def _always(blames: Sequence[Blame], steps: Ints, length: Ints, ranks: int) -> Hold | None:
+    """The ranks that hold most of some steps back for a part worth telling, more often than chance has it."""
+    worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]
+    groups: list[tuple[set[int], list[Blame]]] = []
+    for blame in sorted(worth, key=lambda blame: -blame.held):
+        own = next((group for group in groups if blame.rank in group[0]), None)
+        if own is None:
+            groups.append(({blame.rank, *blame.also}, [blame]))
+        else:
+            own[0].update((blame.rank, *blame.also))
+            own[1].append(blame)
+    if not groups:
+        return None
+    _, own = max(groups, key=lambda group: len(group[1]))
+    named = to_blame(own) or [own[0].rank]
+    if 2 * len(own) <= len(steps):
+        return None
+    plain = len(own) == len(steps) and all(
+        blame.held >= PLAIN * length[blame.step] for blame in own
+    )
+    chance = by_chance(len(own), len(steps), ranks, len(named))
+    return _hold(named, own, len(length)) if plain or chance <= CHANCE else None
+
+
+def by_chance(often: int, steps: int, ranks: int, named: int = 1) -> float:
+    """How likely one of some equal ranks (or sets of so many of them) is last ``often`` times or more in so many steps."""
+    share = min(named / max(ranks, 1), 1.0)
+    tail = sum(
+        comb(steps, k) * share**k * (1 - share) ** (steps - k) for k in range(often, steps + 1)
+    )
+    return min(tail * max(ranks, 1) / named, 1.0)
+
+
+def _once(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:
+    """Steps that are far longer than the usual one, of which whoever holds them back explains most, and that are few."""
+    usual = float(np.median(length[judged]))
+    spread = NORMAL_MAD * float(np.median(np.abs(length[judged] - usual)))
+    limit = max(ODD_DEVIATIONS * spread, PLAIN * usual)
+    found: dict[tuple[int, ...], list[Blame]] = {}
+    for blame in blames:
+        more = length[blame.step] - usual
+        if more > limit and 2 * blame.held >= more:
+            found.setdefault((blame.rank, *blame.also), []).append(blame)
+    often = sum(map(len, found.values()))
+    if not found or 4 * often > len(judged):
+        return ()
+    holds = [_hold(ranks, own, len(length)) for ranks, own in found.items()]
+    return tuple(sorted(holds, key=lambda hold: -hold.held.sum()))
+
+
+def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:
+    """A single step that is as long as the usual one saves the rest."""
+    usual = float(np.median(length[judged]))
+    held = np.where(hold.held > 0, np.minimum(hold.held, np.maximum(length - usual, 0)), 0.0)
+    return replace(hold, held=held)
+
+
+def _simulated(hold: Hold, as_fast: AsFast) -> Hold:
+    """What its steps are shorter without it, through all ranks."""
+    simulated = as_fast(hold.ranks, np.array(hold.steps, np.int64))
+    if simulated is None:
+        return hold
+    step, saved = simulated
+    held = np.zeros(len(hold.held))
+    held[step] = saved
+    return replace(hold, held=held)
+
+
+def _by_input(
+    figures: RunFigures,
+    blames: Sequence[Blame],
+    steps: Ints,
+    length: Ints,
+    open_rank: Callable[[int], RankTrace | None],
+    as_fast: AsFast,
+) -> Hold | None:
+    """The steps that whoever is given most holds back, in each another rank."""
+    worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]
+    if 2 * len(worth) <= len(steps):
+        return None
+    given = given_work(figures, open_rank, ())
+    own = [blame for blame in worth if given.most(blame.step) in (blame.rank, *blame.also)]
+    ranks = int(figures.tied.sum())
+    # That whoever holds a step back is the one of so many that is given most could be chance in each step.
+    if 2 * len(own) <= len(worth) or by_chance(len(own), len(worth), ranks) > CHANCE:
+        return None
+    hold = _hold(sorted({blame.rank for blame in own}), own, len(length))
+    # What one rank is given less another has more: all end at the mean.
+    hold = replace(hold, held=hold.held * (1 - 1 / ranks))
+    why = unequal(given, (hold.worst.rank,), (hold.worst.step,), hold.worst.parts)
+    if why is None or _share(hold, steps, length) < WORTH:
+        return None
+    return replace(hold, why=why)

@@ -1,0 +1,138 @@
+"""The verdict on the ranks in words, the same at every door."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
+from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.units import format_count, format_ns, format_number
+
+LONGEST_NAME = 80
+_NUMBER = re.compile(r"#(\d+)$")
+_OF_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET)
+Called = Callable[[Sequence[int]], str]
+"""Indices of ranks → ``rank 5``, ``ranks 6 and 7``."""
+
+
+def verdict_sentences(
+    verdict: Verdict, called: Called, steps: Sequence[str], read: int, world: int
+) -> list[str]:
+    """What the verdict says, the answer first. ``steps``: names of the common steps; ``read``, ``world``: ranks that were
+    read, and of the job.
+    """
+    if verdict.kind == "unknown":
+        return [unknown_text(read, world)]
+    found = []
+    if verdict.hold is not None:
+        found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
+    elif not verdict.once:
+        found.append("No rank holds the others back for long: each works as long as the others.")
+    found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
+    return found
+
+
+def unknown_text(read: int, world: int) -> str:
+    """Of less than the whole group nobody is named."""
+    of = f"{format_count(read)} of {format_count(world)}" if world > read else format_count(read)
+    verb = "rank was" if read == 1 and world <= read else "ranks were"
+    return f"{of} {verb} read: who holds the job back is unknown."
+
+
+def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
+    each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.mean)} step"
+    if verdict.kind == "input":
+        return (
+            f"Unequal inputs: whichever rank is given most holds all others back, {each}"
+            f"{_often(verdict, hold)}."
+        )
+    names = called(hold.ranks)
+    verb = "holds" if len(hold.ranks) == 1 else "hold"
+    begun = names[:1].upper() + names[1:] if names.startswith("rank") else names
+    return f"{begun} {verb} all others back: {each}{_often(verdict, hold)}."
+
+
+def _often(verdict: Verdict, hold: Hold) -> str:
+    """Nothing where it is every step."""
+    steps, own = len(verdict.regular), int(sum(step in hold.steps for step in verdict.regular))
+    if own >= steps:
+        return ""
+    if own == steps - 1:
+        return ", in every step but one"
+    return f", in {format_count(own)} of {format_count(steps)} steps"
+
+
+def why_texts(hold: Hold) -> list[str]:
+    """What these ranks do longer, and whether they are given more; in a step that costs most."""
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    return [
+        *([unequal_text(hold)] if hold.why else []),
+        *([longer_text(part, bool(hold.why))] if part else []),
+    ]
+
+
+def unequal_text(hold: Hold) -> str:
+    """``It calls aten::mm 40 times a step, the others never.``"""
+    why = hold.why
+    if why is None:
+        return ""
+    it = "It" if len(hold.ranks) == 1 else "They"
+    s = "s" if len(hold.ranks) == 1 else ""
+    if why.of == "calls":
+        others = f"{format_number(round(why.others, 1))} times" if why.others >= 0.5 else "never"
+        call = f"call{s} {_cut(why.name)} {format_number(round(why.own, 1))} times a step"
+        return f"{it} {call}, the others {others}."
+    times = f"{format_number(round(why.own / why.others, 2))} times as much input"
+    of = f" to {_cut(why.name)}" if why.name else ""
+    shapes = f": {why.shape} instead of {why.other_shape}" if why.shape != why.other_shape else ""
+    are = "is" if len(hold.ranks) == 1 else "are"
+    return f"{it} {are} given {times}{of} as the others{shapes}."
+
+
+def longer_text(part: BlamedWork, given_more: bool = False) -> str:
+    """``The same work takes longer: aten::mm in Linear_0, by 0.7 ms in the worst step.``"""
+    what = f"{doing(part)}, by {format_ns(part.held)} in the worst step"
+    if given_more:
+        return f"What takes longer: {what}."
+    if part.cause == PathCause.DATALOADER:
+        return f"It waits longer for its data: {what}."
+    if part.cause in _OF_DEVICE:
+        return f"The same kernels take longer, as on a slower device: {what}."
+    if part.cause == PathCause.OPERATOR:
+        return f"The same operators take longer, as on a slower or shared processor: {what}."
+    return f"What takes longer: {what}."
+
+
+def doing(part: BlamedWork) -> str:
+    """``aten::mm in Linear_0 at train.py(7): step``."""
+    where = f" in {part.module}" if part.module else ""
+    at = f" at {_cut(part.line)}" if part.line and part.line != part.name else ""
+    return f"{_cut(part.name)}{where}{at}"
+
+
+def once_text(verdict: Verdict, hold: Hold, called: Called, steps: Sequence[str]) -> str:
+    """``Once, in step 7, rank 2 held all others back by 9.4 ms: … takes longer.``"""
+    names = called(hold.ranks)
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    more = f": {doing(part)} took longer" if part else ""
+    return f"{once_in(hold, steps)}, {names} held all others back by {format_ns(hold.each)}{more}."
+
+
+def once_in(hold: Hold, steps: Sequence[str]) -> str:
+    """``Once, in step 7``; ``In steps 3 and 9 only``."""
+    labels = [step_label(steps, step) for step in hold.steps]
+    if len(labels) == 1:
+        return f"Once, in step {labels[0]}"
+    return f"In steps {', '.join(labels[:-1])} and {labels[-1]} only"
+
+
+def step_label(steps: Sequence[str], step: int) -> str:
+    """The number that people know a step by."""
+    number = _NUMBER.search(steps[step]) if step < len(steps) else None
+    return number[1] if number else str(step)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,35 @@
+"""Ranks are given unequal inputs: in each step whichever is given most holds all others back.
+
+Formula: the verdict on the ranks of the run (``critical_path/verdict.py``): no rank holds most steps back, but the one
+whose operators have most elements as inputs does, more often than chance would have it. Saving: what that rank takes
+longer, divided among all. Likely: needs recorded shapes.
+"""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.what_if.outcomes import Reach
+
+RULE = Rule(
+    place=53,
+    claim=None,
+    title="Ranks are given unequal inputs",
+    sentence="""In {held_steps} of {of_steps} steps the rank that is given most holds all others back; with equal inputs
+    every rank would take {gain} ({share}) less per {step}. {why}""",
+    attempt="""Balance what the ranks are given in each {step}: sort or bucket samples by length and deal them out by
+    tokens instead of by number (a batch sampler), or pad and pack to equal lengths; with experts, a balancing loss or a
+    capacity for each.""",
+    caveat="Batches by length change the order of the samples.",
+    views=("overview", "distributed"),
+    certainty="likely",
+    cause="Unequal inputs of the ranks cost {gain} of {the_step}",
+    without="With equal inputs",
+    links=(("Samplers", links.DOCS + "data.html#data-loading-order-and-sampler"),),
+    numbers={
+        "held": ("Held back by the largest", "ns"),
+        "held_steps": ("Steps", "count"),
+        "of_steps": ("", "count"),
+    },
+    reach=Reach(0.4, 1.4),
+)

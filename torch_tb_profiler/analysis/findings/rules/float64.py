@@ -109,7 +109,8 @@ def _entry(case: Case, typed: Ints) -> str:
     above = np.intersect1d(above, operators)
     makes: Mask = ~np.isin(above, typed) & case.named(above, _MAKES.match)
     made = outermost(case, above[makes])
-    return line_of(case.trace, case.facts, made, np.ones(len(made), np.int64)) or ""
+    line, _ = line_of(case.trace, case.facts, made, np.ones(len(made), np.int64))
+    return line or ""
 
 
 _MAKES = re.compile(r"aten::")

@@ -137,8 +137,7 @@ def _line(item: Mapping[str, Any]) -> str:
 
 def _aside(item: Mapping[str, Any]) -> str:
     """Where it is as the rule itself says it."""
-    text = item["words"].get("where", "").strip(" ,;")
-    return _sentence(text) if text else ""
+    return str(item["words"].get("why", ""))
 
 
 def _sentence(text: str) -> str:

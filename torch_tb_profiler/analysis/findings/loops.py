@@ -68,7 +68,9 @@ _TAKE_BACKWARD = re.compile(
     re.escape(EVALUATE)
     + r"(?:Select|Slice|Unbind|Narrow|Index|IndexSelect|Split|Stack|Cat)\w*Backward"
 )
-_ENGINES = re.compile(r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$")
+_ENGINES = re.compile(
+    r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$"
+)
 """Calls that the program does not make itself: backward functions and their hooks."""
 _SUMS = re.compile(r"aten::add_?$")
 _ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"

@@ -105,12 +105,10 @@ RULE = Rule(
     place=142,
     claim=_claim,
     title="A formula is written out of small passes over its tensors",
-    sentence="""{formulas} formulas per {step} are written out of {operators} pointwise operators and reductions{at},
-    each of which reads and writes all elements; as one fused call each the {step} is {gain} ({share}) shorter.""",
-    details=(
-        ("formula", "Most of it looks like {formula}."),
-        ("call", "One call does it: {call}."),
-    ),
+    sentence="""{formulas} formulas per {step}, most of them like {formula}, are written out of {operators} pointwise
+    operators and reductions{at}, each of which reads and writes all elements; with {call} the {step} is {gain} ({share})
+    shorter.""",
+    words=("formula", "call"),
     attempt="""Replace the formula by the fused call: torch.nn.functional.layer_norm, rms_norm, gelu, softmax or
     cross_entropy; where there is none, compile the function with torch.compile.""",
     caveat="""Which formula it is is told from the names and the order of operators; a value between that is used

@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks
 from torch_tb_profiler.analysis.findings.edits import stretches_take
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints
@@ -24,8 +24,6 @@ SHORT = 100_000
 """ns; the median beyond which a call is no small one."""
 ROUNDS = 16
 """Calls from one frame, from which on it is a loop."""
-OWN = 2
-"""Rank of the user's own lines."""
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -34,7 +32,7 @@ def _claim(case: Case) -> Candidate | None:
     if len(frames) < MANY * len(case.steps):
         return None
     rank = line_ranks(case.trace.strings, spans["name"][frames])
-    frames = case.within(frames[rank[spans["name"][frames]] == OWN])
+    frames = case.within(frames[rank[spans["name"][frames]] >= PACKAGE])
     name, count = np.unique(spans["name"][frames], return_counts=True)
     frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(case.steps)])]
     if not len(frames):
@@ -83,9 +81,9 @@ RULE = Rule(
     place=93,
     claim=_claim,
     title="A Python loop calls a function very often",
-    sentence="""A Python loop calls one function {calls} times per {step}, {each} each{at}; with one call over all
+    sentence="""A Python loop calls {function} {calls} times per {step}, {each} each{at}; with one call over all
     elements instead the {step} is {gain} ({share}) shorter.""",
-    details=(("function", "The function is {function}."),),
+    words=("function",),
     attempt="""Do it for all elements at once: vectorise with torch or numpy, use a tokenizer's batch call or
     str.translate, cache what repeats (functools.lru_cache), or do it before training or in DataLoader workers.""",
     caveat="""Recording Python frames makes short calls look longer than they are. Where no single call does the same,

@@ -114,7 +114,7 @@ RULE = Rule(
         links.COMPILE,
         ("torch.vmap", links.DOCS + "generated/torch.vmap.html"),
     ),
-    reach=Reach(0.7, 1.4),
+    reach=Reach(0.7, 1.6),
     numbers={
         "operators": ("Small operators", "count"),
         "calls": ("Calls of the costliest one", "count"),

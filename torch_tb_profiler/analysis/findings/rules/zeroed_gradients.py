@@ -49,7 +49,7 @@ RULE = Rule(
     place=89,
     claim=_claim,
     title="Gradients are filled with zeros and added to",
-    sentence="""zero_grad() fills gradients with zeros ({fills} calls per {step}), and the backward pass adds to them ({sums}
+    sentence="""Gradients are filled with zeros ({fills} calls per {step}), and the backward pass adds to them ({sums}
     calls){at}; without both the {step} is {gain} ({share}) shorter.""",
     attempt="Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
     caveat="Code that reads a gradient before the backward pass finds None; gradients that views share have to stay.",

@@ -226,3 +226,15 @@ def test_gradients_that_are_filled_with_zeros(none: bool) -> None:
     else:
         finding = item(found, "zeroed_gradients")
         assert finding["recoverable_ns"] == pytest.approx(250_000, rel=0.01)
+
+
+def test_copies_that_an_operator_makes_by_itself() -> None:
+    entries = [*steps((0, 2000))]
+    for i in range(6):
+        begin = 300 * i + 1
+        entries.append(span("cpu_op", "aten::convolution_backward", begin, 250))
+        entries += [
+            span("cpu_op", name, begin + 1 + depth, 200 - 2 * depth)
+            for depth, name in enumerate(("aten::contiguous", "aten::clone", "aten::copy_"))
+        ]
+    assert "layout" not in rules(made(entries))

@@ -87,7 +87,8 @@ def _there_and_back(case: Case, copies: Ints) -> int:
     found: Counter[tuple[object, ...]] = Counter()
     for call in read_arguments(case, forward).values():
         shape = call.tensor(0)
-        found[(shape.shape if shape else (), *_pair(call))] += 1
+        source, result = _pair(call)
+        found[(shape.shape if shape else (), source, result)] += 1
     pairs = sum(
         min(count, found[(shape, result, source)])
         for (shape, source, result), count in found.items()
@@ -102,7 +103,7 @@ def _types(case: Case, copies: Ints) -> str:
 
 
 RULE = Rule(
-    place=173,
+    place=175,
     claim=_claim,
     title="Tensors are converted between floating types",
     sentence="""{conversions} conversions per {step} turn tensors from one floating type into another{at}; without them

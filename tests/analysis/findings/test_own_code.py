@@ -83,7 +83,7 @@ def test_innermost_function_that_holds_most() -> None:
         ("<built-in function collect>", "garbage collection (gc.collect)", "certain"),
         ("<built-in function sleep>", "sleeping (time.sleep)", "certain"),
         ("torch/serialization.py(900): save", "saving a checkpoint (torch.save)", "likely"),
-        ("copy.py(128): deepcopy", "deep copying (copy.deepcopy)", "likely"),
+        ("wandb/sdk/wandb_run.py(9): log", "logging to Weights & Biases (wandb.log)", "likely"),
     ],
 )
 def test_known_calls(name: str, what: str, certainty: str) -> None:

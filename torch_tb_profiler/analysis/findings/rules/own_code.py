@@ -84,6 +84,7 @@ def _claim(case: Case) -> Candidate | None:
         },
         {
             "what": fix.what if fix and most else what,
+            "kind": fix.what if fix and most else what if evaluates else "",
             "callee": "" if most or callee is None else _plain(case, callee),
             "attempt": fix.attempt if fix else "",
             "known": fix.what if fix and not most else "",
@@ -201,9 +202,9 @@ RULE = Rule(
     cause="{what} takes {taken} of {the_step}",
     without="Without {what}",
     details=(
-        ("what", "It is {what}."),
+        ("kind", "It is {kind}."),
         ("callee", "Most of it is in {callee}."),
-        ("known", "{known} takes {part} of it."),
+        ("known", "Of that, {known} takes {part}."),
     ),
     numbers={
         "taken": ("Taken", "ns"),

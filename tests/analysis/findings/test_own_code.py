@@ -188,7 +188,7 @@ def test_interpreter_held_by_another_thread() -> None:
     )
     thread = [frame("tick.py(3): tick", 0, 42_000, 2)]
     finding = item(made(entries + thread), "interpreter_held")
-    assert finding["line"] == "tick.py(3): tick"
+    assert finding["line"] == "tick.py: tick"
     assert finding["recoverable_ns"] == pytest.approx(2 * 6_450_000 / 6, rel=0.02)
     idle = [frame("threading.py(300): wait", 0, 42_000, 2)]
     assert "interpreter_held" not in rules(made(entries + idle))

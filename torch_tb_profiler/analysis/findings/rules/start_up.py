@@ -1,8 +1,8 @@
 """What happens once when a program starts, in a recording without steps: Python imports, the accelerator's
-context (the first call into its runtime), loading of its modules and libraries.
+context (within whichever call into its runtime comes first), loading of its modules and libraries.
 
-Evidence: import frames, calls that initialise or load, and the first call that allocates or releases where it takes at least
-``LONG`` and longer than all later calls of its name together.
+Evidence: import frames, calls that initialise or load, and single calls into the runtime that take at least
+``LONG`` and longer than all others of their name together, but for those that wait for the device or copy.
 Change: they take no time, as in every later step. Likely. Wrong for a program that runs only once.
 """
 
@@ -23,9 +23,7 @@ LONG = 10_000_000
 _LOADS = re.compile(
     r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*|(?:Module|Library)Load\w*)$"
 )
-_FIRST = re.compile(
-    r"(?:cuda|hip)(?:Free|Malloc|SetDevice|GetDevice\w*|StreamCreate\w*|FuncGetAttributes)$"
-)
+_OTHER = re.compile(r"\w*(?:Synchronize|Wait|Finish|Query|Memcpy|GraphLaunch)")
 _IMPORTS = re.compile(
     r"^<frozen importlib\._bootstrap>\(\d+\): _find_and_load$|/cuda/__init__\.py\(\d+\): _lazy_init$"
 )
@@ -40,7 +38,7 @@ def _claim(case: Case) -> Candidate | None:
     row = np.concatenate(
         (
             runtime[case.named(runtime, _LOADS.match)],
-            _first(case, runtime[case.named(runtime, _FIRST.match)]),
+            _once(case, runtime[~case.named(runtime, _OTHER.match)]),
             python[case.named(python, _IMPORTS.search)],
         )
     )
@@ -58,20 +56,20 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _first(case: Case, row: Ints) -> Ints:
-    """The first call of each name, where it is long and longer than all later ones."""
+def _once(case: Case, row: Ints) -> Ints:
+    """The longest call of each name, where it is long and longer than all others."""
     spans = case.trace["spans"]
     chosen = []
     for number in np.unique(spans["name"][row]).tolist():
         own = row[spans["name"][row] == number]
-        took = spans["dur"][own[np.argsort(spans["start"][own], kind="stable")]]
-        if took[0] >= LONG and took[0] >= took[1:].sum():
-            chosen.append(own[np.argmin(spans["start"][own])])
+        took = spans["dur"][own]
+        if took.max() >= LONG and 2 * took.max() >= took.sum():
+            chosen.append(own[took.argmax()])
     return np.array(chosen, np.int64)
 
 
 RULE = Rule(
-    place=250,
+    place=45,
     claim=_claim,
     title="The recording holds the start of the program",
     sentence="""{taken} of the {step} is start-up: the context of the {device}, modules and imports are made once; without it

@@ -229,7 +229,7 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
-        attempt=filled(rule.attempt, words),
+        attempt=filled(item["words"].get("attempt") or rule.attempt, words),
         caveat=filled(rule.caveat, words),
         numbers=[
             Number(label=filled(label, words), value=numbers[key], unit=unit)

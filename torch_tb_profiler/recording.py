@@ -232,8 +232,8 @@ class Recording:
         )
         self.profile.step_num = begin
         if hasattr(self.profile, "preset_metadata_json"):
-            version = json.dumps(str(self._torch.__version__))
-            self.profile.preset_metadata_json("torch_version", version)
+            for key, value in _said_of_process(self._torch).items():
+                self.profile.preset_metadata_json(key, json.dumps(value))
         self.profile.start()
 
     def _end_profile(self) -> None:
@@ -415,6 +415,21 @@ def _experimental() -> dict[str, Any]:
         config = profiler._ExperimentalConfig(enable_cuda_sync_events=True)
         return {"experimental_config": config}
     return {}
+
+
+def _said_of_process(torch: Any) -> dict[str, Any]:
+    """What the header of the trace says of the process, by key: PyTorch's version, the threads that it runs an
+    operator with, and the cores that the process may use.
+    """
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity else os.cpu_count()
+    said = {"torch_version": str(torch.__version__), "usable_cores": cores}
+    with contextlib.suppress(AttributeError, RuntimeError):
+        said |= {
+            "intra_op_threads": torch.get_num_threads(),
+            "inter_op_threads": torch.get_num_interop_threads(),
+        }
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def _was_taken_over(profile: Any) -> bool:

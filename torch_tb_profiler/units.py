@@ -41,6 +41,13 @@ def format_ns(ns: float | None) -> str:
     return _quantity(ns, _TIME_STEPS) if _known(ns) else UNKNOWN
 
 
+def format_about(ns: float, low: float, high: float) -> str:
+    """A time that is expected, and from what to what: ``6.4 ms (4.1 to 9.3)``, with two significant digits."""
+    factor, unit = next((s for s in _TIME_STEPS if abs(high) >= s[0] * 0.995), _TIME_STEPS[-1])
+    value, least, most = (_two_digits(time / factor) for time in (ns, low, high))
+    return f"{value} {unit} ({least} to {most})"
+
+
 def format_delta(ns: float | None) -> str:
     """A difference with its sign: ``1_500`` → ``+1.50 µs``."""
     return f"{'+' if _known(ns) and ns > 0 else ''}{format_ns(ns)}"
@@ -113,6 +120,13 @@ def _quantity(value: float, steps: _Steps, unit: str = "") -> str:
 def _three_digits(value: float) -> str:
     size = abs(value)
     return _fixed(value, 0 if size >= 99.95 else 1 if size >= 9.995 else 2)
+
+
+def _two_digits(value: float) -> str:
+    size = abs(value)
+    if size >= 99.5:
+        return _fixed(float(f"{value:.2g}"), 0)
+    return _fixed(value, 0 if size >= 9.95 else 1 if size >= 0.995 or not size else 2)
 
 
 def _fixed(value: float, digits: int) -> str:

@@ -9,28 +9,22 @@ what was planted (``cases.py``). Needs the extra ``mcp``. ``--write`` puts the t
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import os
-import re
 import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from string import Formatter
 
 import anyio
 from agent import FOLLOWED, Opened, Report, Told, investigate
 from cases import Case, Planted, cases, write
 from causes import Cause
+from inside import in_this_process, rule_of
 from mcp.client.client import Client
 
-from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.cli.agents import server as serving
-from torch_tb_profiler.cli.main import main as command_line
-from torch_tb_profiler.errors import BadRequest
 
 TARGET = Path(__file__).with_name("README.md")
 MARK = "<!-- table -->"
@@ -58,7 +52,7 @@ class Verdict:
 
 def judge(report: Report, cause: Cause, planted: Sequence[Planted]) -> Verdict:
     """Compare what the agent was told with a cause."""
-    places = [i for i, told in enumerate(report.findings) if _rule(told) in cause.rules]
+    places = [i for i, told in enumerate(report.findings) if rule_of(told.title) in cause.rules]
     if not places:
         return Verdict(0, False, None)
     # With several findings that name it, the first that shows the right events.
@@ -83,36 +77,6 @@ def _same(event: Opened, planted: Planted) -> bool:
         and near(event.start, planted.start)
         and near(event.dur, planted.dur)
     )
-
-
-def _rule(told: Told) -> str:
-    for key, rule in RULES.items():
-        words = "".join(
-            re.escape(text) + (".+" if field is not None else "")
-            for text, field, *_ in Formatter().parse(" ".join(rule.title.split()))
-        )
-        if re.fullmatch(words, told.title, re.I):
-            return key
-    return ""
-
-
-async def in_this_process(home: str | None, command: str, *arguments: str) -> str:
-    """What ``asking.ask`` answers, without the second that each process takes to start.
-
-    Raises:
-        BadRequest: the command refused.
-    """
-    out, err = io.StringIO(), io.StringIO()
-    before = Path.cwd()
-    os.chdir(home or before)
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = command_line([command, *arguments])
-    finally:
-        os.chdir(before)
-    if code:
-        raise BadRequest(err.getvalue().strip())
-    return out.getvalue()
 
 
 async def evaluate(

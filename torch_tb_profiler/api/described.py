@@ -165,7 +165,7 @@ def _memory(context: TraceContext) -> str:
     """What a recording of allocations alone says; empty for others."""
     if "events" not in absent(context.facts):
         return ""
-    return memory_headline(context.trace, context.facts, context.insight)
+    return " ".join(filter(None, memory_headline(context.trace, context.facts, context.insight)))
 
 
 def _breakdown(context: TraceContext, selection: Selection) -> str:

@@ -166,7 +166,7 @@ def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:
 def _text(trace: TraceContext, table: DisplayTable) -> str:
     """The summary in Markdown."""
     found = member_findings(trace)
-    lines = [found.headline, ""]
+    lines = [found.headline, *filter(None, [found.detail]), ""]
     lines += [f"- {finding.title}" for finding in found.findings[:MOST_FINDINGS]]
     opened = trace.opened
     place = {"run": opened.run.name, "worker": opened.worker.name, "span": opened.span.name}

@@ -146,7 +146,12 @@ def _experiments(parser: argparse.ArgumentParser) -> None:
 def _critical_path(parser: argparse.ArgumentParser) -> None:
     _reports(parser)
     programs.steps(parser)
-    _limit(parser, "rows of the text; JSON has all")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=positive,
+        help="rows of the text (default: 20); of JSON the longest N segments of each step (default: all)",
+    )
     parser.add_argument(
         "--ranks",
         choices=("all",),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
+ROWS = 20
+"""Rows of the text, unless others are asked for."""
 _TIMES = (Column("On the path"), Column("Share"), Column("Segments"))
 
 
@@ -37,15 +40,30 @@ def reports(
     """
     run = [TraceContext(opened, settings) for opened in traces]
     places = fleet_places(run)
-    if not options.ranks:
-        for context, place in zip(run, places, strict=True):
-            if is_chosen(context.opened, options):
-                yield _report(context_of(context.opened, settings, options), place, options.limit)
+    if options.ranks:
+        yield from _run_paths(run, places, options)
         return
+    if options.tokens and not options.worker:
+        # The path through all ranks is the answer; those of each are what is left out first.
+        with suppress(BadRequest):
+            yield from _run_paths(run, places, options, tied=True)
+    for context, place in zip(run, places, strict=True):
+        if is_chosen(context.opened, options):
+            yield _report(context_of(context.opened, settings, options), place, options.limit)
+
+
+def _run_paths(
+    run: Sequence[TraceContext],
+    places: Sequence[FleetPlace],
+    options: argparse.Namespace,
+    tied: bool = False,
+) -> Iterator[Report]:
+    """The path through all ranks of each recording. ``tied``: only where something ties them."""
     asked = steps_option(options)
     chosen = None if asked.first is None else (asked.first, asked.last or 0)
     fleets = list({id(fleet): fleet for fleet, _ in places}.values())
-    for fleet in [one for one in fleets if one.figures.tied.any()] or fleets[:1]:
+    known = [one for one in fleets if one.figures.tied.any()]
+    for fleet in known or ([] if tied else fleets[:1]):
         try:
             path = tables.ranks_path(fleet, chosen)
         except IndexError as error:
@@ -53,22 +71,26 @@ def reports(
         yield _run_report(run[0].opened, fleet, path, options.limit, len(fleets) > 1)
 
 
-def _report(context: TraceContext, place: FleetPlace, limit: int) -> Report:
+def _report(context: TraceContext, place: FleetPlace, limit: int | None) -> Report:
     opened = context.opened
     return Report(
-        lambda: Document(opened.title, (opened.span.path,), _blocks(context, place, limit)),
-        lambda: {**identity(opened), "steps": _plain(context, place, opened.worker.rank)},
+        lambda: Document(opened.title, (opened.span.path,), _blocks(context, place, limit or ROWS)),
+        lambda: {**identity(opened), "steps": _plain(context, place, limit)},
     )
 
 
-def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int, several: bool) -> Report:
+def _run_report(
+    opened: Opened, fleet: Fleet, path: DataFrame, limit: int | None, several: bool
+) -> Report:
     """``several``: the run has other recordings, too."""
     worker, span = fleet.names[0]
     title = " · ".join((opened.run.name, worker, span)) if several else opened.run.name
     workers = [fleet.members[number] for number in fleet.place]
     clocks = zip(workers, fleet.figures.aligned, strict=True)
     return Report(
-        lambda: Document(title, tuple(path.attrs["verdict"]), _run_blocks(path, limit)),
+        lambda: Document(
+            title, tuple(path.attrs["verdict"]), _run_blocks(path, limit or ROWS), whole=True
+        ),
         lambda: {
             "run": opened.run.name,
             "ranks": True,
@@ -84,7 +106,7 @@ def _run_report(opened: Opened, fleet: Fleet, path: DataFrame, limit: int, sever
                 }
                 for member, clock in clocks
             ],
-            "steps": _documents(path, path.attrs["steps"]),
+            "steps": _documents(path, path.attrs["steps"], limit),
         },
     )
 
@@ -96,11 +118,11 @@ def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
         _sums_table(path, title, columns, limit, wall)
         for title, columns in (
             (title, {"kind": Column("Kind", "text")}),
-            ("By rank", {"worker": Column("Worker", "text")}),
+            ("By rank", {"worker": Column("Worker", "name")}),
             (
                 "On the path",
                 {
-                    "worker": Column("Worker", "text"),
+                    "worker": Column("Worker", "name"),
                     "kind": Column("Kind", "text"),
                     "name": Column("Event", "below"),
                 },
@@ -166,23 +188,30 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
     )
 
 
-def _plain(context: TraceContext, place: FleetPlace, rank: int | None) -> list[dict[str, Any]]:
+def _plain(context: TraceContext, place: FleetPlace, limit: int | None) -> list[dict[str, Any]]:
     path, steps = tables.critical_path(context, None, place), tables.steps(context)
     # The path holds what the step's own time leaves out.
     whole = steps["wall_ns"] + steps["earlier_ns"]
     columns = zip(steps["step"], steps["name"], whole, strict=True)
-    return _documents(path.assign(rank=rank), columns)
+    return _documents(path.assign(rank=context.opened.worker.rank), columns, limit)
 
 
-def _documents(path: DataFrame, steps: Iterable[tuple[int, str, int]]) -> list[dict[str, Any]]:
-    """The steps ``(number, name, wall time)`` with their segments."""
+def _documents(
+    path: DataFrame, steps: Iterable[tuple[int, str, int]], limit: int | None
+) -> list[dict[str, Any]]:
+    """The steps ``(number, name, wall time)`` with their segments, or the longest ``limit`` of each."""
     segments = path.assign(end_ns=path["start_ns"] + path["dur_ns"])
     documents = []
     for step, name, wall in steps:
         own = segments[segments["step"] == step]
         kinds = own.groupby("kind", observed=True)["dur_ns"].sum()
+        listed = (
+            own if limit is None else own.loc[own["dur_ns"].nlargest(limit).index.sort_values()]
+        )
         columns = [
-            own[key].astype(object).where(own[key].notna(), None).tolist() if key in own else []
+            listed[key].astype(object).where(listed[key].notna(), None).tolist()
+            if key in listed
+            else []
             for key in _SEGMENT
         ]
         documents.append(
@@ -190,6 +219,7 @@ def _documents(path: DataFrame, steps: Iterable[tuple[int, str, int]]) -> list[d
                 "name": name,
                 "wall_ns": int(wall),
                 "path_ns": int(own["dur_ns"].sum()),
+                "segments_count": len(own),
                 "by_kind_ns": {str(kind): int(time) for kind, time in kinds.items()},
                 "segments": [
                     dict(zip(_SEGMENT, row, strict=True)) for row in zip(*columns, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from torch_tb_profiler.units import UNKNOWN, and_more
@@ -36,22 +36,24 @@ class Table:
 @dataclass(frozen=True)
 class Item:
     """A list item. ``mark``: its bullet in plain text; ``brief``: replaces the details where these
-    are cut.
+    are cut; ``names``: of the trace, those that occur in its texts.
     """
 
     text: str
     details: tuple[str, ...] = ()
     mark: str = "* "
     brief: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A list."""
+    """A list. ``lead`` is its answer: it stands first and is never left out."""
 
     title: str
     items: Sequence[Item]
     note: str = ""
+    lead: tuple[Item, ...] = ()
 
 
 Block = Table | Listing
@@ -59,32 +61,39 @@ Block = Table | Listing
 
 @dataclass(frozen=True)
 class Document:
-    """Title, lines about the whole, and blocks, the most important first."""
+    """Title, lines about the whole, and blocks, the most important first. ``whole``: it is about a run, and the documents
+    behind it about parts of it.
+    """
 
     title: str
     lines: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = field(default=())
+    whole: bool = False
 
-    def cut(self, rows: int, blocks: int, details: bool, lines: bool = True) -> Document:
-        """The same with at most ``rows`` per block, the first ``blocks``, with or without details of
-        items and lines about the whole.
+    def cut(self, rows: int, blocks: int, details: int, lines: bool = True) -> Document:
+        """The same with at most ``rows`` per block, the first ``blocks``, ``details`` of so many items of a list, and with or
+        without lines about the whole.
         """
-        return Document(
-            self.title,
-            self.lines if lines else (),
-            tuple(_cut(block, rows, details) for block in self.blocks[:blocks]),
+        return replace(
+            self,
+            lines=self.lines if lines else (),
+            blocks=tuple(_cut(block, rows, details) for block in self.blocks[:blocks]),
         )
 
 
-def _cut(block: Block, rows: int, details: bool) -> Block:
+def _cut(block: Block, rows: int, details: int) -> Block:
     if isinstance(block, Table):
         return Table(block.title, block.columns, block.rows[:rows], block.total, block.note)
     more = and_more(len(block.items) - rows)
     items = [
-        item if details else Item(f"{item.text} {item.brief}".rstrip(), (), item.mark)
-        for item in block.items[:rows]
+        item
+        if number < details
+        else replace(item, text=f"{item.text} {item.brief}".rstrip(), details=())
+        for number, item in enumerate(block.items[:rows])
     ]
-    return Listing(block.title, items, ". ".join(filter(None, (more, block.note))))
+    note = ". ".join(filter(None, (more, block.note)))
+    lead = block.lead if details else tuple(replace(item, details=()) for item in block.lead)
+    return replace(block, items=items, note=note, lead=lead)
 
 
 def event_id(event: int | None) -> str:

@@ -10,22 +10,13 @@ import msgspec
 
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import fleet_places, member_findings, verdict_lines
-from torch_tb_profiler.cli.document import Document, Item, Listing
+from torch_tb_profiler.cli.document import Document
+from torch_tb_profiler.cli.finding_texts import findings_block
 from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import and_more, format_ns
-from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
-
-_CHANGES = {
-    "certain": "certain",
-    "likely": "certain and likely",
-    "theoretical": "certain, likely and theoretical",
-}
-EVENTS, BRIEF = 5, 2
-"""Events that text names, and shortened text; JSON has all that the page lists."""
-HOW = "Show an event: torch-tb-profiler event PATH ID"
+from torch_tb_profiler.views.findings_wire import FindingsPayload
 
 
 def reports(
@@ -71,57 +62,6 @@ def _report(opened: Opened, payload: FindingsPayload) -> Report:
         lambda: Document(opened.title, (opened.span.path,), (findings_block(payload, opened),)),
         lambda: identity(opened) | _plain(payload),
     )
-
-
-def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
-    """The headline, every finding with its evidence, and what could not be judged."""
-    items = [
-        Item(payload.headline, tuple(_together(payload)), ""),
-        *(_item(finding, opened) for finding in payload.findings),
-        *(Item(text, (), "? ") for text in payload.unsure),
-    ]
-    return Listing(
-        "Findings", items, HOW if any(finding.evidence for finding in payload.findings) else ""
-    )
-
-
-def _together(payload: FindingsPayload) -> Iterator[str]:
-    """What the step would be with all changes of some certainty."""
-    for total in payload.totals:
-        low, high = format_ns(total.low_ns), format_ns(total.high_ns)
-        yield (
-            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.step_ns)} →"
-            f" {format_ns(total.step_ns)} ({low} to {high}), simulated together."
-        )
-
-
-def _item(finding: Finding, opened: Opened) -> Item:
-    details = [f"at {finding.line}"] if finding.line else []
-    if finding.evidence:
-        shown = [_event(event, opened) for event in finding.evidence[:EVENTS]]
-        details.append(
-            f"Events: {', '.join(shown)} {and_more(finding.evidence_count - len(shown))}".rstrip()
-        )
-    details.append(f"Try: {finding.attempt} But: {finding.caveat}")
-    if finding.change:
-        details.append(f"Simulate: torch-tb-profiler whatif PATH --change {finding.change}")
-    sure = f"[{finding.certainty}] " if finding.certainty else ""
-    brief = ", ".join(_number(event, opened) for event in finding.evidence[:BRIEF])
-    return Item(
-        f"{sure}{finding.title}. {finding.sentence}",
-        tuple(details),
-        brief=f"({brief})" if brief else "",
-    )
-
-
-def _event(event: Evidence, opened: Opened) -> str:
-    return f"{_number(event, opened)} {event.label} {format_ns(event.dur_ns)}"
-
-
-def _number(event: Evidence, opened: Opened) -> str:
-    """An event's number, and its worker where that is another one."""
-    own_trace = (event.worker, event.span) == (opened.worker.name, opened.span.name)
-    return f"#{event.event}{'' if own_trace else f' of {event.worker}'}"
 
 
 def _plain(payload: FindingsPayload) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Table
+from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.units import NARROW_SPACE, and_more, format_count
 from torch_tb_profiler.views.escapes import markdown_name, markdown_text
 
@@ -16,12 +17,32 @@ LETTERS, DIGITS = 6, 3
 times as many tokens.
 """
 _LONGEST_NAME = 160
+_SHORTEST_NAME = 3
+"""Letters of a name that is told from a word of the text."""
 ALL = sys.maxsize
 _ROWS = (200, 100, 50, 30, 20, 15, 10, 7)
 _CORE_BLOCKS = 4
 """Blocks that matter more than many rows of each."""
-_FEW = ((7, 4), (5, 4), (3, 4), (2, 4), (3, 3), (2, 3), (2, 2), (2, 1), (1, 1))
-"""(rows, blocks) where that is still too long."""
+_DETAILED = 3
+"""Items of a list whose details matter more than further blocks."""
+_FEW = (
+    *(
+        (7, 4, 3),
+        (5, 4, 3),
+        (5, 3, 3),
+        (3, 3, 3),
+        (5, 2, 2),
+        (5, 1, 2),
+        (5, 1, 1),
+        (3, 4, 0),
+        (2, 4, 0),
+        (3, 3, 0),
+    ),
+    *((2, 3, 0), (2, 2, 0), (2, 1, 0), (1, 1, 0)),
+)
+"""(rows, blocks, items with details) where that is still too long."""
+_WHOLE = 0.7
+"""Part of the budget that a document about a run may take before those about parts of it."""
 LEAST = 250
 """Tokens that a document needs; of more documents than have room the last ones are left out."""
 
@@ -34,23 +55,28 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
     sizes = [estimate(markdown(document)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
         return "\n".join(map(markdown, documents))
-    shown = documents[: max(1, tokens // LEAST)]
+    whole = [document for document in documents if document.whole]
+    first = min(
+        sum(size for size, d in zip(sizes, documents, strict=True) if d.whole),
+        round(_WHOLE * tokens),
+    )
+    room = max(1, len(whole) + (tokens - first) // LEAST)
+    shown = documents[:room]
     away = (
         f" {format_count(len(documents) - len(shown))} of {format_count(len(documents))} parts left out."
         if len(shown) < len(documents)
         else ""
     )
-    more = (
-        f" More: `--tokens`, {'`--worker`, ' if len(documents) > 1 else ''}or `--json`."
-        if tokens >= LEAST // 2
-        else ""
-    )
+    more = f" More: {_more(len(documents) > 1)}." if tokens >= LEAST // 2 else ""
     note = f"\n*Shortened to about {format_count(tokens)} tokens.{away}{more}*\n"
     left = max(tokens - estimate(note) - len(shown), 0)
     parts = [0] * len(shown)
-    # The shortest first: the others share what it does not need.
-    for done, i in enumerate(sorted(range(len(shown)), key=lambda i: sizes[i])):
-        parts[i] = min(sizes[i], left // (len(shown) - done))
+    # A run first, as it is the answer; then the shortest: the others share what it does not need.
+    order = sorted(range(len(shown)), key=lambda i: (not shown[i].whole, sizes[i]))
+    for done, i in enumerate(order):
+        behind = len(shown) - done
+        own = left if behind == 1 else int(_WHOLE * left) if shown[i].whole else left // behind
+        parts[i] = min(sizes[i], own)
         left -= parts[i]
     return (
         "\n".join(_fitting(document, part) for document, part in zip(shown, parts, strict=True))
@@ -58,12 +84,17 @@ def shared(documents: Sequence[Document], tokens: int) -> str:
     )
 
 
+def _more(several: bool) -> str:
+    worker = ("`--worker`, ", "`worker`, ") if several else ("", "")
+    return hint(f"`--tokens`, {worker[0]}or `--json`", f"{worker[1]}a larger `tokens`")
+
+
 def _fitting(document: Document, room: int) -> str:
     blocks = len(document.blocks)
-    tries = [(rows, blocks, True, True) for rows in (ALL, *_ROWS)] + [
-        (_ROWS[-1], left, False, True) for left in range(blocks, _CORE_BLOCKS, -1)
+    tries = [(rows, blocks, ALL, True) for rows in (ALL, *_ROWS)] + [
+        (_ROWS[-1], left, _DETAILED, True) for left in range(blocks, _CORE_BLOCKS, -1)
     ]
-    few = [(rows, left, False, lines) for lines in (True, False) for rows, left in _FEW]
+    few = [(*each, lines) for lines in (True, False) for each in _FEW]
     for rows, left, details, lines in (*tries, *few):
         text = markdown(document.cut(rows, left, details, lines))
         if estimate(text) <= room:
@@ -108,12 +139,25 @@ def _block(block: Block) -> list[str]:
     if isinstance(block, Table):
         return _table(block)
     lines = []
-    for item in block.items:
+    for item in (*block.lead, *block.items):
         lines += [
-            f"- {markdown_text(item.text)}",
-            *(f"  {markdown_text(detail)}" for detail in item.details),
+            f"- {_named(item.text, item.names)}",
+            *(f"  {_named(detail, item.names)}" for detail in item.details),
         ]
     return lines
+
+
+def _named(text: str, names: Sequence[str]) -> str:
+    """A text with the names of the trace in it as code: they are data."""
+    known = sorted({name for name in names if len(name) >= _SHORTEST_NAME}, key=len, reverse=True)
+    if not known:
+        return markdown_text(text)
+    each = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in known)
+    parts = re.split(f"({each})", text)
+    return "".join(
+        markdown_name(part) if number % 2 else markdown_text(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _table(block: Table) -> list[str]:

@@ -34,7 +34,7 @@ def _block(block: Block) -> str:
 
 def _listing(block: Listing) -> list[str]:
     lines = []
-    for item in block.items:
+    for item in (*block.lead, *block.items):
         lines += _wrapped(item.text, f"  {item.mark}", " " * (2 + len(item.mark)))
         for detail in item.details:
             lines += _wrapped(detail, " " * (2 + len(item.mark)))

@@ -1,23 +1,29 @@
-"""What is printed before the traces of a run: its workers and its findings in one table each."""
+"""What is printed before the traces of a run: its findings, each kind once, and its workers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.cli.document import Column, Document, Table, event_id
+from torch_tb_profiler.cli.document import Column, Document, Listing, Table
+from torch_tb_profiler.cli.finding_texts import finding_item, lead_of, unsure_items
+from torch_tb_profiler.cli.hints import event_hint, hint
 from torch_tb_profiler.runs.model import Opened, Run
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings import costly
-from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
+Kind = list[tuple[int, Opened, Finding]]
+"""A kind of finding: its place among those of each trace that has it."""
 
 
 def run_head(traces: Traces, verdict: Sequence[str] = ()) -> Document:
     """Several traces of one run, those with most recoverable time first. ``verdict``: who holds all of them back."""
     run = traces[0][0].run
-    head = f"{_counted(run, [opened for opened, _ in traces])}; each follows below."
-    return Document(run.name, (*verdict, head, *run.remarks), (_findings(traces), _workers(traces)))
+    each = hint("each follows below", "worker selects one")
+    head = f"{_counted(run, [opened for opened, _ in traces])}; {each}."
+    blocks = (_findings(traces), _workers(traces))
+    return Document(run.name, (*verdict, head, *run.remarks), blocks, whole=True)
 
 
 def _counted(run: Run, traces: Sequence[Opened]) -> str:
@@ -54,7 +60,7 @@ def _workers(traces: Traces) -> Table:
             (
                 opened.worker_title,
                 str(payload.steps),
-                format_ns(payload.step_ns),
+                format_ns(payload.mean_ns),
                 back,
                 costing[0].title if costing else UNKNOWN,
             )
@@ -80,41 +86,37 @@ def _share(payload: FindingsPayload) -> float:
     return total.share if total else 0.0
 
 
-def _findings(traces: Traces) -> Table:
-    """Each kind of finding once, the most expensive first, with the worker that it costs most."""
-    kinds: dict[str, list[tuple[Opened, Finding]]] = {}
+def _findings(traces: Traces) -> Listing:
+    """Each kind of finding once, in the order of the workers' own, with the worker that it costs most."""
+    kinds: dict[tuple[str, str], Kind] = {}
     for opened, payload in traces:
-        for finding in payload.findings:
-            kinds.setdefault(finding.title, []).append((opened, finding))
-    rows = []
-    for listed in sorted(
-        kinds.values(), key=lambda kind: -max(finding.share or 0.0 for _, finding in kind)
-    ):
-        opened, worst = max(listed, key=lambda item: item[1].share or 0.0)
-        workers = len({traced.worker.name for traced, _ in listed})
-        event = _event(worst.evidence[0], opened) if worst.evidence else UNKNOWN
-        rows.append(
-            (
-                worst.title,
-                str(workers),
-                format_ns(worst.recoverable_ns),
-                format_share(worst.share),
-                opened.worker.name,
-                event,
-            )
-        )
-    columns = (
-        Column("Finding", "text"),
-        Column("Workers"),
-        Column("Saves"),
-        Column("Of the step"),
-        Column("On", "name"),
-        Column("Event"),
-    )
-    return Table("Findings of the run", columns, rows, len(rows))
+        for place, finding in enumerate(payload.findings):
+            kinds.setdefault((finding.rule, finding.title), []).append((place, opened, finding))
+
+    kinds_in_order = sorted(kinds.values(), key=_order)
+    items = []
+    for kind in kinds_in_order:
+        _, opened, worst = _worst(kind)
+        workers = list(dict.fromkeys(traced.worker.name for _, traced, _ in kind))
+        items.append(finding_item(worst, opened, _where(opened.worker.name, workers, len(traces))))
+    told = _worst(kinds_in_order[0])[1] if kinds_in_order else traces[0][0]
+    lead = next(lead_of(payload, opened, True) for opened, payload in traces if opened is told)
+    items += dict.fromkeys(item for _, payload in traces for item in unsure_items(payload))
+    return Listing("Findings", items, event_hint(), (lead,))
 
 
-def _event(event: Evidence, opened: Opened) -> str:
-    return event_id(event.event) + (
-        f" of {event.worker}" if event.worker != opened.worker.name else ""
-    )
+def _worst(kind: Kind) -> tuple[int, Opened, Finding]:
+    return max(kind, key=lambda one: one[2].share or 0.0)
+
+
+def _order(kind: Kind) -> tuple[bool, int, float]:
+    share = _worst(kind)[2].share
+    return share is None, min(place for place, _, _ in kind), -(share or 0.0)
+
+
+def _where(worst: str, workers: Sequence[str], traces: int) -> str:
+    """Which workers have a finding, and whose numbers are told."""
+    if len(workers) == 1:
+        return f"On {worst}"
+    every = "all" if len(workers) == traces else format_count(len(workers))
+    return f"On {worst}; {every} workers have it"

@@ -15,7 +15,8 @@ from torch_tb_profiler.analysis.what_if.table import preset_table
 from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
-from torch_tb_profiler.cli.findings import findings_block
+from torch_tb_profiler.cli.finding_texts import findings_block
+from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings_wire import FindingsPayload
@@ -123,7 +124,8 @@ def _what_if(context: TraceContext) -> Block | None:
         columns,
         cells[:PRESETS_SHOWN],
         rows.n,
-        "each alone; several at once: torch-tb-profiler whatif PATH --change CHANGE …",
+        "Each alone: these savings do not add up. Several at once: "
+        + hint("torch-tb-profiler whatif PATH --change CHANGE …", "what_if with several changes"),
     )
 
 

@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
+from torch_tb_profiler.cli.hints import event_hint
 from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
 """What was not recorded where a table is empty."""
-
-NOTE = "Longest: id of the longest event, for torch-tb-profiler event PATH ID"
 
 
 def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
@@ -174,7 +173,7 @@ def _document(
     head = tuple(Column(label, kind) for label, kind, _ in used.values())
     window = window_text(opened.facts, selection)
     heading = f"{word.capitalize()} of {window} by {by.removesuffix('_ns').replace('_', ' ')}"
-    note = NOTE if "longest_event" in used else ""
+    note = f"Longest: id of the longest event. {event_hint()}" if "longest_event" in used else ""
     return Document(
         opened.title,
         (opened.span.path,),

@@ -23,6 +23,7 @@ _PRODUCT = {
 _NEVER = re.compile(
     r"gemv|gemmk1|gemmsn|[zcd]gemm|f64|depthwise|conv2d_grouped|reduce|splitk_?reduce|_mi\d+x\d+"
 )
+_OF_DOUBLES = re.compile(r"d884|f64|[dz]gemm")
 _ALIGNED_POORLY = re.compile(r"(?:tensorop|xmma).*_align(?:1|2)(?!\d)")
 
 
@@ -39,5 +40,8 @@ def multiplies_on_vector_units(name: str, vendor: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def loads_unaligned(name: str) -> bool:
-    """Whether a matrix-core kernel of this name loads only one or two elements at a time."""
-    return _ALIGNED_POORLY.search(name[:LONGEST_READ].lower()) is not None
+    """Whether a matrix-core kernel of this name loads only one or two elements at a time; of doubles these
+    are eight or sixteen bytes.
+    """
+    lower = name[:LONGEST_READ].lower()
+    return _ALIGNED_POORLY.search(lower) is not None and _OF_DOUBLES.search(lower) is None

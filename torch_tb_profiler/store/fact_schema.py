@@ -74,6 +74,12 @@ stacks: Call stacks as a tree: each stack is a node, its frames are the path to 
     frame   i4  number of a string  `file(line): function`.
 """)
 
+OPENED_FRAMES = declared("""
+opened_frames: Names of Python frames that were open when the recording began, whose line is the one that began it.
+    name   i4  number of a string  `file(line): function`, as written.
+    shown  i4  number of a string  `file: function`.
+""")
+
 OPERATORS = declared("""
 operators: Distinct (name, input shapes, input types, stack, attribution, within) of operators.
     name             i4  number of a string  Name.

@@ -25,9 +25,16 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_ns, format_share, format_value
+from torch_tb_profiler.units import (
+    format_about,
+    format_count,
+    format_ns,
+    format_share,
+    format_value,
+)
 from torch_tb_profiler.views.event_arguments import cut
-from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Path, headline
+from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
+from torch_tb_profiler.views.findings_path import Path
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.memory_headline import memory_headline
 from torch_tb_profiler.views.texts import capitalised, missing
@@ -35,7 +42,12 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+UNEVEN = 10
+"""Mean count per step below which it is said between which whole ones it lies."""
+DIFFERS = 0.1
+"""Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
+_BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
@@ -75,30 +87,39 @@ class Source:
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
     """The findings of one worker's trace. ``progress``: how far the other workers are read."""
-    return _payload(source, source.analysis, progress)
+    analysis = source.analysis
+    if progress < 1:
+        analysis = {**analysis, "unsure": ["first_look", *analysis["unsure"]]}
+    return _payload(source, analysis, progress)
 
 
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
-    filled = [_own_words(words, analysis, item) for item in analysis["found"]]
+    filled = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
         _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
     ]
     path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
-    return FindingsPayload(
-        headline=memory_headline(source.trace, facts, source.insight)
+    answer = (
+        Answer(*memory_headline(source.trace, facts, source.insight))
         if allocations_alone
-        else headline(path, analysis, words, filled),
+        else answer_of(path, analysis, words, filled)
+    )
+    return FindingsPayload(
+        headline=answer.headline,
+        detail=answer.detail,
         healthy=not costly(findings)
         and judged(analysis, findings)
         and workload_of(facts).kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
+        mean_ns=analysis["mean_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
+        together=_together(analysis),
         unsure=[]
         if allocations_alone
         else [_filled(UNSURE[key], words) for key in analysis["unsure"]],
@@ -147,23 +168,41 @@ def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
 
 
 def _own_words(
-    words: Mapping[str, str], analysis: Mapping[str, Any], item: Mapping[str, Any]
+    source: Source,
+    words: Mapping[str, str],
+    analysis: Mapping[str, Any],
+    item: Mapping[str, Any],
 ) -> dict[str, str]:
     """What the texts of a finding may name."""
     rule, numbers = RULES[item["rule"]], item["numbers"]
     units = {key: unit for key, (_, unit) in rule.numbers.items()}
-    own = dict(words) | {
-        key: format_value(value, units.get(key, "")) for key, value in numbers.items()
-    }
+    own = dict(words) | {key: _number(value, units.get(key, "")) for key, value in numbers.items()}
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
+        left = analysis["mean_ns"] - item["recoverable_ns"]
+        low, high = _saving(source, item)
         own |= {
             "gain": format_ns(item["recoverable_ns"]),
             "share": format_share(item["share"]),
-            "left": format_ns(analysis["step_ns"] - item["recoverable_ns"]),
+            "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
+        }
+    elif item.get("behind_ns") is not None:
+        gain = item["behind_ns"]
+        left = analysis["mean_ns"] - gain
+        own |= {
+            "gain": format_ns(gain),
+            "share": format_share(gain / analysis["mean_ns"]),
+            "left": format_ns(left),
         }
     return own
+
+
+def _number(value: float, unit: str) -> str:
+    """A figure in a text; a count per step that is no whole one lies between two."""
+    if unit == "count" and value != int(value) and value < UNEVEN:
+        return f"{format_count(int(value))} to {format_count(int(value) + 1)}"
+    return format_count(round(value)) if unit == "count" else format_value(value, unit)
 
 
 def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
@@ -173,11 +212,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
+    sentence = capitalised(_filled(" ".join(sentences), words))
+    if item.get("behind_ns"):
+        sentence = f"{_BEHIND} {sentence}"
     low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(_filled(rule.title, words)),
-        sentence=capitalised(_filled(" ".join(sentences), words)),
+        sentence=sentence,
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,
@@ -197,8 +239,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
-        links=[Link(text=name, url=url) for name, url in rule.links],
+        links=[Link(text=name, url=url) for name, url in (*rule.links, *_source(item))],
     )
+
+
+def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Title and address of where a known fix is described."""
+    text, _, url = item["words"].get("source", "").partition("\n")
+    return [(text, url)] if url else []
 
 
 def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
@@ -210,9 +258,30 @@ def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | 
     if item["change"]:
         reach = reach_of([read_change(item["change"])])
     low, high = saving_interval(
-        item["recoverable_ns"], analysis["step_ns"], analysis["noise_ns"], reach
+        item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
+
+
+def _together(analysis: Mapping[str, Any]) -> str:
+    """Why several changes at once save something else than the sum of each alone."""
+    total = next((t for t in analysis["totals"][::-1] if t["certainty"] != "theoretical"), None)
+    single = [
+        item["recoverable_ns"]
+        for item in analysis["found"]
+        if item["certainty"] in ("certain", "likely") and not item["artefact"]
+    ]
+    if total is None or len(single) < 2:
+        return ""
+    alone, both = sum(single), total["recoverable_ns"]
+    if abs(both - alone) < DIFFERS * alone:
+        return ""
+    why = (
+        "while one cause remains, part of what the others cost is hidden behind it"
+        if both > alone
+        else "some of them act on the same time"
+    )
+    return f"Each alone they save {format_ns(alone)} in sum, together {format_ns(both)}: {why}."
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -1,271 +1,242 @@
-"""The headline: the one largest cause of the step's length, where it is, and what the step would take
-without it.
+"""The answer in one sentence, and what follows it.
+
+::
+
+    headline   Loading data takes 50.4 ms of each 56.9 ms step.
+    detail     Most of it is in transform at photos.py(31). With batches ready a step takes about 6 ms (4 to 9).
+
+The headline is that of the first finding (``findings/order.py``), unless that is theoretical, small or costs no time; else
+it says where the time goes. It has at most twelve words and two quantities.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
-from torch_tb_profiler.analysis.figures.kernels import kernel_rows, short_name
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.analysis.figures.step_kinds import kind_names
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
-from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST
+from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_limit, format_ns, format_share
-from torch_tb_profiler.views.event_arguments import cut
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.findings_path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.texts import capitalised
 
 LEAST = 0.05
-"""Share of the step that the change of a cause must save, weighted, to be the headline."""
-_WEIGHT = {"certain": 1.0, "likely": 0.6, "theoretical": 0.0}
-"""Of savings, when the largest cause is chosen."""
+"""Share of the steps that the first finding must save to be the headline."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
-_EQUAL = 0.9
-"""Share of the greatest weight from which on two causes weigh the same."""
-_MOST_KINDS = 4
-_MOST, _NOTABLE = 0.5, 0.1
-"""Shares of a cause from which on one place is most, or the largest part, of it."""
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
-_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<name>\S+)(?: of .*)?>", re.DOTALL)
-_LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
-_STEP = re.compile(r"ProfilerStep")
-_KNOWN = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
-_OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
-_LONGEST_NAME, _LONGEST_FILE = 60, 70
 
 
 @dataclass(frozen=True)
-class Path:
-    """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
-    step, ns.
-    """
+class Answer:
+    """The answer in one sentence, and the sentences after it."""
 
-    facts: Facts
-    insight: Insight
-    row: Ints
-    time: Array
-
-    @classmethod
-    def of(cls, facts: Facts, insight: Insight, steps: Sequence[int]) -> Path:
-        """The path of some rows of steps."""
-        table = insight["critical_path_steps"]
-        row = np.flatnonzero(np.isin(table["step"], np.array(steps, np.int64)))
-        return cls(facts, insight, row, table["time"][row] / max(len(steps), 1))
-
-    def column(self, name: str) -> Array:
-        """A column of the table for its rows."""
-        return self.insight["critical_path_steps"][name][self.row]
-
-    def take(self, causes: Collection[PathCause]) -> Path:
-        """The part of some causes."""
-        chosen = np.isin(self.column("cause"), list(causes))
-        return Path(self.facts, self.insight, self.row[chosen], self.time[chosen])
-
-    @property
-    def total(self) -> float:
-        """Its mean time per step, ns."""
-        return float(self.time.sum())
-
-    def where(self) -> str:
-        """``, most of it in zoom_shift at scipy/ndimage/_interpolation.py(739)``; empty where nothing stands
-        out.
-        """
-        line, operator, name = (self.column(key) for key in ("line", "operator", "name"))
-        known = (operator >= 0) & (self.column("cause") != PathCause.COMMUNICATION)
-        place = np.where(line >= 0, line, np.where(known, operator, name))
-        part, number = self._largest(place)
-        if number < 0 or part < _NOTABLE:
-            return ""
-        at = place == number
-        _, called = Path(self.facts, self.insight, self.row[at], self.time[at])._largest(name[at])
-        text = self._words(number, called)
-        return (
-            f", {'most of it' if part >= _MOST else 'the largest part'} in {text}" if text else ""
-        )
-
-    def _largest(self, keys: Array) -> tuple[float, int]:
-        """The key with most time, and its share; (0, −1) for an empty path."""
-        if not len(keys) or not self.total:
-            return 0.0, -1
-        each, group = np.unique(keys, return_inverse=True)
-        time = sum_by(group, len(each), np.rint(self.time).astype(np.int64))
-        return float(time.max() / self.total), int(each[time.argmax()])
-
-    def _words(self, place: int, called: int) -> str:
-        text = self.facts.strings[place]
-        name = self.facts.strings[called] if called >= 0 else text
-        line = _LINE.fullmatch(text)
-        if line is None:
-            # Where it is in the step or in the DataLoader is known already.
-            return "" if _KNOWN.match(text) else cut(_plain(text), _LONGEST_NAME)
-        built_in = _BUILT_IN.fullmatch(name)
-        inner = _LINE.fullmatch(name)
-        what = built_in["name"] if built_in else line["function"] if inner else _plain(name)
-        file = "/".join(line["file"].replace("\\", "/").split("/")[-3:])
-        return f"{cut(what, _LONGEST_NAME)} at {cut(file, _LONGEST_FILE)}"
+    headline: str
+    detail: str
 
 
-def _lengths_of_kinds(facts: Facts, rows: Sequence[int]) -> str:
-    """The median step of each kind among some steps; empty for one kind: a mean over several is no step."""
-    table, chosen = facts["steps"], np.array(rows, np.int64)
-    kind = table["kind"][chosen]
-    wall = (table["end"] - table["start"])[chosen]
-    own = np.unique(kind[kind >= 0])[:_MOST_KINDS].tolist()
-    if len(own) < 2:
-        return ""
-    names = kind_names(facts)
-    return ", ".join(
-        f"{format_ns(float(np.median(wall[kind == one])))} {names[one]}" for one in own
-    )
-
-
-def _plain(name: str) -> str:
-    """The name of an operator as it is, of a kernel without its types."""
-    return name if _OPERATOR.fullmatch(name) else short_name(name)
-
-
-def headline(
+def answer_of(
     path: Path,
     analysis: Mapping[str, Any],
     words: Mapping[str, str],
     filled: Sequence[Mapping[str, str]],
-) -> str:
-    """The headline over the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``filled``:
-    of each finding, in the same order.
+) -> Answer:
+    """The answer of the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``filled``: of each
+    finding, in the same order, ``left`` with its interval among them.
     """
     if analysis["step_ns"] is None:
-        return "Nothing to analyse: the trace holds no steps and no events that could form one."
-    length, step = analysis["step_ns"], words["step"]
+        return Answer("The trace holds no steps to analyse.", "No event could form one.")
     if "sums" in analysis["unsure"]:
-        return (
-            f"The file holds only sums ({format_ns(length)} in total): it tells where time was spent,"
-            " not when."
+        total = format_ns(analysis["step_ns"])
+        return Answer(
+            f"The file holds only sums, {total} in total.",
+            "It tells where time was spent, not when.",
         )
-    the_step = f"{'the' if analysis['steps'] == 1 else 'each'} {format_ns(length)} {step}"
-    if kinds := _lengths_of_kinds(path.facts, analysis["rows"]):
-        the_step = f"each {step} ({format_ns(length)} on average: {kinds})"
     kind = workload_of(path.facts).kind
     if kind in EXPECT_IDLE:
-        return _by_design(kind, path, analysis, words, the_step)
-    weights = [
-        (item["share"] or 0.0) * _WEIGHT[item["certainty"]] * (not item["artefact"])
-        if item["certainty"] and RULES[item["rule"]].cause
-        else 0.0
-        for item in analysis["found"]
-    ]
-    # Of causes that weigh as much, the first of the rules says most.
-    best = min(
-        (at for at, weight in enumerate(weights) if weight and weight >= _EQUAL * max(weights)),
-        key=lambda at: RULES[analysis["found"][at]["rule"]].place,
-        default=-1,
-    )
-    if best < 0 or weights[best] < LEAST:
-        return _account(path, analysis, words, the_step)
-    item = analysis["found"][best]
+        return _by_design(kind, path, analysis, words)
+    if analysis["found"]:
+        item = analysis["found"][0]
+        sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
+        if sure and RULES[item["rule"]].cause:
+            return _of_cause(path, analysis, words | dict(filled[0]), item)
+    return _account(path, analysis, words)
+
+
+def the_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """``each 12.3 ms step``; without a length where the mean step is none."""
+    if analysis["steps"] > 1 and analysis["mean_ns"] != analysis["step_ns"]:
+        return f"an average {words['step']}"
+    each = "the" if analysis["steps"] == 1 else "each"
+    return f"{each} {format_ns(analysis['step_ns'])} {words['step']}"
+
+
+def _of_cause(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]
+) -> Answer:
+    """The answer that the first finding gives."""
     rule = RULES[item["rule"]]
+    own = dict(words) | {"the_step": the_step(analysis, words)}
+    length = analysis["mean_ns"]
+    if item["once"] is not None:
+        steps = path.facts["steps"]
+        length = int(steps["end"][item["once"]] - steps["start"][item["once"]])
+        path = Path.of(path.facts, path.insight, [item["once"]])
+        own["the_step"] = f"one {format_ns(length)} {words['step']}"
+        own["gain"] = format_ns(min(item["recoverable_ns"] * analysis["steps"], length))
     part = path.take(rule.causes)
-    own = dict(words) | dict(filled[best]) | {"the_step": the_step}
     shown = max(part.total, item["shown_ns"]) if rule.causes else part.total
     own["path"] = format_ns(min(shown, length))
-    own["where"] = part.where() if part.total else _of_finding(item)
-    cause = _filled(rule.cause, own)
-    without = f" {capitalised(_filled(rule.without, own))} the {step} takes {own['left']}."
-    return f"{capitalised(cause)}.{without if rule.without else ''}"
+    place = part.place() if "{path}" in rule.cause else None
+    sentences = [
+        _aside(item) or (_most(place, shown) if place else _line(item)),
+        _outcome(rule, analysis, own, item),
+    ]
+    return Answer(_sentence(_filled(rule.cause, own)), " ".join(filter(None, sentences)))
+
+
+def _outcome(
+    rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str], item: Mapping[str, Any]
+) -> str:
+    if not rule.without:
+        return ""
+    step, whose = own["step"], _a_step(analysis, own)
+    if analysis["mean_ns"] != analysis["step_ns"] or item["once"] is not None:
+        whose = f"an average {step}"
+    return f"{capitalised(_filled(rule.without, own))} {whose} takes about {own['left']}."
+
+
+def _most(place: Place | None, whole: float) -> str:
+    """How much of some time is at a place."""
+    if place is None or place.time < NOTABLE * whole:
+        return ""
+    if place.time >= MOST * whole:
+        return f"Most of it is in {place}."
+    return f"{format_share(place.time / whole)} of it is in {place}."
+
+
+def _line(item: Mapping[str, Any]) -> str:
+    """Where the evidence of a finding is that the path does not show apart."""
+    if not item["line"]:
+        doing = item["words"].get("doing") or item["words"].get("operators")
+        return f"It is in {doing}." if doing else ""
+    share = item.get("line_share", 1.0)
+    much = "Most" if share >= MOST else format_share(share)
+    return f"{much} of it is in {of_line(item['line'])}."
+
+
+def _aside(item: Mapping[str, Any]) -> str:
+    """Where it is as the rule itself says it."""
+    text = item["words"].get("where", "").strip(" ,;")
+    return _sentence(text) if text else ""
+
+
+def _sentence(text: str) -> str:
+    """A full sentence; names at its begin, such as ``aten::mm``, stay as they are."""
+    return f"{capitalised(text)}."
 
 
 def _by_design(
-    kind: WorkloadKind,
-    path: Path,
-    analysis: Mapping[str, Any],
-    words: Mapping[str, str],
-    the_step: str,
-) -> str:
+    kind: WorkloadKind, path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]
+) -> Answer:
     """Of work between whose kernels the device is idle by design."""
-    device = words["device"]
+    device, step = words["device"], the_step(analysis, words)
     if kind == WorkloadKind.CAPTURE:
         host = path.take((*HOST, PathCause.LAUNCH))
-        return (
-            f"A graph is captured: its kernels are recorded and do not run, so an idle {device} is"
-            f" expected. The host works for {format_ns(host.total)} of {the_step}{host.where()}."
+        idle = f"Its kernels are recorded and do not run, so an idle {device} is expected."
+        return Answer(
+            f"A graph is captured: the host works for {format_ns(host.total)} of {step}.",
+            " ".join(filter(None, (idle, _most(host.place(), host.total)))),
         )
     what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
     share = 0.0 if analysis["busy"] is None else analysis["busy"]
-    return (
-        f"{what} was recorded: the {device} is active for {format_ns(share * analysis['step_ns'])} of"
-        f" {the_step}{_longest(path, analysis)}."
+    works = format_ns(share * analysis["mean_ns"])
+    return Answer(
+        f"{what} was recorded: the {device} works for {works} of {step}.",
+        _longest(path, analysis),
     )
-
-
-def _of_finding(item: Mapping[str, Any]) -> str:
-    """Where a finding is that the path does not show apart."""
-    words = item["words"]
-    if "where" in words:
-        return cut(words["where"], _LONGEST_NAME + _LONGEST_FILE)
-    text = words.get("doing") or words.get("operators") or item["line"] or ""
-    return f" in {cut(text, _LONGEST_NAME + _LONGEST_FILE)}" if text else ""
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:
     return " ".join(text.split()).format_map(words)
 
 
-def _account(
-    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], the_step: str
-) -> str:
+def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) -> Answer:
     """Where the time goes when no cause stands out that could be removed."""
-    device, unknown = words["device"], path.take((PathCause.NOT_RECORDED,))
-    marks = _marks(path)
+    device, step, whole = words["device"], the_step(analysis, words), path.total
+    host = _without_marks(path.take((*HOST, PathCause.LAUNCH)))
     groups = {
-        "computes": path.take(DEVICE),
-        "communicates": path.take((PathCause.COMMUNICATION,)),
-        "copies": path.take((PathCause.MEMCPY,)),
-        "host": Path(path.facts, path.insight, *_without(path.take((*HOST, PathCause.LAUNCH)))),
-        "loads": path.take((PathCause.DATALOADER,)),
-        "waits": path.take((PathCause.SYNCHRONIZATION,)),
+        f"The {device} computes for": path.take(DEVICE),
+        "Communication takes": path.take((PathCause.COMMUNICATION,)),
+        "Copies take": path.take((PathCause.MEMCPY,)),
+        "Host code takes": host,
+        "Loading data takes": path.take((PathCause.DATALOADER,)),
+        "Waiting for what was not recorded takes": path.take((PathCause.SYNCHRONIZATION,)),
     }
-    nothing = unknown.total + marks
-    name, part = max(groups.items(), key=lambda pair: pair[1].total)
+    nothing = whole - sum(part.total for part in groups.values())
+    says, part = max(groups.items(), key=lambda pair: pair[1].total)
     quiet = nothing > part.total
-    if (quiet or name == "host") and (analysis["busy"] or 0) >= BUSY:
-        active = f"the {device} runs kernels or copies for {format_share(analysis['busy'])} of {the_step}"
-        return f"{capitalised(active)}{_longest(path, analysis)}{_judged(analysis, words)}"
-    if quiet:
-        return (
-            f"Nothing was recorded for {format_ns(nothing)} of {the_step}"
-            f"{_active(analysis, words)}{_judged(analysis, words)}"
+    judged = _judged(analysis, words)
+    if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
+        active = format_share(analysis["busy"])
+        return Answer(
+            f"The {device} is busy for {active} of {step}.",
+            " ".join(filter(None, (_longest(path, analysis), judged))),
         )
-    time = f"{format_ns(part.total)} ({format_share(part.total / analysis['step_ns'])})"
-    sentences = {
-        "computes": f"the {device} computes for {time} of {the_step}{part.where()}",
-        "communicates": f"communication takes {time} of {the_step}{part.where()}",
-        "copies": f"the {device} copies for {time} of {the_step}{part.where()}",
-        "host": f"the host works for {time} of {the_step}{part.where()}",
-        "loads": f"the DataLoader takes {time} of {the_step}{part.where()}",
-        "waits": f"the host waits for {time} of {the_step} for what was not recorded{part.where()}",
-    }
-    return f"{capitalised(sentences[name])}{_judged(analysis, words)}"
+    if quiet:
+        active = (
+            ""
+            if analysis["busy"] is None
+            else f"The {device} is busy for {format_share(analysis['busy'])} of it."
+        )
+        return Answer(
+            f"Nothing was recorded for {format_ns(nothing)} of {step}.",
+            " ".join(filter(None, (active, judged))),
+        )
+    place = part.place()
+    time = f"{format_ns(part.total)} of {step}"
+    if place is not None and place.named and place.time >= MOST * whole:
+        # The name of the trace, as it is written there.
+        headline = f"{place.what} takes {format_ns(place.time)} of {step}."
+        told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
+        return Answer(headline, " ".join(filter(None, (told if place.at else "", judged))))
+    if judged or (place is not None and place.time >= MOST * whole):
+        told = _most(place, part.total)
+        return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
+    first = next((item for item in analysis["found"] if item["costs"]), None)
+    found = "Nothing to save was found"
+    if first is not None and not first["artefact"]:
+        possible = first["certainty"] == "theoretical"
+        found = "Only possible savings were found" if possible else "Little to save was found"
+    takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
+    if analysis["mean_ns"] != analysis["step_ns"]:
+        takes = f"{words['step']}s take {_lengths(path, analysis)}"
+    told = _most(place, part.total).replace("of it is", "of that is", 1)
+    of_it = f"{says} {format_share(part.total / whole)} of the time."
+    return Answer(f"{found}: {takes}.", " ".join(filter(None, (of_it, told))))
 
 
-def _active(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """How long the device worked meanwhile."""
-    if analysis["busy"] is None:
-        return ""
-    return f", and the {words['device']} runs kernels or copies for {format_share(analysis['busy'])} of it"
+def _lengths(path: Path, analysis: Mapping[str, Any]) -> str:
+    """``8.10 ms to 32.8 ms``: from the shortest to the longest step."""
+    steps, rows = path.facts["steps"], np.array(analysis["rows"], np.int64)
+    wall = (steps["end"] - steps["start"])[rows]
+    return f"{format_ns(int(wall.min()))} to {format_ns(int(wall.max()))}"
+
+
+def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    step = words["step"]
+    if analysis["steps"] == 1:
+        return f"the {step}"
+    return f"an {step}" if step[0] in "aeiou" else f"a {step}"
 
 
 def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
@@ -273,41 +244,30 @@ def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
     steps = Selection(np.array(analysis["rows"], np.int64), False)
     kernels = kernel_rows(path.facts, steps, "name")
     total = kernels["total_ns"].sum()
-    if not total or kernels["total_ns"].max() < _NOTABLE * total:
+    if not total or kernels["total_ns"].max() < NOTABLE * total:
         return ""
     row = int(kernels["total_ns"].argmax())
     share = format_share(kernels["total_ns"][row] / total)
-    name = cut(_plain(path.facts.strings[int(kernels["name"][row])]), _LONGEST_NAME)
-    return f"; {name} takes {share} of its kernel time"
+    return f"{share} of its kernel time is {plain(path.facts.strings[int(kernels['name'][row])])}."
 
 
-def _marks(path: Path) -> float:
-    """Time within a step of which nothing but the step was recorded, ns."""
-    host = path.take(HOST)
-    return host.total - float(_without(host)[1].sum())
-
-
-def _without(host: Path) -> tuple[Ints, Array]:
-    names = host.column("name")
-    each = np.unique(names)
+def _without_marks(host: Path) -> Path:
+    """Without the time of a step of which nothing but the step was recorded."""
+    names, texts = host.column("name"), host.facts.strings
     marks = [
         number
-        for number in each.tolist()
-        if number >= 0 and _STEP.match(host.facts.strings[number])
+        for number in np.unique(names).tolist()
+        if number >= 0 and texts[number].startswith("ProfilerStep")
     ]
-    kept = ~np.isin(names, marks) | (host.column("line") >= 0)
-    return host.row[kept], host.time[kept]
+    return host.part(~np.isin(names, marks) | (host.column("line") >= 0))
 
 
 def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """Whether that no finding counts means that all is well."""
+    """That little could be compared, which is why nothing was found."""
     if any(item["costs"] for item in analysis["found"]):
-        return "."
+        return ""
     if analysis["judged"] is not None and analysis["judged"] < LEAST_JUDGED:
         share = analysis["judged"]
-        compared = f"only {format_share(share)}" if share else "none"
-        return (
-            f". No cause was found that costs {format_limit(THRESHOLD)} or more, but {compared} of the"
-            f" kernel time could be compared with the peaks of the {words['device']}."
-        )
-    return f". No cause was found that costs {format_limit(THRESHOLD)} or more."
+        compared = f"Only {format_share(share)}" if share else "None"
+        return f"{compared} of the kernel time could be compared with the peaks of the {words['device']}."
+    return ""

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
 from torch_tb_profiler.analysis.findings.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[3]
-WORDS = {"device", "multiprocessor", "matrix_cores", "step", "gain", "share", "worker"}
+WORDS = {"device", "multiprocessor", "matrix_cores", "step", "gain", "share", "worker", "at"}
 """What every text may name, and the worker of a straggler."""
 
 
@@ -36,7 +36,7 @@ def test_every_file_is_the_rule_of_its_name() -> None:
 @pytest.mark.parametrize("rule", RULES.values(), ids=list(RULES))
 def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
     details = dict(rule.details)
-    numbers = set(rule.numbers)
+    numbers = {*rule.numbers, *rule.words}
     assert not rule.title.endswith(".")
     for text in (rule.sentence, rule.attempt, rule.caveat, *details.values()):
         assert text.endswith(".")

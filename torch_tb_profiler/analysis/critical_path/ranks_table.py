@@ -96,7 +96,7 @@ def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:
 
     def texts(numbers: Array) -> list[str]:
         used, place = np.unique(numbers, return_inverse=True)
-        distinct = trace.strings.many(used)
+        distinct = facts.strings.many(used)
         return [distinct[i] for i in place.tolist()]
 
     return {

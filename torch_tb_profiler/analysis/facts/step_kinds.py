@@ -269,7 +269,7 @@ def _described(work: StepWork, kind: Ints, content: Ints, is_cold: Mask, flags: 
         phase, does = int(work.phase[rows[0]]), int(content[rows[0]])
         if is_cold[rows[0]]:
             continue
-        growth[number] = _growth(work.wall, rows[(flags[rows] & StepFlag.ODD) == 0])
+        growth[number] = growth_of(work.wall, rows[(flags[rows] & StepFlag.ODD) == 0])
         if phase not in usual:
             usual[phase], what[number] = does, StepKind.USUAL
             continue
@@ -291,7 +291,7 @@ def _period(rows: Ints, kind: Ints, is_cold: Mask, least: int) -> int:
     return every if every > 1 and complete and (np.diff(rows) == every).all() else -1
 
 
-def _growth(wall: Floats, rows: Ints) -> float:
+def growth_of(wall: Floats, rows: Ints) -> float:
     """ns per step by which steps grow (Theil and Sen's slope); 0 if their order could be chance, or for less than
     ``ODD_EXCESS`` of their median from first to last.
 

@@ -21,7 +21,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.figures.operators import frames, operator_stacks
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks, shown_frames
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
@@ -53,8 +53,6 @@ CALLERS = DisplaySpec(
 _SUMS = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
 _MODULE = "nn.Module: "
 _NUMBER = re.compile(r"_\d+$")
-_OWN = 2
-"""``line_ranks`` of a line of the program."""
 _MOST_ROWS = 5000
 _MOST_LAYERS = 3
 
@@ -134,7 +132,7 @@ def _tree(
     listed = [frames(facts, row) for row in stack.tolist()]
     used = np.array(sorted({frame for each in listed for frame in each}), np.int64)
     rank = line_ranks(facts.strings, used)
-    texts = dict(zip(used.tolist(), facts.strings.many(used), strict=True))
+    texts = dict(zip(used.tolist(), facts.strings.many(shown_frames(facts, used)), strict=True))
     rows = _Rows()
     values = np.stack([np.asarray(column) for column in sums.values()], axis=1)
     for i, numbers in enumerate(listed):
@@ -157,7 +155,7 @@ def _path(frames: Sequence[tuple[str, int]], library: bool) -> list[_Caller]:
     """The callers to show of a stack, innermost first; without a line of the program its modules,
     without these every frame.
     """
-    own = [rank == _OWN for _, rank in frames]
+    own = [rank >= PACKAGE for _, rank in frames]
     if not library and not any(own):
         modules = [_module(text) for text, _ in frames if text.startswith(_MODULE)]
         if modules:

@@ -13,29 +13,65 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import StringTable
 
-_LIBRARY = re.compile(
-    r"(?:^|/)(?:site-packages|dist-packages|lib/python[\d.]+|torch|torchgen|triton)/|^<|^runpy\.py$"
+OTHERS, PACKAGE, OWN = 1, 2, 3
+"""Ranks of a frame: a Python file of PyTorch, of Python itself or a generated one; one of a package that
+is installed; one of the user's own program."""
+RANKS = (OTHERS, PACKAGE, OWN)
+_OTHERS = re.compile(
+    r"(?:^|/)(?:lib/python[\d.]+|python[\d.]*/lib|torch|torchgen|functorch|triton|torch_tb_profiler"
+    r"|torchinductor_[^/]*|torch_compile_debug)/|^<(?!ipython-input)|^runpy\.py$",
+    re.IGNORECASE,
 )
-_PYTHON = re.compile(r"(?P<file>.+\.py)\(\d+\): .")
+_INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")
+_NAMES = """
+accelerate aiohttp aiter albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle
+colossalai composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale
+faiss fastapi fbgemm_gpu filelock fire flash_attn flashinfer flask flax fsspec gradio h5py httpx
+huggingface_hub hydra ignite imageio intel_extension_for_pytorch ipykernel IPython jax joblib kornia lightning
+lightning_fabric lightning_utilities llvmlite loguru matplotlib megatron mlflow mmcv mmdet mmengine monai
+multiprocess nbclient nltk numba numexpr numpy omegaconf onnx onnxruntime openai optax optimum pandas peft PIL
+pluggy polars psutil pyarrow pydantic pytest _pytest pytorch_lightning ray requests rich s3fs safetensors
+scipy sentencepiece sentence_transformers sglang skimage sklearn soundfile spacy starlette streaming
+tensorboard tensorboardX tensorflow tiktoken timm tokenizers tornado torch_geometric torch_npu torch_scatter
+torch_sparse torch_xla torchao torchaudio torchdata torchmetrics torchrec torchtext torchtune torchvision tqdm
+traitlets transformer_engine transformers trl typer ultralytics urllib3 uvicorn uvloop viztracer vllm wandb
+webdataset xformers yaml zarr zmq
+"""
+_PACKAGES = frozenset(_NAMES.split())
+"""Packages that are installed, not written: their files are often recorded without the folder that says so."""
+_PYTHON = re.compile(r"(?P<file>.+\.py)(?:\(\d+\))?: .|(?P<cell><ipython-input-[^>]*>)\(\d+\): .")
 
 
 def lines_of_stacks(facts: Facts) -> Ints:
     """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the
-    user's own program, else the nearest of a Python file, else
+    user's own program, else the nearest of a package, else of a Python file, else
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
     rank = line_ranks(facts.strings, stacks["frame"])
     shown = np.arange(stacks.n)
     # The better rank is written last, and wins.
-    for least in (1, 2):
+    for least in RANKS:
         near = nearest(stacks["parent"], rank[stacks["frame"]] >= least)
         shown = np.where(near >= 0, near, shown)
-    return stacks["frame"][shown].astype(np.int64)
+    return shown_frames(facts, stacks["frame"][shown])
+
+
+def shown_frames(facts: Facts, frames: Array) -> Ints:
+    """What is shown of frames (numbers of strings): of those that were open when the recording began no line."""
+    number = np.arange(-1, len(facts.strings), dtype=np.int64)
+    opened = facts["opened_frames"]
+    number[opened["name"] + 1] = opened["shown"]
+    return np.asarray(number[frames.astype(np.int64) + 1])
+
+
+def shown_frame(facts: Facts, frame: str) -> str:
+    """The same of a frame as text."""
+    number = facts.strings.number(frame)
+    return facts.strings[int(shown_frames(facts, np.array([number]))[0])] if number >= 0 else frame
 
 
 def line_ranks(strings: StringTable, frames: Array) -> Array:
-    """How much the frames of some numbers of strings tell: 2 a line of the user's own program, 1 of
-    another Python file, 0 no Python line.
+    """How much the frames of some numbers of strings tell: ``OWN``, ``PACKAGE``, ``OTHERS``, 0 no Python line.
 
     int8 of shape (strings + 1,), 0 for strings that are not asked, the last for −1.
     """
@@ -55,15 +91,30 @@ def line_of_frames(frames: str) -> str:
 
 def _rank(frame: str) -> int:
     match = _PYTHON.match(frame)
-    return 0 if match is None else 1 + is_user_code(match["file"])
+    return 0 if match is None else _rank_of_file(match["file"] or match["cell"])
+
+
+def _rank_of_file(file: str) -> int:
+    path = file.replace("\\", "/")
+    inside = _INSTALLED.split(path)[-1]
+    top = inside.partition("/")[0].removesuffix(".py")
+    if _OTHERS.search(inside) or top in sys.stdlib_module_names:
+        return OTHERS
+    return PACKAGE if inside != path or top in _PACKAGES or _is_checkout(path) else OWN
+
+
+def _is_checkout(path: str) -> bool:
+    """Whether a file is of a package that is installed from its sources: ``vllm/vllm/model.py``,
+    ``transformers/src/transformers/trainer.py``.
+    """
+    folders = path.split("/")[:-1]
+    return any(
+        name in _PACKAGES and (name in folders[:at] or folders[at - 1] in ("src", "python"))
+        for at, name in enumerate(folders)
+        if at
+    )
 
 
 def is_user_code(file: str) -> bool:
-    """Whether a Python file is of the program that was recorded: neither torch's nor of Python's
-    own library.
-    """
-    path = file.replace("\\", "/")
-    return (
-        not _LIBRARY.search(path)
-        and path.partition("/")[0].removesuffix(".py") not in sys.stdlib_module_names
-    )
+    """Whether a Python file is neither torch's nor of Python's own library, nor generated."""
+    return _rank_of_file(file) >= PACKAGE

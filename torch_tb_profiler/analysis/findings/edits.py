@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -54,6 +55,30 @@ def host_takes(row: Ints, factor: float) -> Edit:
     return StagedEdit(Stage.SCALE, edit)
 
 
+def host_takes_each(row: Ints, factor: Array) -> Edit:
+    """Each of some host calls (rows of spans), none within another, and what it calls take ``factor`` times as long."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        each = np.ones(scene.trace["spans"].n + 1)
+        each[row] = factor
+        wanted = rows_mask(scene, row)
+        home = nearest(scene.facts["span_links"]["parent"], wanted)
+        durations.segment *= each[np.append(home, np.int32(-1))[scene.graph.host.span]]
+
+    return StagedEdit(Stage.SCALE, edit)
+
+
+def own_time_takes(row: Ints, factor: Array | float) -> Edit:
+    """Of host calls (rows of spans), what is not spent in calls beneath takes ``factor`` times as long."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        each = np.ones(scene.trace["spans"].n + 1)
+        each[row] = factor
+        durations.segment *= each[scene.graph.host.span]
+
+    return StagedEdit(Stage.SCALE, edit)
+
+
 def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
     """Of single threads (rows of tracks), some stretches of time are gone, ns; the arrays have one entry each."""
 
@@ -67,12 +92,13 @@ def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
     return edit
 
 
-def work_scaled(row: Ints, factor: float) -> Edit:
+def work_scaled(row: Ints, factor: Array | float) -> Edit:
     """Device work (rows of spans) takes ``factor`` times as long."""
 
     def edit(scene: Scene, durations: Durations) -> None:
         place = positions_of(scene.graph.work.row, row)
-        durations.work[place[place >= 0]] *= factor
+        known = place >= 0
+        durations.work[place[known]] *= np.broadcast_to(factor, place.shape)[known]
 
     return StagedEdit(Stage.SCALE, edit)
 
@@ -94,3 +120,21 @@ def rows_mask(scene: Scene, row: Ints) -> Mask:
     mask = np.zeros(scene.trace["spans"].n, np.bool_)
     mask[row] = True
     return mask
+
+
+def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:
+    """Stretches of threads (rows of tracks) take ``factor`` times as long; the arrays have one entry each, and those
+    of a thread do not overlap.
+    """
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        host = scene.graph.host
+        for thread in np.unique(track).tolist():
+            own = host.of_track(thread)
+            mine = np.flatnonzero(track == thread)
+            mine = mine[np.argsort(start[mine], kind="stable")]
+            place = np.searchsorted(start[mine], host.start[own], side="right") - 1
+            inside = (place >= 0) & (host.end[own] <= end[mine[place]])
+            durations.segment[own] *= np.where(inside, factor[mine[place]], 1.0)
+
+    return StagedEdit(Stage.SCALE, edit)

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rules import (
     RULES,
     exposed_communication,
@@ -59,7 +60,7 @@ def with_verdict(
         if one is not None and _share_a_processor(figures, verdict.hold):
             one["certainty"] = "theoretical"
         if one is not None:
-            findings = _apart(findings, one, analysis["step_ns"], asked in verdict.hold.ranks)
+            findings = _apart(findings, one, analysis["mean_ns"], asked in verdict.hold.ranks)
             findings.append(one)
     findings += [
         _once(analysis, hold, common, names, figures.steps.names)
@@ -77,7 +78,7 @@ def _always(
     asked: int,
     names: Sequence[tuple[str, str]],
 ) -> dict[str, Any] | None:
-    length = analysis["step_ns"]
+    length = analysis["mean_ns"]
     gain = min(round(float(hold.held[common].mean())), length) if len(common) else 0
     if gain < THRESHOLD * length:
         return None
@@ -154,7 +155,7 @@ def _once(
         "certainty": "certain" if alone else None,
         "change": None,
         "recoverable_ns": gain,
-        "share": None if gain is None else gain / analysis["step_ns"],
+        "share": None if gain is None else gain / analysis["mean_ns"],
         **found,
         "words": found["words"] | {"when": _begun(once_in(hold, steps))},
         "numbers": {"held": hold.each, "held_steps": float(len(hold.steps))},
@@ -163,25 +164,18 @@ def _once(
 
 def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The findings of a rank with those among ranks, without what is left too small."""
-    least = int(THRESHOLD * analysis["step_ns"])
+    least = int(THRESHOLD * analysis["mean_ns"])
     kept = [
         finding
         for finding in findings
         if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
     ]
-    kept.sort(
-        key=lambda finding: (
-            finding["recoverable_ns"] is None,
-            -(finding["recoverable_ns"] or 0),
-            RULES[finding["rule"]].place,
-        )
-    )
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
     if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
         # Only those with communication hidden hold what late ranks cost, too.
         totals = [total for total in totals if total["certainty"] != "certain"]
-    return {**analysis, "found": kept, "unsure": unsure, "totals": totals}
+    return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
 
 
 def _details(
@@ -190,6 +184,8 @@ def _details(
     worker, span = names[hold.worst.rank]
     return {
         "artefact": False,
+        "generic": False,
+        "once": None,
         "shown_ns": hold.each,
         "rows": [],
         "evidence": [_event(part, worker, span)] if part else [],

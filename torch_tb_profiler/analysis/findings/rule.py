@@ -47,7 +47,9 @@ class Rule:
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
+        words: those of the candidate that its texts always name.
         artefact: it is the profiler's own doing.
+        of_memory: it looks at allocations alone, and needs no steps.
         reach: what such savings really came to, where known and the change has no name.
     """
 
@@ -66,5 +68,7 @@ class Rule:
     host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
     artefact: bool = False
+    of_memory: bool = False
     reach: Reach | None = None

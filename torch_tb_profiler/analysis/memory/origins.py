@@ -24,7 +24,12 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks, lines_of_stacks
+from torch_tb_profiler.analysis.figures.source_lines import (
+    RANKS,
+    line_ranks,
+    lines_of_stacks,
+    shown_frames,
+)
 from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -144,9 +149,10 @@ def _lines(
     is_frame = spans["role"] == Role.PYTHON
     if (outside >= 0).any() and is_frame.any():
         rank = line_ranks(trace.strings, spans["name"][is_frame])[spans["name"]]
-        for least in (0, 1, 2):
+        for least in (0, *RANKS):
             around = climb(parent, outside, is_frame & (rank >= least))
             frame = np.where(around >= 0, _at(spans["name"], around), frame)
+    frame = shown_frames(facts, frame)
     return _own(frame, facts.strings, texts)
 
 

@@ -100,7 +100,7 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     if not python.any():
         return np.full(len(anchor), -1, np.int64), nothing, nothing
     rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
-    users = rank == _USERS
+    users = rank >= _USERS
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))
     used, caller = frames_needed(above.astype(np.int64), users, inner)

@@ -37,7 +37,7 @@ RULE = Rule(
     (pad or bucket the inputs), or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.""",
     caveat="The first steps of a program take memory that they keep; later ones should not.",
     views=("overview", "memory", "trace"),
-    cause="Allocating and freeing driver memory takes {gain} of {the_step}{where}",
+    cause="Allocating and freeing memory takes {gain} of {the_step}",
     without="Without these calls",
     links=(
         ("Memory management of CUDA devices", links.DOCS + "notes/cuda.html#memory-management"),

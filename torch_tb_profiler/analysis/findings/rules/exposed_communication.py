@@ -48,7 +48,7 @@ RULE = Rule(
     view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
     certainty="likely",
-    cause="Communication takes {path} of {the_step}{where}",
+    cause="Communication takes {path} of {the_step}",
     causes=(PathCause.COMMUNICATION,),
     without="With communication hidden",
     links=(

@@ -60,6 +60,7 @@ RULE = Rule(
     caveat="A small problem may not split further.",
     views=("overview", "efficiency", "kernel"),
     certainty="theoretical",
+    cause="Kernels with too few blocks cost {gain} of {the_step}",
     without="With all {multiprocessor}s at work",
     details=(("largest", "Most of it is {largest}."),),
     numbers={"kernels": ("Kernels", "count"), "blocks_per_sm": ("Blocks per {multiprocessor}", "")},

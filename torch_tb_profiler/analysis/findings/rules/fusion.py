@@ -63,7 +63,7 @@ RULE = Rule(
     again later still has to be written.""",
     views=("kernel", "module", "efficiency"),
     certainty="likely",
-    cause="""Memory-bound operators run one by one: {path} of {the_step}{where}""",
+    cause="Unfused memory-bound operators cost {gain} of {the_step}",
     causes=DEVICE,
     without="With these chains fused",
     links=(links.COMPILE,),

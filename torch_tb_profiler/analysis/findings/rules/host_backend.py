@@ -41,7 +41,7 @@ RULE = Rule(
     purpose.""",
     views=("overview", "distributed"),
     certainty="likely",
-    cause="Moving data of collectives through host memory takes {gain} of {the_step}{where}",
+    cause="Collectives through host memory take {gain} of {the_step}",
     without="With collectives on the {device}",
     links=(("Which backend to use", links.DOCS + "distributed.html#which-backend-to-use"),),
     numbers={"collectives": ("Collectives", "count")},

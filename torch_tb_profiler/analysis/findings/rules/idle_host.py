@@ -127,7 +127,7 @@ RULE = Rule(
     caveat="""The host itself may wait for what the trace does not show: a request, a file, another
     process. A first call compiles or loads kernels once.""",
     views=("overview", "trace"),
-    cause="The host holds the {device} up for {gain} of {the_step}{where}",
+    cause="The host holds the {device} up for {gain} of {the_step}",
     without="Without that",
     details=(
         ("doing", "It is in {doing}."),

@@ -65,6 +65,7 @@ RULE = Rule(
     caveat="Such a pause may be a wait for another stream.",
     views=("overview", "kernel", "trace"),
     certainty="theoretical",
+    cause="Pauses between kernels take {gain} of {the_step}",
     without="Without these pauses",
     links=(links.COMPILE,),
     numbers={"gaps": ("Gaps", "count"), "median_gap": ("Median gap", "ns")},

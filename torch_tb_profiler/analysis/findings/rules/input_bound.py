@@ -84,7 +84,7 @@ RULE = Rule(
     also starts the workers.""",
     views=("overview", "trace"),
     links=(links.LOADING, links.TUNING),
-    cause="The DataLoader takes {path} of {the_step}{where}",
+    cause="Loading data takes {path} of {the_step}",
     causes=(PathCause.DATALOADER,),
     without="With batches ready",
     host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was

@@ -19,7 +19,7 @@ RULE = Rule(
     CUDA_MODULE_LOADING=EAGER in the environment.""",
     caveat="It happens once per kernel: later steps do not pay for it.",
     views=("overview", "kernel", "trace"),
-    cause="Loading kernels takes {gain} of {the_step}{where}",
+    cause="Loading kernels takes {gain} of {the_step}",
     without="With all kernels loaded",
     numbers={"records": ("Overhead records", "count")},
 )

@@ -52,8 +52,7 @@ RULE = Rule(
     batch may change convergence.""",
     views=("overview", "operator", "kernel", "trace"),
     certainty="likely",
-    cause="""The host launches too slowly for the {device}: its own work takes {path} of
-    {the_step}{where}""",
+    cause="Launching kernels too slowly costs {gain} of {the_step}",
     causes=(*HOST,),
     without="As graph launches",
     links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),

@@ -84,8 +84,7 @@ RULE = Rule(
     unknown, less is recoverable: {matrix_cores} do not speed up what memory limits.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
-    cause="""Matrix products run without {matrix_cores}: the {device} computes for {path} of
-    {the_step}{where}""",
+    cause="Matrix products without {matrix_cores} cost {gain} of {the_step}",
     causes=(*DEVICE,),
     without="In a 16-bit type on {matrix_cores}",
     links=(links.AMP, ("TF32", links.DOCS + "notes/cuda.html#tf32-on-ampere")),

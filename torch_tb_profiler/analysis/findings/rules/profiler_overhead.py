@@ -39,4 +39,5 @@ RULE = Rule(
     host_sentence="Profiler overhead takes {gain} of the {step} ({share}).",
     numbers={"records": ("Overhead records", "count")},
     artefact=True,
+    cause="The profiler's own overhead takes {gain} of {the_step}",
 )

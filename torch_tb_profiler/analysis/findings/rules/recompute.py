@@ -84,8 +84,7 @@ RULE = Rule(
     allows.""",
     caveat="It is the price of the memory saved; the Memory view shows how much is free.",
     views=("overview", "operator", "module"),
-    cause="""Activation checkpointing computes parts of the forward pass twice: {gain} of
-    {the_step}{where}""",
+    cause="Recomputing activations takes {gain} of {the_step}",
     without="Without recomputation",
     links=(links.CHECKPOINT,),
     reach=Reach(0.65, 1.5),

@@ -53,4 +53,5 @@ RULE = Rule(
     caveat="The program may have slept or waited there.",
     views=("overview", "trace"),
     artefact=True,
+    cause="Nothing was recorded for the last {gain} of {the_step}",
 )

@@ -38,8 +38,7 @@ RULE = Rule(
     caveat="Padding adds work of its own, and a sequence may have to stay as long as it is.",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
-    cause="""Misaligned matrix dimensions slow {matrix_cores} down: the {device} computes for
-    {path} of {the_step}{where}""",
+    cause="Misaligned matrix dimensions cost {gain} of {the_step}",
     causes=(*DEVICE,),
     without="With aligned dimensions",
     links=(links.TUNING,),

@@ -1,0 +1,261 @@
+"""Rules of steps that differ: what compiles again, what only some do, what grows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.findings.cases import Findings, item, made, rules, span
+from tests.builders.drawn import Event
+
+FORWARD = (("aten::linear", 300.0), ("aten::relu", 100.0), ("aten::mse_loss", 80.0))
+QUICK = settings(max_examples=12, deadline=None)
+
+
+def loop(bodies: Sequence[Sequence[tuple[str, float]]], category: str = "cpu_op") -> list[Event]:
+    """Steps of calls that follow each other, µs; a call without a name is time in which nothing is recorded; one whose
+    name is a Python frame is one.
+    """
+    entries: list[Event] = []
+    now = 0.0
+    for number, body in enumerate(bodies):
+        begin = now
+        now += 5
+        for name, length in body:
+            kind = "python_function" if ".py(" in name else category
+            if name:
+                entries.append(span(kind, name, now, length))
+            now += length + 2
+        entries.append(span("user_annotation", f"ProfilerStep#{number + 3}", begin, now - begin))
+    return entries
+
+
+def compiled(number: int, length: float = 900) -> list[tuple[str, float]]:
+    """A compilation, and the region that it makes."""
+    return [
+        ("_compile.compile_inner (dynamo_timed)", length),
+        (f"Torch-Compiled Region: 0/{number}", 20),
+    ]
+
+
+@QUICK
+@given(
+    name=st.sampled_from(
+        (
+            "_compile.compile_inner (dynamo_timed)",
+            "_compile.compile_inner",
+            "entire_frame_compile",
+            "torch/_dynamo/convert_frame.py(2522): __call__",
+            "torch/jit/_trace.py(700): trace",
+            "triton/compiler/compiler.py(226): compile",
+        )
+    ),
+    length=st.floats(100, 5000),
+)
+def test_compiling_in_every_step_is_named_with_its_time(name: str, length: float) -> None:
+    inner = (
+        name if "convert_frame" not in name else "torch/_dynamo/convert_frame.py(5): compile_inner"
+    )
+    body = [*FORWARD[:1], (name, length), *FORWARD[1:]]
+    entries = loop([body] * 6)
+    if inner != name:
+        entries += [
+            span("python_function", inner, one["ts"] + 1, length / 2)
+            for one in entries
+            if one["name"] == name
+        ]
+    one = item(made(entries), "recompiles")
+    assert one["recoverable_ns"] == pytest.approx(length * 1000, rel=0.02)
+    assert one["numbers"]["in_steps"] == one["numbers"]["compilations"] == 6
+
+
+def test_the_frame_and_the_sizes_that_change_are_told() -> None:
+    entries = loop([[*FORWARD, *compiled(number)] for number in range(4, 10)])
+    regions = [entry for entry in entries if entry["name"].startswith("Torch-Compiled")]
+    for number, region in enumerate(regions):
+        dims = [[64, 64], [100 + number, 64]]
+        entries.append(
+            span("cpu_op", "CompiledFunction", region["ts"] + 1, 10, **{"Input Dims": dims})
+        )
+    one = item(made(entries), "recompiles")
+    assert one["words"]["ids"] == "0/4 to 0/9"
+    assert one["words"]["sizes"].startswith("input 2 of the compiled graph is [100, 64], [101, 64]")
+
+
+def test_compiling_at_first_alone_is_no_recompilation() -> None:
+    first = [*FORWARD, *compiled(0, 9000)]
+    others = [[*FORWARD, ("Torch-Compiled Region: 0/0", 20)]] * 5
+    assert "recompiles" not in rules(made(loop([first, *others])))
+    assert "recompiles" not in rules(made(loop([first, *others[:1]])))
+
+
+def test_looking_whether_to_compile_is_no_compiling() -> None:
+    body = [*FORWARD, ("TorchDynamo Cache Lookup", 90), ("Torch-Compiled Region: 0/0", 20)]
+    assert "recompiles" not in rules(made(loop([body] * 6)))
+
+
+def test_without_steps_one_frame_must_be_compiled_thrice() -> None:
+    def found(*numbers: str) -> Findings:
+        entries = []
+        for place, number in enumerate(numbers):
+            name = "_compile.compile_inner (dynamo_timed)"
+            entries.append(span("cpu_op", name, 2000 * place, 900))
+            entries.append(
+                span("cpu_op", f"Torch-Compiled Region: {number}", 2000 * place + 910, 20)
+            )
+        return made(entries)
+
+    assert "recompiles" in rules(found("0/0", "0/1", "0/2"))
+    assert "recompiles" not in rules(found("0/0", "1/0", "2/0"))
+
+
+@QUICK
+@given(
+    every=st.integers(2, 5),
+    length=st.floats(300, 20_000),
+    place=st.integers(0, 3),
+    name=st.sampled_from(("train.py(40): evaluate", "aten::sort", "")),
+)
+def test_work_of_every_nth_step_is_named(every: int, length: float, place: int, name: str) -> None:
+    usual = list(FORWARD)
+    longer = [*usual[:place], (name, length), *usual[place:]]
+    bodies = [longer if (at + 1) % every == 0 else usual for at in range(3 * every)]
+    one = item(made(loop(bodies)), "periodic_steps")
+    word = {2: "second", 3: "third", 4: "fourth", 5: "fifth"}[every]
+    assert one["words"]["every_takes"] == f"every {word} step takes"
+    assert one["recoverable_ns"] == pytest.approx(length * 1000 / every, rel=0.05)
+    assert one["numbers"]["longer"] == pytest.approx(length * 1000, rel=0.05)
+    told = {"train.py(40): evaluate": "evaluate", "": "nothing recorded"}.get(name, name)
+    assert one["words"]["extra"].startswith(told)
+
+
+def test_steps_without_a_rule_are_counted() -> None:
+    usual = list(FORWARD)
+    longer = [*usual, ("train.py(9): keep", 4000.0)]
+    bodies = [longer if at in (2, 3, 8) else usual for at in range(10)]
+    one = item(made(loop(bodies)), "periodic_steps")
+    assert one["words"]["every_takes"] == "3 of 10 steps take"
+
+
+def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
+    """Validation calls what training calls, without a name of its own."""
+    usual = list(FORWARD)
+    longer = [*usual, *usual[:2] * 8]
+    bodies = [longer if at % 4 == 3 else usual for at in range(12)]
+    one = item(made(loop(bodies)), "periodic_steps")
+    assert one["words"]["every_takes"] == "every fourth step takes"
+    assert one["words"]["extra"] == "aten::linear"
+    assert one["recoverable_ns"] == pytest.approx(8 * 404 * 1000 / 4, rel=0.05)
+
+
+@pytest.mark.parametrize("name", ["Optimizer.step#SGD.step", "enumerate(DataLoader)#x.__next__"])
+def test_accumulated_gradients_and_batches_are_by_design(name: str) -> None:
+    usual = list(FORWARD)
+    bodies = [[*usual, (name, 900.0)] if at % 4 == 3 else usual for at in range(12)]
+    assert "periodic_steps" not in rules(made(loop(bodies)))
+
+
+@QUICK
+@given(jitter=st.lists(st.floats(0.7, 1.4), min_size=10, max_size=10))
+def test_steps_that_do_the_same_differ_by_chance(jitter: list[float]) -> None:
+    bodies = [[(name, length * share) for name, length in FORWARD] for share in jitter]
+    assert "periodic_steps" not in rules(made(loop(bodies)))
+
+
+def test_larger_batches_now_and_then_are_no_work_of_their_own() -> None:
+    bodies = [
+        [(name, length * (5 if at % 2 else 1)) for name, length in FORWARD] for at in range(10)
+    ]
+    assert "periodic_steps" not in rules(made(loop(bodies)))
+
+
+@QUICK
+@given(more=st.integers(1, 6), at_first=st.integers(1, 10), steps=st.integers(9, 14))
+def test_calls_that_become_more_grow(more: int, at_first: int, steps: int) -> None:
+    bodies = [[*FORWARD, *[("aten::sub", 40.0)] * (at_first + more * at)] for at in range(steps)]
+    one = item(made(loop(bodies)), "growing_steps")
+    assert one["numbers"]["growth"] == pytest.approx(42_000 * more, rel=0.02)
+    assert f"aten::sub is called {more} times more" in one["words"]["grows"]
+    whole = 40_000 * (at_first + more * (steps - 1) / 2 - max(more, 1))
+    assert one["recoverable_ns"] <= 42_000 * (at_first + more * (steps - 1) / 2)
+    assert one["recoverable_ns"] >= 0.9 * whole - 40_000
+
+
+def test_a_function_that_becomes_longer_is_named() -> None:
+    bodies = [[*FORWARD, ("drift.py(12): watch", 200.0 + 90 * at)] for at in range(10)]
+    one = item(made(loop(bodies)), "growing_steps")
+    assert one["words"]["what"] == "watch"
+
+
+@QUICK
+@given(jitter=st.permutations(list(range(10))))
+def test_steps_in_any_order_do_not_grow(jitter: list[int]) -> None:
+    share = [1 + 0.02 * one for one in jitter]
+    bodies = [[(name, length * one) for name, length in FORWARD] for one in share]
+    bodies[-1] = bodies[0]
+    if sorted(jitter) != jitter:
+        assert "growing_steps" not in rules(made(loop(bodies)))
+
+
+def remembered(kept: Sequence[bool], size: int = 4096, steps: int = 8) -> Findings:
+    """Steps that allocate in ``aten::linear``, and release unless ``kept``; the level before is 16 blocks."""
+    entries = loop([FORWARD] * steps)
+    level, address = 16 * size, 1 << 20
+    begins = [one["ts"] for one in entries if one["name"] == "aten::linear"]
+    for number, begin in enumerate(begins):
+        address += size
+        level += size
+        entries.append(memory(begin + 10, size, address, level))
+        if not kept[number % len(kept)]:
+            level -= size
+            entries.append(memory(begin + 350, -size, address, level))
+    return made(entries)
+
+
+def memory(time: float, size: int, address: int, level: int) -> Event:
+    """A record of the host's allocator."""
+    arguments = {
+        "Device Type": 0,
+        "Device Id": -1,
+        "Addr": address,
+        "Bytes": size,
+        "Total Allocated": level,
+        "Total Reserved": 0,
+    }
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 100,
+        "tid": 1,
+        "s": "t",
+        "ts": time,
+        "args": arguments,
+    }
+
+
+def test_memory_that_every_step_keeps_is_named_with_its_operator() -> None:
+    one = item(remembered([True]), "memory_growth")
+    assert one["numbers"]["per_step"] == 4096
+    assert one["words"]["holders"].startswith("aten::linear")
+    assert one["recoverable_ns"] is None
+
+
+@pytest.mark.parametrize("kept", [[False], [True, False, False, False, False, False, False, False]])
+def test_memory_that_is_released_or_kept_once_does_not_grow(kept: list[bool]) -> None:
+    assert "memory_growth" not in rules(remembered(kept))
+
+
+def test_a_trace_says_why_it_ran_out_of_memory() -> None:
+    body = memory(30, 4096, 1 << 20, 8192)
+    failed = memory(40, 0, 0, 0) | {
+        "name": "[OutOfMemory]",
+        "args": {"Bytes": 1 << 30, "Device Free": 512, "Device Type": 0, "Device Id": -1},
+    }
+    one = item(made([*loop([FORWARD] * 3), body, failed]), "out_of_memory")
+    assert one["words"]["failed"].startswith("1.00 GiB were asked for, with 512 B free")
+    assert one["numbers"]["allocated"] == 8192
+    assert one["recoverable_ns"] is None

@@ -1,0 +1,104 @@
+"""No answer about a sample or a public trace says what is not so; and the laws tell of what is not."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import REAL_TRACES, REPOSITORY
+from tests.views.claims import Answer, answers_of, broken
+from torch_tb_profiler.api.frames import TraceFrames
+
+SAMPLES = sorted(path.parent.name for path in (REPOSITORY / "samples").glob("*/*.pt.trace.json.gz"))
+FOLDERS = sorted(path for path in REAL_TRACES.glob("*") if path.is_dir())
+SMALL = 150_000
+"""Bytes of traces that are read between two edits."""
+
+
+def _bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+QUICK = [folder.name for folder in FOLDERS if _bytes(folder) <= SMALL]
+LARGE: list[Path] = [folder for folder in FOLDERS if _bytes(folder) > SMALL]
+
+
+@cache
+def _sample(name: str) -> list[tuple[Answer, TraceFrames]]:
+    return answers_of(REPOSITORY / "samples" / name)
+
+
+def _check(answers: list[tuple[Answer, TraceFrames]]) -> None:
+    assert answers
+    assert {answer["worker"]: broken(answer, trace) for answer, trace in answers} == {
+        answer["worker"]: [] for answer, _ in answers
+    }
+
+
+@pytest.mark.parametrize("name", sorted(set(SAMPLES)))
+def test_of_a_sample_nothing_is_said_that_is_not_so(name: str) -> None:
+    _check(_sample(name))
+
+
+@pytest.mark.parametrize("name", QUICK or [None])
+def test_of_a_small_public_trace_nothing_is_said_that_is_not_so(name: str | None) -> None:
+    if name is None:
+        pytest.skip("the public traces (../shared/traces) are not on this machine")
+    _check(answers_of(REAL_TRACES / name))
+
+
+@pytest.mark.parametrize("folder", LARGE or [None], ids=lambda path: path and path.name)
+def test_of_a_public_trace_nothing_is_said_that_is_not_so(
+    folder: Path | None, real_traces: Path
+) -> None:
+    if folder is not None:
+        _check(answers_of(folder))
+
+
+def _lie(**changed: Any) -> list[str]:
+    """What is told of the answer about a sample once a claim is another."""
+    answer, trace = _sample("cnn_workers_0")[0]
+    told = copy.deepcopy(dict(answer))
+    first = told["findings"][0]
+    first |= {key: value for key, value in changed.items() if key in first}
+    told |= {key: value for key, value in changed.items() if key in told}
+    return broken(told, trace)
+
+
+STEP = 55_698_404
+"""Of the sample, ns."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"headline": "Loading data takes 60.8 ms of each 55.7 ms step."}, "above its whole"),
+        ({"headline": "Loading data takes 7.7 ms of each 557 ms step."}, "no step takes 557 ms"),
+        ({"step_ns": 3 * STEP}, "no step takes"),
+        ({"detail": "Most of it is in aten::relu at cnn.py(24)."}, "Most of it is in aten::relu"),
+        ({"detail": "Most of it is in <module> at cnn.py(1)."}, "Most of it is in <module>"),
+        (
+            {"detail": "With batches ready a step takes about 40 ms (30 to 50)."},
+            "more than its part",
+        ),
+        ({"detail": "With batches ready a step takes about 51 ms (30 to 50)."}, "its interval"),
+        ({"headline": "No cause was found that costs 2 % or more."}, "no cause, and yet one of"),
+        ({"sentence": "The DataLoader takes 7.67 ms (138 %)."}, "a share above all"),
+        ({"recoverable_ns": STEP + 1}, "input_bound saves"),
+        ({"recoverable_ns": STEP // 2, "recoverable_high_ns": STEP}, "of a DataLoader of"),
+        ({"recoverable_low_ns": STEP // 2}, "is not within"),
+        ({"share": 0.5}, "is said to be 0.5"),
+    ],
+)
+def test_a_false_claim_is_told(changed: dict[str, Any], told: str) -> None:
+    assert [text for text in _lie(**changed) if told in text]
+
+
+def test_sums_that_cannot_be_are_told() -> None:
+    totals = copy.deepcopy(_sample("cnn_workers_0")[0][0]["totals"])
+    totals[-1]["recoverable_ns"] //= 4
+    assert [text for text in _lie(totals=totals) if "one of it" in text or "are left" in text]

@@ -1,0 +1,272 @@
+"""Loops of small operators: stretches of a thread in which the program calls the same operators again and again.
+
+::
+
+    main   [select][linear][tanh][select][linear][tanh][select]…[stack]        [Select…][Tanh…][Addmm…]…
+           └────────────────────── forward ───────────────────┘                └ backward, by number ┘
+
+A stretch ends where a name did not occur among the last ``RECENT`` calls and does not occur among the next ones, where
+a step ends and after ``PAUSE``. Layers repeat as well, so a stretch with products is a loop only where these share
+their weights: the engine evaluates far more products than it accumulates gradients, or modules are called again.
+Where neither is known, each round must begin with taking an element out of a tensor.
+
+What remains with one call instead: one round, and the work of all others. An operator's own time up to
+``OVERHEAD`` (of products ``PRODUCT_OVERHEAD``) times that of operators which only make views is what a call costs, what is
+beyond it is work.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.roles import Role
+
+RECENT = 32
+"""Calls among which a name must occur again."""
+PAUSE = 1_000_000
+"""ns; two calls further apart are of no loop of small operators."""
+ROUNDS = 16
+"""Rounds from which on a stretch is a loop."""
+UNKNOWN_ROUNDS = 64
+"""The same where products may have weights of their own: no usual network has so many layers."""
+TAKING = 1 / 12
+"""Share of calls that take elements out, at least, where nothing tells whether products share their weights."""
+SHARED = 4
+"""Products for each weight, from which on they share it."""
+OVERHEAD, PRODUCT_OVERHEAD = 5, 10
+"""Times what operators take that only make views: results are allocated and their shapes checked, and libraries of products
+prepare more.
+"""
+_VIEWS = re.compile(
+    r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
+)
+_TAKES = re.compile(
+    r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|unbind|index_select|__getitem__)$"
+)
+_PRODUCTS = re.compile(
+    r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
+    r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
+    r"|scaled_dot_product_attention)$|(?!aten::)"
+)
+"""Operators that may have weights; those that PyTorch does not define may, too."""
+_PRODUCT_BACKWARD = re.compile(
+    re.escape(EVALUATE) + r"(?:Addmm|Mm|Bmm|Baddbmm|Mv|\w*Conv\w*|Embedding|Native\w*Norm)Backward"
+)
+_TAKE_BACKWARD = re.compile(
+    re.escape(EVALUATE)
+    + r"(?:Select|Slice|Unbind|Narrow|Index|IndexSelect|Split|Stack|Cat)\w*Backward"
+)
+_ENGINES = re.compile(
+    r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$"
+)
+"""Calls that the program does not make itself: backward functions and their hooks."""
+_SUMS = re.compile(r"aten::add_?$")
+_ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Loops of small operators.
+
+    row: outermost operators of all forward stretches, in order. stretch: number of the stretch of each.
+    track, start, end: stretches and the backward functions that belong to them, ns. factor: of their time, what
+    remains. backward: ns of all backward functions of the loops.
+    """
+
+    row: Ints
+    stretch: Ints
+    rounds: Ints
+    track: Ints
+    start: Ints
+    end: Ints
+    factor: Array
+    backward: int
+
+
+def find_loops(case: Case) -> Loops | None:
+    """The loops of the program's thread; None without any."""
+    row = outermost(case)
+    if len(row) < ROUNDS:
+        return None
+    stretch = _stretches(case, row)
+    first, stop = _bounds(stretch)
+    parts = [
+        (a, b, rounds)
+        for a, b in zip(first.tolist(), stop.tolist(), strict=True)
+        if (rounds := _rounds(case, row[a:b])) >= ROUNDS
+    ]
+    if not parts:
+        return None
+    work = CallWork.of(case)
+    parts = [part for part in parts if _is_loop(case, work, row, *part)]
+    return _loops(case, work, row, parts) if parts else None
+
+
+def outermost(case: Case) -> Ints:
+    """Operators that the program's thread calls from Python: not from another one, nor from an optimizer, the
+    DataLoader or another region.
+    """
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    row = case.within(case.operators[spans["track"][case.operators] == case.main_track])
+    names = case.names
+    region = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
+    region = region[(names.region & (names.step < 0))[spans["name"][region]]]
+    called = rows_mask(case.scene, np.concatenate((row, region)))
+    return np.asarray(row[climb(parent, parent[row], called) < 0])
+
+
+def _stretches(case: Case, row: Ints) -> Ints:
+    """Number of the stretch of each call, −1 in none."""
+    spans = case.trace["spans"]
+    name, n = spans["name"][row], len(row)
+    engine = case.named(row, _ENGINES.match)
+    order = np.argsort(name, kind="stable")
+    near = np.zeros(n + 1, np.bool_)
+    near[1:-1] = (np.diff(name[order]) == 0) & (np.diff(order) <= RECENT)
+    again = np.zeros(n, np.bool_)
+    again[order] = near[:-1] | near[1:]
+    again &= ~engine
+    start, end = case.times(row)
+    step = case.facts["span_links"]["step"][row]
+    new = np.ones(n, np.bool_)
+    new[1:] = (step[1:] != step[:-1]) | (start[1:] - end[:-1] > PAUSE) | ~again[:-1]
+    return np.where(again, np.cumsum(new), -1)
+
+
+def _bounds(stretch: Ints) -> tuple[Ints, Ints]:
+    """First and last (excluded) position of each stretch that is long enough."""
+    edge = np.flatnonzero(np.diff(stretch, prepend=-2, append=-2))
+    first, stop = edge[:-1], edge[1:]
+    kept = (stretch[first] >= 0) & (stop - first >= 2 * ROUNDS)
+    return first[kept], stop[kept]
+
+
+def _rounds(case: Case, row: Ints) -> int:
+    """How often the loop goes round: most operators are called once in each."""
+    return int(np.median(np.unique(case.trace["spans"]["name"][row], return_counts=True)[1]))
+
+
+@dataclass(frozen=True)
+class CallWork:
+    """What operators do beyond what a call costs: ``before[i]`` ns in all calls before the i-th, ordered by ``key``, which
+    is (track, begin) as one number; ``width``: of a track. backward: functions; accumulated: gradients per step.
+    """
+
+    key: Ints
+    before: Array
+    width: int
+    backward: BackwardCalls
+    accumulated: float
+
+    @classmethod
+    def of(cls, case: Case) -> CallWork:
+        """From the trace."""
+        spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+        row = case.operators
+        own = spans["dur"][row].astype(np.float64)
+        inner = parent[row] >= 0
+        called = np.bincount(parent[row[inner]], weights=own[inner], minlength=spans.n)
+        own = own - called[row]
+        views = own[case.named(row, _VIEWS.match)]
+        base = float(np.median(views)) if len(views) else 0.0
+        costs = base * np.where(case.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
+        # With a device the host only calls.
+        beyond = np.zeros(len(row)) if len(case.work.row) else np.maximum(own - costs, 0)
+        # Gradients of the rounds are summed, and put in place among zeros: one call does neither.
+        engine = case.named(row, lambda text: text.startswith(EVALUATE))
+        in_engine = np.append(rows_mask(case.scene, row[engine]), np.False_)[parent[row]]
+        beyond[engine | in_engine & case.named(row, _SUMS.match)] = 0
+        summed = case.within(row[case.named(row, lambda text: text == _ACCUMULATE)])
+        width = int(spans["start"][-1]) + 1
+        key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
+        order = np.argsort(key, kind="stable")
+        before = np.concatenate(([0.0], np.cumsum(beyond[order])))
+        each = len(summed) / max(len(case.steps), 1)
+        return cls(key[order], before, width, BackwardCalls.of(case), each)
+
+    def inside(self, track: Array, start: Ints, end: Ints) -> Array:
+        """Work of calls that begin in stretches of threads, ns."""
+        first = track.astype(np.int64) * self.width
+        a, b = (
+            np.searchsorted(self.key, first + np.minimum(time, self.width)) for time in (start, end)
+        )
+        return np.asarray(self.before[b] - self.before[a])
+
+
+def _backward(work: CallWork, row: Ints, first: int, stop: int) -> Ints:
+    """Backward functions of the calls of a stretch."""
+    calls = work.backward
+    low = calls.after(row[first:stop])
+    high = calls.after(row[stop : stop + RECENT])
+    last = int(calls.sequence[row[first:stop]].max()) + 1
+    return calls.within(low, high if high >= 0 else last)
+
+
+def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, rounds: int) -> bool:
+    own = row[first:stop]
+    products = own[case.named(own, _PRODUCTS.match)]
+    if len(products) < rounds / 2:
+        return True
+    functions = _backward(work, row, first, stop)
+    again = int(case.named(functions, _PRODUCT_BACKWARD.match).sum())
+    if work.accumulated and again >= len(products) / 2:
+        return again >= SHARED * work.accumulated
+    distinct = _modules(case, products)
+    if distinct:
+        return len(products) >= SHARED * distinct
+    takes = int(case.named(own, _TAKES.match).sum())
+    return rounds >= UNKNOWN_ROUNDS and takes >= TAKING * len(own)
+
+
+def _modules(case: Case, row: Ints) -> int:
+    """In how many distinct modules some calls are; 0 where modules are not known."""
+    paths = case.insight["paths"]
+    if not (paths["kind"] == PathKind.MODULE).any():
+        return 0
+    path = np.append(case.insight["span_paths"]["path"], np.int32(-1))[row]
+    return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
+
+
+def _loops(case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
+    first, stop, rounds = (np.array(column) for column in zip(*parts, strict=True))
+    functions = [_backward(work, row, a, b) for a, b, _ in parts]
+    each = np.array([len(some) for some in functions])
+    function = np.concatenate(functions)
+    start, end = case.times(np.concatenate((row[first], function)))
+    end[: len(first)] = case.times(row[stop - 1])[1]
+    track = case.trace["spans"]["track"][np.concatenate((row[first], function))]
+    does = np.minimum(work.inside(track, start, end), end - start)
+    does[len(first) :][case.named(function, _TAKE_BACKWARD.match)] = 0
+    number = np.concatenate((rounds, np.repeat(rounds, each)))
+    left = does + (end - start - does) / number
+    return Loops(
+        row[expand_ranges(first, stop - first)],
+        np.repeat(np.arange(len(first)), stop - first),
+        rounds,
+        track,
+        start,
+        end,
+        left / np.maximum(end - start, 1),
+        int((end - start)[len(first) :].sum()),
+    )
+
+
+def idle_share(case: Case, start: Ints, end: Ints) -> float:
+    """Share of some time in which the device waits for the host; 1 without one."""
+    if not len(case.work.row):
+        return 1.0
+    time: Intervals = union(start, end)
+    gaps = case.gaps.take(case.gaps.for_host)
+    return float(measure(time, gaps.start, gaps.end).sum()) / max(time.length, 1)

@@ -1,0 +1,108 @@
+"""What the rules know of operators: their recorded arguments, where they were called, and their own time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
+from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.findings.case import Case, Work
+from torch_tb_profiler.hardware.call import Call, Tensor, read_call
+from torch_tb_profiler.store.columns import Ints, Mask
+
+
+def own_times(case: Case) -> Ints:
+    """Of each span, the time that no span beneath it takes, ns; int64 of shape (spans,)."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    own = spans["dur"].astype(np.int64)
+    inner = np.flatnonzero(parent >= 0)
+    np.subtract.at(own, parent[inner], spans["dur"][inner])
+    return np.maximum(own, 0)
+
+
+def calls_where(
+    case: Case, mentions: Callable[[str], object], says: Callable[[Call], object]
+) -> Ints:
+    """Rows of operators whose recorded types are a text that ``mentions`` something, and whose arguments
+    satisfy ``says``; asked once per distinct arguments.
+    """
+    table, texts = case.trace["operator_args"], case.trace.strings
+    if not table.n:
+        return np.zeros(0, np.int64)
+    place = np.flatnonzero(name_mask(texts, table["types"], mentions)[table["types"]])
+    columns = [table[key][place] for key in ("dims", "types")]
+    first, group = group_rows(columns)
+    chosen = np.zeros(len(first), np.bool_)
+    for number, row in enumerate(first.tolist()):
+        numbers = (int(column[row]) for column in columns)
+        call = read_call("", *(texts[one] if one >= 0 else "" for one in numbers))
+        chosen[number] = call is not None and bool(says(call))
+    return np.asarray(table["span"][place[chosen[group]]].astype(np.int64))
+
+
+def read_arguments(case: Case, rows: Ints) -> dict[int, Call]:
+    """The arguments of some operators by row of spans; those whose shapes were not recorded are left out."""
+    table, texts = case.trace["operator_args"], case.trace.strings
+    place = positions_of(table["span"], rows)
+    rows, place = rows[place >= 0], place[place >= 0]
+    columns = [table[key][place] for key in ("dims", "types", "strides", "concrete")]
+    first, group = group_rows(columns)
+    calls = []
+    for row in first.tolist():
+        numbers = (int(column[row]) for column in columns)
+        calls.append(read_call("", *(texts[number] if number >= 0 else "" for number in numbers)))
+    found = zip(rows.tolist(), (calls[number] for number in group.tolist()), strict=True)
+    return {row: call for row, call in found if call is not None}
+
+
+def launched_in(case: Case, calls: Ints) -> tuple[Work, Ints]:
+    """The device work that was launched in some calls, and the position of its call among them (ascending)."""
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    wanted = np.zeros(case.trace["spans"].n, np.bool_)
+    wanted[calls] = True
+    home = climb(parent, case.work.launch.astype(np.int64), wanted)
+    return case.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
+
+
+def tensors(call: Call) -> Iterator[Tensor]:
+    """All tensors among the arguments of a call, those in lists too."""
+    for argument in call.inputs:
+        if isinstance(argument, Tensor):
+            yield argument
+        else:
+            yield from argument or ()
+
+
+def beneath(case: Case, outer: Ints) -> Mask:
+    """Which spans are among ``outer`` or lie within one of them, on the same thread; bool of shape
+    (spans,).
+    """
+    wanted = np.zeros(case.trace["spans"].n, np.bool_)
+    wanted[outer] = True
+    return np.asarray(nearest(case.facts["span_links"]["parent"], wanted) >= 0)
+
+
+def outermost(case: Case, rows: Ints) -> Ints:
+    """Those of some spans that lie in no other of them."""
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    wanted = np.zeros(case.trace["spans"].n, np.bool_)
+    wanted[rows] = True
+    return np.asarray(rows[climb(parent, parent[rows], wanted) < 0])
+
+
+def launching(case: Case) -> Mask:
+    """Which spans launched device work, or hold one that did; bool of shape (spans,)."""
+    launches = np.zeros(case.trace["spans"].n, np.bool_)
+    launches[case.work.launch[case.work.launch >= 0]] = True
+    return with_ancestors(case.facts["span_links"]["parent"], launches)
+
+
+def most_named(case: Case, rows: Ints, time: Ints | None = None) -> str:
+    """The name of most of some spans by ``time``, ns (None: their length)."""
+    spans = case.trace["spans"]
+    time = spans["dur"][rows] if time is None else time
+    name, group = np.unique(spans["name"][rows], return_inverse=True)
+    return case.trace.strings[int(name[sum_by(group, len(name), time).argmax()])]

@@ -1,0 +1,217 @@
+"""Dense gradients of an embedding's table of which a step reads few rows: the fill with zeros, and what the optimizer
+does to all rows.
+
+Evidence: ``aten::embedding_dense_backward`` (or that of a bag) whose fill takes most of it; where shapes were recorded
+also every other operator that gets a tensor of the table's shape outside the lookup, lists by the
+table's share of their elements; where not, in each ``Optimizer.step``, of each operator's calls as many as there are
+tables that take at least half as long as the fill, which writes the table once; the rest of the backward then tells
+how many rows are read. None where the table is the
+weight of a product as well (tied weights): that makes its gradient dense. Change: these take the share
+of the rows that are read. Likely.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import (
+    host_takes_each,
+    rows_mask,
+    work_scaled,
+)
+from torch_tb_profiler.analysis.findings.operators import (
+    beneath,
+    calls_where,
+    launched_in,
+    outermost,
+    read_arguments,
+    tensors,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.store.columns import Array, Ints
+
+MOST = 0.5
+"""Share of the backward that the fill takes from which on few rows are read, and of the rows beyond which many are."""
+_BACKWARD = re.compile(r"aten::(?:embedding_dense|_embedding_bag_dense)_backward$")
+_FILL = re.compile(r"aten::(?:zeros|new_zeros|zeros_like|zero_|fill_)$")
+_LOOKUP = re.compile(r"aten::(?:embedding|_embedding_bag|embedding_bag|index_select)$")
+_PRODUCT = re.compile(r"aten::(?:mm|addmm|bmm|baddbmm|linear|matmul)$")
+_NODE = re.compile(r"autograd::engine::evaluate_function: \w*Embedding\w*Backward")
+_SUM = re.compile(r"aten::add_?$")
+_STEP = re.compile(r"Optimizer\.step#")
+Shape = tuple[int, ...]
+
+
+def _claim(case: Case) -> Candidate | None:
+    backward = case.operators[case.named(case.operators, _BACKWARD.match)]
+    backward = outermost(case, case.within(backward))
+    if not len(backward):
+        return None
+    inside = case.operators[beneath(case, backward)[case.operators]]
+    fill = outermost(case, inside[case.named(inside, _FILL.match)])
+    if not len(fill) or _is_tied(case, backward):
+        return None
+    tables = _tables(case, backward, fill)
+    if tables:
+        found = _by_shape(case, tables)
+        if found is None:
+            return None
+        row, factor = found
+    else:
+        filling, whole = _time(case, fill), _time(case, backward)
+        if filling < MOST * whole:
+            return None
+        # To add to a row reads two and writes one, to fill it writes one.
+        used = max(whole - filling, 0.0) / (3 * filling)
+        row = np.concatenate((fill, _by_time(case, backward, fill)))
+        factor = np.full(len(row), used)
+    order = np.argsort(row, kind="stable")
+    row, factor = row[order], factor[order]
+    work, call = launched_in(case, row)
+    edit = work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(row, factor)
+    numbers = {"dense": _lost(case, row, factor) / len(case.steps)}
+    if tables:
+        shape = max(tables, key=lambda shape: shape[0] * (1 - tables[shape]))
+        numbers |= {"rows": shape[0], "used": tables[shape] * shape[0]}
+    shown = work.row if len(work.row) else row
+    return Candidate(shown, *case.times(shown), numbers, edit=edit)
+
+
+def _time(case: Case, row: Ints) -> float:
+    """Time of some calls, ns: of the device work that they launched, else their own."""
+    work, _ = launched_in(case, row)
+    return float((work.end - work.start).sum() or case.trace["spans"]["dur"][row].sum())
+
+
+def _lost(case: Case, row: Ints, factor: Array) -> float:
+    work, call = launched_in(case, row)
+    if len(work.row):
+        return float(((work.end - work.start) * (1 - factor[call])).sum())
+    return float((case.trace["spans"]["dur"][row] * (1 - factor)).sum())
+
+
+def _is_tied(case: Case, backward: Ints) -> bool:
+    """Whether each of these gradients is added to another one, as that of a product with the same table."""
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    nodes = case.operators[case.named(case.operators, _NODE.match)]
+    added = case.operators[case.named(case.operators, _SUM.match)]
+    home = climb(parent, added, rows_mask(case.scene, np.concatenate((nodes, backward))))
+    return bool(np.isin(home, nodes).sum() >= len(backward))
+
+
+def _tables(case: Case, backward: Ints, fill: Ints) -> dict[Shape, float]:
+    """Shape of each table → share of its rows that are read at most; empty where shapes were not recorded."""
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    inner = case.operators[beneath(case, fill)[case.operators]]
+    home = climb(parent, inner, rows_mask(case.scene, backward))
+    calls, own = read_arguments(case, backward), read_arguments(case, inner)
+    tables: dict[Shape, float] = {}
+    for row, outer in zip(inner.tolist(), home.tolist(), strict=True):
+        filled, call = own.get(row), calls.get(outer)
+        table = next(tensors(filled), None) if filled else None
+        indices = call.tensor(1) if call else None
+        if table is None or indices is None or not table.shape or not table.shape[0]:
+            continue
+        share = min(indices.elements / table.shape[0], 1.0)
+        tables[table.shape] = max(share, tables.get(table.shape, 0.0))
+    return {shape: share for shape, share in tables.items() if share <= MOST}
+
+
+def _by_shape(case: Case, tables: dict[Shape, float]) -> tuple[Ints, Array] | None:
+    """Operators that get a tensor of the shape of a table, and the share of their time that remains; None where one is a
+    product with it.
+    """
+
+    def holds(call: Call) -> bool:
+        return any(tensor.shape in tables for tensor in tensors(call))
+
+    def turned(call: Call) -> bool:
+        return any(
+            tensor.shape in tables or tensor.shape[::-1] in tables for tensor in tensors(call)
+        )
+
+    products = case.operators[case.named(case.operators, _PRODUCT.match)]
+    if np.isin(products, calls_where(case, bool, turned)).any():
+        return None
+    lookups = case.operators[case.named(case.operators, _LOOKUP.match)]
+    row = case.within(np.intersect1d(calls_where(case, bool, holds), case.operators))
+    row = outermost(case, row[~beneath(case, lookups)[row]])
+    calls = read_arguments(case, row)
+    return row, np.array([_left(calls[one], tables) for one in row.tolist()])
+
+
+def _left(call: Call, tables: dict[Shape, float]) -> float:
+    """The share of the time of a call that remains if of a table only the rows that are read are touched."""
+    for argument in call.inputs:
+        if isinstance(argument, tuple):
+            elements = [math.prod(tensor.shape) for tensor in argument]
+            gone = [
+                count * (1 - tables.get(tensor.shape, 1.0))
+                for count, tensor in zip(elements, argument, strict=True)
+            ]
+            if any(gone):
+                return 1 - sum(gone) / sum(elements)
+        elif argument is not None and argument.shape in tables:
+            return tables[argument.shape]
+    return 1.0
+
+
+def _by_time(case: Case, backward: Ints, fill: Ints) -> Ints:
+    """Operators of the optimizers that take as long as something that touches a whole table: of each name in a region
+    the shortest such ones, as many as tables.
+    """
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    region = case.within(case.calls[case.named(case.calls, _STEP.match)])
+    if not len(region):
+        return region
+    inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
+    work, call = launched_in(case, inside)
+    time = spans["dur"][inside].astype(np.float64)
+    if len(work.row):
+        time = np.bincount(call, weights=work.end - work.start, minlength=len(inside))
+    inside, time = (part[time >= MOST * _time(case, fill) / len(fill)] for part in (inside, time))
+    home = climb(parent, inside, rows_mask(case.scene, region))
+    allowed = max(1, round(len(backward) / len(case.steps)))
+    taken: Counter[tuple[int, int]] = Counter()
+    chosen = []
+    for place in np.argsort(time, kind="stable").tolist():
+        key = int(home[place]), int(spans["name"][inside[place]])
+        if taken[key] < allowed:
+            taken[key] += 1
+            chosen.append(place)
+    return inside[np.array(sorted(chosen), np.int64)]
+
+
+RULE = Rule(
+    place=86,
+    claim=_claim,
+    title="Gradients of an embedding are dense",
+    sentence="""The gradients of an embedding are dense: in each {step} its whole table is filled with zeros and updated,
+    although few rows are used{at}; with sparse gradients the {step} is {gain} ({share}) shorter.""",
+    attempt="""Create the table with nn.Embedding(..., sparse=True) and give it an optimizer that takes sparse gradients, such
+    as torch.optim.SparseAdam or SGD; the other parameters keep theirs.""",
+    caveat="""SparseAdam updates the moments of the rows in use only, so results differ slightly; weight decay and norms
+    over all gradients need dense ones.""",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="Dense gradients of an embedding take {dense} of {the_step}",
+    without="With sparse gradients",
+    links=(
+        ("nn.Embedding, sparse", links.DOCS + "generated/torch.nn.Embedding.html"),
+        ("SparseAdam", links.DOCS + "generated/torch.optim.SparseAdam.html"),
+    ),
+    details=(("rows", "Of the table's {rows} rows at most {used} are used."),),
+    reach=Reach(0.6, 1.3),
+    numbers={
+        "dense": ("Time for rows that are not used", "ns"),
+        "rows": ("Rows of the table", "count"),
+        "used": ("Rows that are used at most", "count"),
+    },
+)

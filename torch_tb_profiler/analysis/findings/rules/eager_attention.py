@@ -1,0 +1,181 @@
+"""Attention written out: a softmax between two batched products, forward and backward::
+
+    [bmm] [div] [add] [softmax] [dropout] [bmm]            backward [Bmm…][Dropout…][Softmax…][Add…][Div…][Bmm…]
+          └─ scores are written and read ─┘
+
+Evidence: on one thread ``aten::_softmax`` is the only one among products, convolutions and norms between two of ``aten::bmm`` or
+``aten::baddbmm``, outside ``aten::scaled_dot_product_attention``; its backward by sequence numbers. Change: what lies between the
+products is not done, neither on the host nor on the device; where shapes and peaks are known the products take what their
+arithmetic needs at the usual share of the peak. Likely.
+Wrong where the scores themselves are needed, or changed in a way that a mask cannot say.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
+from torch_tb_profiler.analysis.findings.edits import (
+    rows_mask,
+    thread_time_gone,
+    together,
+    work_takes,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.hardware.achievable import achievable_share
+from torch_tb_profiler.store.columns import Array, Ints
+
+_BATCHED = re.compile(r"aten::(?:bmm|baddbmm)$")
+_SOFTMAX = re.compile(r"aten::_softmax$")
+_OTHER = re.compile(
+    r"aten::(?:mm|addmm|mv|addmv|convolution|embedding|native_\w*norm|_fused_rms_norm|_log_softmax"
+    r"|_scaled_dot_product\w*|sort|topk)$"
+)
+_DONE = re.compile(r"aten::_?scaled_dot_product\w*$")
+_PRODUCT_BACKWARD = re.compile(re.escape(EVALUATE) + r"(?:Bmm|Baddbmm)Backward")
+MANY = 2
+"""Attentions from which on it is no coincidence."""
+
+
+@dataclass(frozen=True)
+class _Attentions:
+    """Rows of spans: both products and the softmax of each, arrays of shape (attentions,)."""
+
+    first: Ints
+    softmax: Ints
+    second: Ints
+
+
+def _claim(case: Case) -> Candidate | None:
+    found = _attentions(case)
+    if found is None:
+        return None
+    spans = case.trace["spans"]
+    end = spans["start"] + spans["dur"]
+    backward, products = _backward(case, found)
+    track = spans["track"][np.concatenate((found.first, backward))]
+    start = np.concatenate((end[found.first], spans["start"][backward]))
+    stop = np.concatenate((spans["start"][found.second], end[backward]))
+    edit = thread_time_gone(track, start, stop)
+    row = np.concatenate((found.softmax, backward))
+    times = start, stop
+    if len(case.work.row):
+        own = _launched(case, track, start, stop)
+        kept = np.concatenate((found.first, found.second, products))
+        product = _launched(case, spans["track"][kept], spans["start"][kept], end[kept])
+        work = np.concatenate((case.work.row[own], case.work.row[product & ~own]))
+        takes = np.concatenate(
+            (np.zeros(int(own.sum())), _arithmetic(case, case.work.row[product & ~own]))
+        )
+        edit = together(edit, work_takes(work, takes))
+        row, times = case.work.row[own], (case.work.start[own], case.work.end[own])
+    return Candidate(
+        row,
+        *times,
+        {
+            "attentions": len(found.softmax) / len(case.steps),
+            "between": float((times[1] - times[0]).sum()) / len(case.steps),
+        },
+        edit=edit,
+    )
+
+
+def _attentions(case: Case) -> _Attentions | None:
+    """The attentions of all threads outside of what is none of theirs."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    row = case.operators
+    softmax = case.named(row, _SOFTMAX.match)
+    if not softmax.any():
+        return None
+    batched = case.named(row, _BATCHED.match)
+    chosen = softmax | batched | case.named(row, _OTHER.match)
+    row, softmax, batched = row[chosen], softmax[chosen], batched[chosen]
+    order = np.argsort(spans["track"][row], kind="stable")
+    row, softmax, batched = row[order], softmax[order], batched[order]
+    middle = np.flatnonzero(softmax[1:-1] & batched[:-2] & batched[2:]) + 1
+    ends = spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]
+    middle = middle[ends]
+    done = rows_mask(case.scene, case.operators[case.named(case.operators, _DONE.match)])
+    middle = middle[climb(parent, row[middle].astype(np.int64), done) < 0]
+    middle = middle[np.isin(row[middle], case.within(row[middle]))]
+    if len(middle) < MANY:
+        return None
+    return _Attentions(row[middle - 1], row[middle], row[middle + 1])
+
+
+def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
+    """Backward functions of what lies between the products, and of the products."""
+    calls = BackwardCalls.of(case)
+    low, high = calls.sequence[found.first], calls.sequence[found.second]
+    known = (low >= 0) & (high > low)
+    if not known.any() or not len(calls.row):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    low, high = np.sort(low[known]), np.sort(high[known])
+    place = np.searchsorted(low, calls.number, side="right") - 1
+    row = np.sort(calls.row[(place >= 0) & (calls.number <= high[place])])
+    product = case.named(row, _PRODUCT_BACKWARD.match)
+    return row[~product], row[product]
+
+
+def _launched(case: Case, track: Array, start: Ints, end: Ints) -> Array:
+    """Which device work was launched in stretches of threads that do not overlap, bool."""
+    spans, launch = case.trace["spans"], case.work.launch
+    order = np.lexsort((start, track))
+    width = int(spans["start"][-1]) + 1
+    key = track[order].astype(np.int64) * width + start[order]
+    called = spans["track"][launch].astype(np.int64) * width + spans["start"][launch]
+    place = np.searchsorted(key, called, side="right") - 1
+    inside = (place >= 0) & (track[order[place]] == spans["track"][launch])
+    return np.asarray(inside & (spans["start"][launch] < end[order[place]]) & (launch >= 0))
+
+
+def _arithmetic(case: Case, row: Ints) -> Array:
+    """What the arithmetic of products needs where scores are neither written nor read, ns; NaN unknown."""
+    workload = ideal_times(case.trace, case.insight, row, case.peaks).workload
+    table, texts = case.insight["workloads"], case.insight.strings
+    time = np.full(table.n + 1, np.nan)
+    for number in np.unique(workload[workload >= 0]).tolist():
+        unit, precision = (int(table[key][number]) for key in ("unit", "precision"))
+        if min(unit, precision) < 0 or table["flops"][number] <= 0:
+            continue
+        rate = case.peaks.rate(texts[unit], texts[precision])
+        if rate:
+            least = 1e9 * int(table["flops"][number]) / rate
+            time[number] = least / achievable_share("attention")
+    return np.asarray(time[workload])
+
+
+RULE = Rule(
+    place=141,
+    claim=_claim,
+    title="Attention is written out instead of fused",
+    sentence="""{attentions} times per {step} a softmax runs between two batched products{at}, and the scores are
+    written and read by each operator; with scaled_dot_product_attention the {step} is {gain} ({share}) shorter.""",
+    attempt="""Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…) instead of
+    the products, scaling, mask, softmax and dropout. In Transformers: attn_implementation="sdpa" (or
+    "flash_attention_2") in from_pretrained; in diffusers: AttnProcessor2_0.""",
+    caveat="""Where the weights of the attention are needed (output_attentions) or scores are changed by more than
+    a mask, it cannot stand in; flex_attention may. Small scores gain little.""",
+    views=("overview", "operator", "kernel", "efficiency"),
+    certainty="likely",
+    cause="Attention without scaled_dot_product_attention costs {gain} of {the_step}",
+    without="With fused attention (SDPA)",
+    links=(
+        (
+            "scaled_dot_product_attention",
+            links.DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
+        ),
+    ),
+    reach=Reach(0.6, 1.6),
+    numbers={
+        "attentions": ("Attentions", "count"),
+        "between": ("Time between the products", "ns"),
+    },
+)

@@ -1,0 +1,126 @@
+"""Loops of small operators on the program's thread, with the backward of their calls; see ``loops.py``.
+
+Evidence: at least 64 calls per step, half of them of at most 100 µs; on a device, only where it waits for the host
+during half of the loops. Change: one call instead of the loop: one round of what the calls cost remains, and the work of
+all; sums of gradients over the rounds, and zeros around the part that each round took, go. Likely.
+Wrong where a round needs the result of the one before and no single call does the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.critical_path.origins import lines_of
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
+from torch_tb_profiler.analysis.findings.loops import Loops, find_loops, idle_share
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+
+MANY = 64
+"""Calls per step."""
+SMALL = 100_000
+"""ns; the median beyond which calls are not what a loop costs."""
+BRIEF = 10_000
+"""ns; kernels up to this long are mostly start and end."""
+WAITS = 0.5
+"""Share of the loops in which a device must wait for the host."""
+
+
+def _claim(case: Case) -> Candidate | None:
+    loops = find_loops(case)
+    if loops is None or len(loops.row) < MANY * len(case.steps):
+        return None
+    start, end = _with_pauses(case, loops)
+    length = case.trace["spans"]["dur"][loops.row]
+    if np.median(length) > SMALL or idle_share(case, start, end) < WAITS:
+        return None
+    edit = stretches_take(loops.track, loops.start, loops.end, loops.factor)
+    if len(case.work.row):
+        within = np.isin(case.work.launch, _launches(case, loops))
+        brief = case.work.take(within & (case.work.end - case.work.start <= BRIEF))
+        edit = together(edit, work_scaled(brief.row, 1 / float(np.median(loops.rounds))))
+    place = _costliest(lines_of(case.trace, case.facts, loops.row), end - start)
+    row, start, end, length = (column[place] for column in (loops.row, start, end, length))
+    name = case.trace["spans"]["name"][row]
+    same = _costliest(name, length)
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "operators": len(row) / len(case.steps),
+            "calls": int(same.sum()) / len(case.steps),
+            "each": float(np.median(length[same])),
+            "rounds": float(np.median(loops.rounds)),
+            "elsewhere": (len(loops.row) - len(row)) / len(case.steps),
+            "backward": loops.backward / len(case.steps),
+        },
+        {"operator": case.trace.strings[int(name[same][0])]},
+        edit=edit,
+    )
+
+
+def _costliest(kind: Array, time: Ints) -> Mask:
+    """Which rows are of the kind that takes most of some time."""
+    kinds, group = np.unique(kind, return_inverse=True)
+    return np.asarray(group == sum_by(group, len(kinds), time).argmax())
+
+
+def _with_pauses(case: Case, loops: Loops) -> tuple[Ints, Ints]:
+    """Begin of each call, and that of the next one of its stretch: what Python does between counts."""
+    start, end = case.times(loops.row)
+    same = loops.stretch[1:] == loops.stretch[:-1]
+    end[:-1][same] = start[1:][same]
+    return start, end
+
+
+def _launches(case: Case, loops: Loops) -> Ints:
+    """Launches within the loops."""
+    spans, work = case.trace["spans"], case.work
+    launch = np.unique(work.launch[work.launch >= 0])
+    order = np.argsort(loops.start, kind="stable")
+    place = np.searchsorted(loops.start[order], spans["start"][launch], side="right") - 1
+    inside = (place >= 0) & (spans["start"][launch] < loops.end[order[place]])
+    return np.asarray(launch[inside & (spans["track"][launch] == loops.track[order[place]])])
+
+
+RULE = Rule(
+    place=91,
+    claim=_claim,
+    title="A Python loop calls small operators one by one",
+    sentence="""A Python loop calls {operators} small operators per {step}{at}; with one call over all elements
+    instead the {step} is {gain} ({share}) shorter.""",
+    details=(
+        ("operator", "The costliest is {operator}, called {calls} times per {step}, {each} each."),
+        ("elsewhere", "Other loops call {elsewhere} more."),
+        (
+            "backward",
+            "The backward pass of these calls, just as many, takes {backward} per {step}.",
+        ),
+    ),
+    attempt="""Call each operator once for all rounds of the loop: add a dimension to its tensors instead of
+    taking elements out of them (one Linear over all time steps, bmm over heads or experts, masks by comparing
+    with arange, vmap). Over lists of tensors use torch._foreach_… or clip_grad_norm_(foreach=True). Leave
+    .item() to one call of tolist().""",
+    caveat="""Where a round needs the result of the one before, one call may not exist: then use what is made
+    for it (nn.LSTM, nn.GRU, cumsum), or torch.compile. What remains is estimated from the trace.""",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="Small operators in a Python loop take {gain} of {the_step}",
+    without="With one call instead",
+    links=(
+        links.COMPILE,
+        ("torch.vmap", links.DOCS + "generated/torch.vmap.html"),
+    ),
+    reach=Reach(0.7, 1.4),
+    numbers={
+        "operators": ("Small operators", "count"),
+        "calls": ("Calls of the costliest one", "count"),
+        "each": ("Median of these", "ns"),
+        "rounds": ("Rounds of a loop", "count"),
+        "elsewhere": ("Small operators of other loops", "count"),
+        "backward": ("Their backward", "ns"),
+    },
+)

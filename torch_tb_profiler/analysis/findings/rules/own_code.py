@@ -1,0 +1,216 @@
+"""The function called in the loop, apart from model, backward, optimizer, input and communication
+(``training.py``), in which the program's thread spends most of the critical path. Of the calls in it
+the innermost function of the user's own that holds most of that time stands for it, with the call below that holds
+most.
+
+Change: that function takes no time. Certain where a known fix avoids the call (``known_fixes.py``); likely
+where it takes at least a third of the step, which is much for what trains nothing; else theoretical, because what
+it does may be needed. Wrong where it is the work itself, such as in a program without modules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
+from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.training import housekeeping, module_frames, own_work
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+LEAST = 0.05
+"""Share of the steps from which on a function is worth a word."""
+MUCH = 1 / 3
+"""Share of the steps from which on housekeeping is likely more than it needs to be."""
+MOST = 0.5
+"""Share of a call that one callee must hold to stand for it."""
+_NOTABLE = 0.15
+"""Share of a call from which on a known one in it is named."""
+
+_LESS = "Do it less often, on fewer values, or in another thread or process."
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Stretches of the path: their innermost span, the call that they are in, and their time, ns."""
+
+    event: Ints
+    time: Ints
+    call: Ints
+
+    def take(self, chosen: Mask) -> _Pieces:
+        return _Pieces(self.event[chosen], self.time[chosen], self.call[chosen])
+
+
+def _claim(case: Case) -> Candidate | None:
+    spans = case.trace["spans"]
+    if len(case.work.row) or not (spans["role"] == Role.PYTHON).any():
+        return None
+    pieces = _pieces(case)
+    length = case.windows.length
+    if not len(pieces.event):
+        return None
+    pieces, total = _largest(case, pieces)
+    if total < LEAST * length:
+        return None
+    chain = _chain(case, pieces)
+    place, callee = _place(case, chain)
+    row = np.unique(place.call)
+    taken = int(place.time.sum())
+    fix, part = _known(case, row, Role.PYTHON)
+    most = fix is not None and part >= MOST * taken
+    if fix is None:
+        fix, part = _known(case, row, Role.OPERATOR)
+    steps, name = len(case.steps), _plain(case, place)
+    seen, evaluates = len(np.unique(_step_of(case, row))), _evaluates(case, row)
+    what = f"calling {name}"
+    if evaluates:
+        what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
+    much = taken >= MUCH * length and (not evaluates or seen < steps)
+    return Candidate(
+        row,
+        *case.times(row),
+        {
+            "taken": taken / steps,
+            "calls": case.per_step(row),
+            "in_steps": seen,
+            "of_steps": steps,
+            "part": 0 if fix is None or most else part / steps,
+        },
+        {
+            "what": fix.what if fix and most else what,
+            "callee": "" if most or callee is None else _plain(case, callee),
+            "fix": fix.attempt if fix else _LESS,
+            "known": fix.what if fix and not most else "",
+            "source": "\n".join(fix.source) if fix else "",
+        },
+        certainty=fix.certainty if fix and most else "likely" if much else "theoretical",
+        edit=host_skips(row),
+    )
+
+
+def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
+    """The known call that takes most of some calls, and its time, ns; None below ``_NOTABLE`` of theirs."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    within = nearest(parent, rows_mask(case.scene, row)) >= 0
+    inner = np.flatnonzero(within & (spans["role"] == role))
+    name = spans["name"][inner]
+    rows: dict[Fix, list[Ints]] = {}
+    for number in distinct(name, case.trace.strings):
+        if fix := known_fix(case.trace.strings[number]):
+            rows.setdefault(fix, []).append(inner[name == number])
+    took = {fix: case.when(np.concatenate(own)).length for fix, own in rows.items()}
+    best = max(took, key=lambda fix: took[fix], default=None)
+    if best is None or took[best] < _NOTABLE * case.when(row).length:
+        return None, 0
+    return best, took[best]
+
+
+def _evaluates(case: Case, row: Ints) -> bool:
+    """Whether modules whose results are not differentiated take most of some calls."""
+    parent = case.facts["span_links"]["parent"]
+    modules = module_frames(case)
+    within = nearest(parent, rows_mask(case.scene, row))[modules] >= 0
+    took = case.when(modules[within]).length
+    return bool(took >= MOST * case.when(row).length)
+
+
+def _pieces(case: Case) -> _Pieces:
+    """Stretches of the path in what the loop calls besides training."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    path = case.insight["critical_path"]
+    chosen = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
+    chosen &= path["event"] >= 0
+    event = path["event"][chosen].astype(np.int64)
+    time = (path["end"] - path["start"])[chosen]
+    loop, other = housekeeping(case, own_work(case))
+    mine = other[event] & (spans["track"][event] == case.main_track)
+    event, time = event[mine], time[mine]
+    # Called by the loop itself, or by nobody.
+    outermost = other & np.append(loop, True)[parent]
+    call = climb(parent, event, outermost).astype(np.int64)
+    known = call >= 0
+    return _Pieces(event[known], time[known], call[known])
+
+
+def _largest(case: Case, pieces: _Pieces) -> tuple[_Pieces, int]:
+    """Those of the calls of one name that take most, and their time, ns."""
+    name = case.trace["spans"]["name"][pieces.call]
+    each, group = np.unique(name, return_inverse=True)
+    total = sum_by(group, len(each), pieces.time)
+    return pieces.take(group == total.argmax()), int(total.max())
+
+
+def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
+    """From the call down: the callees that hold most of it."""
+    parent = case.facts["span_links"]["parent"]
+    role = case.trace["spans"]["role"]
+    whole, chain = int(pieces.time.sum()), [pieces]
+    while True:
+        current = chain[-1]
+        level = np.zeros(len(parent) + 1, np.bool_)
+        level[current.call] = True
+        deeper = current.take(current.event != current.call)
+        if not len(deeper.event):
+            return chain
+        child = climb(parent, deeper.event, level[parent]).astype(np.int64)
+        deeper = _Pieces(deeper.event, deeper.time, child)
+        deeper, total = _largest(case, deeper)
+        if total < MOST * whole or role[deeper.call[0]] != Role.PYTHON:
+            return chain
+        chain.append(deeper)
+
+
+def _place(case: Case, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
+    """The innermost function of the user's own, and what it calls; the first call where there is none."""
+    name = case.trace["spans"]["name"]
+    names = np.array([name[link.call[0]] for link in chain])
+    rank = line_ranks(case.trace.strings, names)[names]
+    own = np.flatnonzero(rank == 2)
+    if not len(own):
+        return chain[0], None
+    last = int(own[-1])
+    return chain[last], chain[last + 1] if last + 1 < len(chain) else None
+
+
+def _step_of(case: Case, row: Ints) -> Ints:
+    start = case.trace["spans"]["start"][row]
+    return np.searchsorted(case.facts["steps"]["start"][case.steps], start, side="right")
+
+
+def _plain(case: Case, place: _Pieces) -> str:
+    return plain_name(case.trace.strings[int(case.trace["spans"]["name"][place.call[0]])])
+
+
+RULE = Rule(
+    place=290,
+    claim=_claim,
+    title="{what} takes {share} of the {step}",
+    sentence="""{what} takes {taken} of the {step}, {calls} calls per {step}, in {in_steps} of {of_steps}{at}.
+    Without it the {step} is {gain} ({share}) shorter.""",
+    attempt="{fix}",
+    caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
+    the work itself.""",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="{what} takes {taken} of {the_step}",
+    without="Without {what}",
+    details=(
+        ("callee", "Most of it is in {callee}."),
+        ("known", "{known} takes {part} of it."),
+    ),
+    numbers={
+        "taken": ("Taken", "ns"),
+        "calls": ("Calls", "count"),
+        "in_steps": ("Steps with it", "count"),
+        "of_steps": ("", "count"),
+        "part": ("", "ns"),
+    },
+)

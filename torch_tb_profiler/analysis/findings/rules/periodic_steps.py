@@ -1,0 +1,196 @@
+"""Work that only some steps do: a checkpoint, validation, histograms or logging in every n-th step, or in a few.
+
+Evidence: calls of the program's thread, by their name and what calls them, that at most half of the steps make and that make
+their steps longer; else the one stretch of time that longer steps have between the calls that all steps share.
+Optimizers (gradients are accumulated), loading of batches and compiling are left out, and the phases of a server.
+Change: that work, and what it launches, is gone. Certain. Wrong where the work must be done: then it can be done more rarely,
+or beside the steps.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import (
+    host_skips,
+    thread_time_gone,
+    together,
+    work_takes,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.some_steps import (
+    Own,
+    calls_of_some,
+    longer_steps,
+    time_of_some,
+)
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+_EXPLAINED = 0.7
+_DEEPEST = 8
+_LEAST_STEPS = 4
+_WORDS = (
+    "",
+    "",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
+_FRAME = re.compile(r"(?P<file>.+)\(\d+\): (?P<function>.+)", re.DOTALL)
+
+
+def _claim(case: Case) -> Candidate | None:
+    if case.is_whole or case.facts["iterations"].n or len(case.steps) < _LEAST_STEPS:
+        return None
+    own = calls_of_some(case)
+    usual, longer = longer_steps(case)
+    if len(longer) and (own is None or not _explains(case, own, usual, longer)):
+        own = time_of_some(case, usual, longer) or own
+    if own is None:
+        return None
+    having = np.unique(own.step)
+    wall = step_lengths(case.facts["steps"])
+    others = np.setdiff1d(case.steps, having)
+    longer_by = float(np.median(wall[having]) - np.median(wall[others]))
+    return Candidate(
+        own.row,
+        own.start,
+        own.end,
+        {
+            "longer": longer_by,
+            "some": float(len(having)),
+            "steps": float(len(case.steps)),
+            "others": float(np.median(wall[others])),
+        },
+        {
+            "every_takes": _every(case, having),
+            "extra": _doing(case, own),
+            "unseen": _unseen(case, own),
+        },
+        edit=_without(case, own),
+    )
+
+
+def _explains(case: Case, own: Own, usual: Ints, longer: Ints) -> bool:
+    """Whether calls take most of the time that the longer steps have beyond the usual ones."""
+    wall = step_lengths(case.facts["steps"])
+    excess = float((wall[longer] - np.median(wall[usual])).sum())
+    inside = np.isin(own.step, longer)
+    return float((own.end - own.start)[inside].sum()) >= _EXPLAINED * excess
+
+
+def _without(case: Case, own: Own) -> Edit:
+    """What is done there takes no time, and what is launched there neither."""
+    spans = case.trace["spans"]
+    track = np.full(len(own.start), case.main_track)
+    order = np.argsort(own.start, kind="stable")
+    start, end = own.start[order], own.end[order]
+    launch = case.work.launch
+    called = np.append(spans["start"], np.iinfo(np.int64).min)[launch]
+    at = np.searchsorted(start, called, side="right") - 1
+    inside = (launch >= 0) & (at >= 0) & (called < end[np.maximum(at, 0)])
+    gone = (
+        host_skips(own.row)
+        if own.recorded and (own.start == spans["start"][own.row]).all()
+        else thread_time_gone(track, own.start, own.end)
+    )
+    return together(gone, work_takes(case.work.row[inside], 0.0))
+
+
+def _every(case: Case, having: Ints) -> str:
+    """``every third step takes`` or ``3 of 10 steps take``."""
+    position = np.searchsorted(case.steps, having)
+    distance = np.unique(np.diff(position))
+    n = len(case.steps)
+    if len(distance) == 1 and len(position) > 1:
+        every = int(distance[0])
+        if 1 < every < len(_WORDS) and position[0] < every and n - position[-1] <= every:
+            return f"every {_WORDS[every]} step takes"
+    return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"
+
+
+def _doing(case: Case, own: Own) -> str:
+    """``keep (torch.serialization.save)``, ``aten::sort``, or after what nothing was recorded."""
+    text = case.trace.strings[own.name] if own.name >= 0 else ""
+    if not own.recorded:
+        return f"nothing recorded after {text}" if text else "nothing recorded at its begin"
+    frame = _FRAME.fullmatch(text)
+    if frame is None:
+        return text
+    called = _library_call(case, own)
+    return f"{frame['function']} ({called})" if called else frame["function"]
+
+
+def _unseen(case: Case, own: Own) -> str:
+    """What would have told more."""
+    frames = case.facts.summary["has_stacks"]
+    return (
+        ""
+        if frames or (own.name >= 0 and _FRAME.fullmatch(case.trace.strings[own.name]))
+        else "with_stack=True"
+    )
+
+
+def _library_call(case: Case, own: Own) -> str:
+    """The function of torch or of another library in which a call of the program's own spends its time, such as
+    ``torch.save``; empty for none.
+    """
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    at = int(own.row[np.argmax(own.end - own.start)])
+    if not is_user_code(case.trace.strings[int(spans["name"][at])].partition("(")[0]):
+        return ""
+    for _ in range(_DEEPEST):
+        inner = np.flatnonzero((parent == at) & (spans["role"] == Role.PYTHON))
+        if not len(inner) or spans["dur"][inner].max() < _EXPLAINED * spans["dur"][at]:
+            return ""
+        at = int(inner[spans["dur"][inner].argmax()])
+        frame = _FRAME.fullmatch(case.trace.strings[int(spans["name"][at])])
+        if frame and not is_user_code(frame["file"]):
+            module = re.sub(r"[\\/]", ".", frame["file"].removesuffix(".py"))
+            name = f"{module.removesuffix('.__init__')}.{frame['function']}"
+            return name.replace("torch.serialization.", "torch.", 1)
+    return ""
+
+
+RULE = Rule(
+    place=33,
+    claim=_claim,
+    title="Some {step}s do more than the others",
+    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work the mean
+    {step} is {gain} ({share}) shorter.""",
+    attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with
+    torch.distributed.checkpoint.async_save or from another thread; validate on fewer batches under torch.inference_mode();
+    log sums and means and not whole tensors or histograms of all parameters.""",
+    caveat="""How often it comes is told by the recorded steps alone: a longer recording holds the true share.""",
+    views=("overview", "trace"),
+    cause="{every_takes} {longer} longer: {extra}",
+    without="Without that",
+    words=("every_takes", "extra"),
+    links=(
+        (
+            "Asynchronous checkpoints",
+            links.TUTORIALS + "recipes/distributed_async_checkpoint_recipe.html",
+        ),
+        ("Performance tuning guide", links.TUNING[1]),
+    ),
+    details=(("unseen", "Recorded with {unseen} it would have a line."),),
+    numbers={
+        "longer": ("Longer", "ns"),
+        "others": ("Other {step}s", "ns"),
+        "some": ("{step}s with it", "count"),
+        "steps": ("{step}s", "count"),
+    },
+)

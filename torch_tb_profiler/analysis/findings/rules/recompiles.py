@@ -1,0 +1,169 @@
+"""Compilations in steps that recur: torch.compile compiles a frame again, torch.jit traces, Triton tunes, CUDA graphs are
+captured.
+
+Evidence: the outermost calls that compile, on the threads of the host, in two steps or more, or in a later one than the
+first; without steps, where one frame is compiled three times or more. Steps that are cold are left out. Sizes: the inputs
+of the compiled graphs, or of the first operators in compiled regions, that differ from one run to the next.
+Change: compiling takes no time. Certain. Wrong where every recorded step meets its sizes for the first time, and later ones
+do not.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.compiled.compilations import (
+    COMPILERS,
+    Compilations,
+    compilations,
+)
+from torch_tb_profiler.analysis.facts.json_lists import json_list
+from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_skips
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints
+
+_REGION = re.compile(r"Torch-Compiled Region: ")
+_FUNCTION = re.compile(r"CompiledFunction$")
+_AGAIN = 3
+"""Without steps, so many compilations of one frame are no start of a program."""
+_SHOWN = 4
+
+
+def _claim(case: Case) -> Candidate | None:
+    found = compilations(case.trace, case.facts)
+    own = np.isin(found.row, case.within(found.row))
+    row = found.row[own]
+    if not len(row) or not _recurs(case, found, own & found.core):
+        return None
+    compiler = found.compiler[own]
+    time = case.trace["spans"]["dur"][row]
+    largest = int(np.bincount(compiler, weights=time).argmax())
+    counted = own & found.core & (found.compiler == largest)
+    steps = np.unique(_step(case, found.row[counted]))
+    names = [name for name, is_own in zip(found.name, counted, strict=True) if is_own and name]
+    kind = list(COMPILERS)[largest]
+    dynamo = kind == "torch.compile"
+    start, end = case.times(row)
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "compilations": float(counted.sum()),
+            "in_steps": float(len(steps)),
+            "steps": float(len(case.steps)),
+        },
+        {
+            "compiler": kind,
+            "ids": _ids(names),
+            "sizes": _sizes(case) if dynamo else "",
+            "dynamo": "1" if dynamo else "",
+            "once": "" if dynamo or kind == "CUDA graphs" else kind,
+            "graphs": "1" if kind == "CUDA graphs" else "",
+        },
+        edit=host_skips(row),
+    )
+
+
+def _step(case: Case, row: Ints) -> Ints:
+    table = case.facts["steps"]
+    time = case.trace["spans"]["start"][row]
+    return host_step(table["host_start"], table["host_end"], time).astype(np.int64)
+
+
+def _recurs(case: Case, found: Compilations, counted: Ints) -> bool:
+    """Whether what compiles does so again and not only at first."""
+    if case.is_whole:
+        frames = [
+            name.partition("/")[0]
+            for name, own in zip(found.name, counted, strict=True)
+            if own and name
+        ]
+        return any(frames.count(frame) >= _AGAIN for frame in set(frames))
+    steps = np.unique(_step(case, found.row[counted]))
+    steps = steps[steps >= 0]
+    return len(steps) > 1 or bool((steps > 0).any())
+
+
+def _ids(names: list[str]) -> str:
+    """``0/16 to 0/25``; empty where they are unknown."""
+    each = list(dict.fromkeys(names))
+    return each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" if each else ""
+
+
+def _sizes(case: Case) -> str:
+    """Which input of what was compiled differs from one run to the next, and its sizes; empty unknown."""
+    trace, spans = case.trace, case.trace["spans"]
+    arguments = trace["operator_args"]
+    known = arguments["dims"] >= 0
+    row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
+    graphs = case.named(row, _FUNCTION.match)
+    if not graphs.any():
+        regions = case.calls[case.named(case.calls, _REGION.match)]
+        start, end = case.times(regions)
+        first = np.searchsorted(spans["start"][row], start)
+        first = first[(first < len(row))]
+        first = first[spans["start"][row[first]] < end[: len(first)]]
+        graphs = np.zeros(len(row), np.bool_)
+        graphs[first] = True
+    by_kind: dict[tuple[str, int], list[list[object]]] = {}
+    for at in np.flatnonzero(graphs).tolist():
+        value = json_list(trace.strings[int(dims[at])])
+        if value is not None:
+            name = trace.strings[int(spans["name"][row[at]])]
+            by_kind.setdefault((name, len(value)), []).append(value)
+    for (name, inputs), calls in by_kind.items():
+        for place in range(inputs):
+            sizes = list(dict.fromkeys(str(call[place]) for call in calls))
+            if len(sizes) > 1:
+                shown = ", ".join(sizes[:_SHOWN]) + (" …" if len(sizes) > _SHOWN else "")
+                of = "the compiled graph" if _FUNCTION.match(name) else name
+                return f"input {place + 1} of {of} is {shown}"
+    return ""
+
+
+RULE = Rule(
+    place=31,
+    claim=_claim,
+    title="The {step}s compile again",
+    sentence="""{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s take {gain} per {step}
+    ({share}){at}.""",
+    attempt="""Compile once. Where sizes change from step to step: torch.compile(model, dynamic=True), or
+    torch._dynamo.mark_dynamic(x, 0) on the dimension that changes, or pad the inputs to a few sizes (buckets). Where a
+    number or an object changes, pass it as a tensor or keep it out of the compiled function. TORCH_LOGS=recompiles prints
+    the guard that fails each time.""",
+    caveat="""A size that comes for the first time must be compiled once with static shapes: after all sizes were met it
+    stops, or at torch._dynamo.config.recompile_limit, after which the function runs uncompiled.""",
+    views=("overview", "operator", "trace"),
+    cause="Recompiling takes {gain} of {the_step}",
+    without="Without compiling",
+    words=("compiler",),
+    links=(
+        (
+            "Recompilation",
+            links.DOCS + "compile/programming_model.recompilation.html",
+        ),
+        (
+            "Dynamic shapes",
+            links.DOCS + "torch.compiler_dynamic_shapes.html",
+        ),
+    ),
+    details=(
+        ("ids", "What was compiled, by frame and number: {ids}."),
+        ("sizes", "Its sizes change: {sizes}."),
+        ("once", "Call {once} once before the loop, and keep what it returns."),
+        (
+            "graphs",
+            "Graphs are captured again; capture each once, with inputs of one size, and replay it.",
+        ),
+    ),
+    numbers={
+        "compilations": ("Compilations", "count"),
+        "in_steps": ("Steps with one", "count"),
+        "steps": ("Steps", "count"),
+    },
+)

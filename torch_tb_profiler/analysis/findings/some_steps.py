@@ -1,0 +1,288 @@
+"""What only some of the steps do: calls that the others do not make, and time that the others do not have.
+
+::
+
+    step 1   [forward][backward][optimizer]
+    step 2   [forward][backward][optimizer]
+    step 3   [forward][backward][optimizer][evaluate          ]     a call of its own
+    step 4   [forward][backward][optimizer]..................       nothing recorded: time of its own
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.compiled.compilations import compilations
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+_S = r"[\\/]"
+_BELONGS = re.compile(
+    rf"Optimizer\.|enumerate\(Data(?:Loader|Pipe)\)|.*torch{_S}(?:optim|utils{_S}data){_S}.*\.py\(\d+\): "
+)
+"""What a training loop does in some steps by design: gradients are accumulated, batches are loaded ahead."""
+LONGER = 1.1
+"""A step is longer than others from so many times their median on."""
+_DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Own:
+    """What some steps have of their own; arrays of one shape, a row per piece.
+
+    row: of spans: the call, or, of time in which nothing was recorded, the call before it. start, end: ns. step: row of
+        steps. name: of the call, number of a string. recorded: whether something was recorded there.
+    """
+
+    row: Ints
+    start: Ints
+    end: Ints
+    step: Ints
+    name: int
+    recorded: bool
+
+
+def step_of(case: Case, row: Ints) -> Ints:
+    """The step in which spans begin, −1 outside; row of steps."""
+    table, start = case.facts["steps"], case.trace["spans"]["start"][row]
+    return host_step(table["host_start"], table["host_end"], start).astype(np.int64)
+
+
+def calls_of_some(case: Case) -> Own | None:
+    """The call, by its name and what calls it, that at most half of the steps make, the one with most time; None without
+    one that makes its steps longer.
+    """
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    row = np.flatnonzero(on_main(case))
+    step = step_of(case, row)
+    looked_at = np.isin(step, case.steps)
+    row, step = row[looked_at], step[looked_at]
+    if not len(row):
+        return None
+    name = spans["name"][row].astype(np.int64)
+    around = np.append(spans["name"], np.int32(-1))[parent[row]].astype(np.int64)
+    around[np.append(case.names.step, -1)[around] >= 0] = -1
+    _, key = group_rows((name, around))
+    pair = np.unique(key * (case.facts["steps"].n + 1) + step)
+    steps_with = np.bincount(pair // (case.facts["steps"].n + 1), minlength=key.max() + 1)
+    rare = 2 * steps_with[key] <= len(case.steps)
+    if not rare.any():
+        return None
+    chosen = np.zeros(spans.n, np.bool_)
+    chosen[row[rare]] = True
+    above = np.append(nearest(parent, chosen), np.int32(-1))
+    top = rare & (above[parent[row]] < 0)
+    row, step, name = row[top], step[top], name[top]
+    kept = ~_by_design(case, row)
+    row, step, name = row[kept], step[kept], name[kept]
+    if not len(row):
+        return None
+    each, group = np.unique(name, return_inverse=True)
+    cost = spans["dur"][row] + _launched(case, row)
+    best = int(np.argmax(sum_by(group, len(each), cost)))
+    mine = group == best
+    found = Own(row[mine], *case.times(row[mine]), step[mine], int(each[best]), True)
+    return found if _lengthens(case, found, cost[mine]) else None
+
+
+def on_main(case: Case) -> Mask:
+    """Operators, annotations and frames of the program's thread, steps themselves aside."""
+    spans = case.trace["spans"]
+    wanted = np.isin(spans["role"], (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
+    is_step = np.append(case.names.step, -1)[spans["name"]] >= 0
+    return np.asarray(wanted & ~is_step & (spans["track"] == case.main_track))
+
+
+def _by_design(case: Case, row: Ints) -> Mask:
+    """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    chosen = np.zeros(spans.n, np.bool_)
+    chosen[row] = True
+    host = np.flatnonzero(on_main(case))
+    belongs = host[case.named(host, _BELONGS.match)]
+    inner = np.zeros(spans.n, np.bool_)
+    inner[belongs] = True
+    inner[compilations(case.trace, case.facts).row] = True
+    around = np.append(nearest(parent, inner), np.int32(-1))
+    outermost = np.flatnonzero(inner & (around[parent] < 0))
+    above = climb(parent, outermost.astype(np.int64), chosen)
+    time = np.zeros(spans.n, np.int64)
+    np.add.at(time, above[above >= 0], spans["dur"][outermost[above >= 0]])
+    below = around[row] >= 0
+    return np.asarray(below | (2 * time[row] >= np.maximum(spans["dur"][row], 1)))
+
+
+def _launched(case: Case, row: Ints) -> Ints:
+    """Time of the device work that is launched within calls that do not enclose each other, ns."""
+    spans = case.trace["spans"]
+    total = np.zeros(len(row) + 1, np.int64)
+    if not len(case.work.row):
+        return total[:-1]
+    chosen = np.zeros(spans.n, np.bool_)
+    chosen[row] = True
+    above = climb(case.facts["span_links"]["parent"], case.work.launch.copy(), chosen)
+    place = np.where(above >= 0, np.searchsorted(row, above), len(row))
+    np.add.at(total, place, case.work.end - case.work.start)
+    return total[:-1]
+
+
+def _lengthens(case: Case, own: Own, cost: Ints) -> bool:
+    """Whether the steps with a call are longer than those without it, by half of its time at least."""
+    wall = step_lengths(case.facts["steps"])
+    having = np.unique(own.step)
+    others = np.setdiff1d(case.steps, having)
+    typical = float(cost.sum()) / len(having)
+    return float(np.median(wall[having]) - np.median(wall[others])) >= typical / 2
+
+
+def longer_steps(case: Case) -> tuple[Ints, Ints]:
+    """``(usual, longer)``, rows of steps: of the commonest kind, of equally common ones the shortest; and of the other kind
+    with most time beyond them, or those that are odd. Both are empty where there is none, and of a server's phases.
+    """
+    none = np.zeros(0, np.int64)
+    table = case.facts["steps"]
+    if case.is_whole or case.facts["iterations"].n or len(case.steps) < 3:
+        return none, none
+    wall, kind = step_lengths(table).astype(np.float64), table["kind"].astype(np.int64)
+    odd = (table["flags"] & StepFlag.ODD) != 0
+    kind = np.where(odd, -1, kind)
+    rows = case.steps
+    each, count = np.unique(kind[rows][~odd[rows]], return_counts=True)
+    if not len(each):
+        return none, none
+    median = np.array([np.median(wall[rows[kind[rows] == one]]) for one in each])
+    base = each[np.lexsort((median, -count))[0]]
+    usual = rows[kind[rows] == base]
+    typical = float(np.median(wall[usual]))
+    best, most = none, 0.0
+    for one in np.setdiff1d(kind[rows], base).tolist():
+        own = rows[(kind[rows] == one) & (wall[rows] > LONGER * typical)]
+        excess = float((wall[own] - typical).sum())
+        if excess > most and len(own) <= len(usual):
+            best, most = own, excess
+    return (usual, best) if len(best) else (none, none)
+
+
+def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
+    """The time that each longer step has beyond a usual one, where that is one stretch: between the calls that both
+    begin with and those that both end with. None where it is not.
+    """
+    if len(longer) < 2:
+        # One stretch may be a machine that was busy with something else.
+        return None
+    wall = step_lengths(case.facts["steps"])
+    like = int(usual[np.argsort(wall[usual], kind="stable")[len(usual) // 2]])
+    found = [_stretch(case, like, step) for step in longer.tolist()]
+    if any(one is None for one in found):
+        return None
+    start, end, before = (
+        np.array(part, np.int64) for part in zip(*filter(None, found), strict=True)
+    )
+    excess = wall[longer] - np.median(wall[usual])
+    if float((end - start).sum()) < float(excess.sum()) / 2:
+        return None
+    return _named(case, longer, start, end, before)
+
+
+def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
+    """``(start, end, before)`` of what one step has beyond another, ``before``: the call before it, −1 none."""
+    table = case.facts["steps"]
+    windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in (like, step)]
+    rows = [_top(case, *window, -1) for window in windows]
+    for _ in range(_DEEPEST):
+        base, own = (_edges(case, row, window) for row, window in zip(rows, windows, strict=True))
+        names = [case.trace["spans"]["name"][row] for row in rows]
+        first, last = _common(*names)
+        if first + last < len(rows[0]) or first + last < len(rows[1]):
+            return _between(base, own, rows[1], first, last)
+        gap = (own[1] - own[0]) - (base[1] - base[0])
+        longer = (own[0][1:] - own[1][:-1]) - (base[0][1:] - base[1][:-1])
+        if not len(longer) or gap.max() >= longer.max():
+            at = int(np.argmax(gap))
+            usual = int(base[1][at] - base[0][at])
+            before = int(rows[1][at - 1]) if at else -1
+            return int(own[0][at]), int(own[1][at]) - usual, before
+        at = int(np.argmax(longer))
+        windows = [(int(edges[1][at]), int(edges[0][at + 1])) for edges in (base, own)]
+        rows = [
+            _top(case, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
+        ]
+        if not len(rows[0]) or not len(rows[1]):
+            return None
+    return None
+
+
+def _between(
+    base: tuple[Ints, Ints], own: tuple[Ints, Ints], row: Ints, first: int, last: int
+) -> tuple[int, int, int] | None:
+    """Of gaps between calls, from that behind the ``first`` common ones to that before the ``last``."""
+    begins, ends = own[0][first], own[1][len(own[1]) - 1 - last]
+    usual = int(base[1][len(base[1]) - 1 - last] - base[0][first])
+    time = int(ends - begins) - usual
+    # Both do other things: what one has of its own is not one stretch.
+    if time <= 0 or 2 * usual > time:
+        return None
+    return int(begins), int(ends) - usual, int(row[first - 1]) if first else -1
+
+
+def _top(case: Case, begin: int, end: int, under: int) -> Ints:
+    """The outermost operators and annotations of the program's thread in a window, in a call or in none."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    low, high = np.searchsorted(spans["start"], (begin, end))
+    row = np.arange(low, high)
+    row = row[(spans["track"][row] == case.main_track) & (row != under)]
+    role = spans["role"][row]
+    is_step = np.append(case.names.step, -1)[spans["name"][row]] >= 0
+    row = row[((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step]
+    if not len(row):
+        return row
+    chosen = np.zeros(spans.n, np.bool_)
+    chosen[row] = True
+    return np.asarray(row[climb(parent, parent[row].astype(np.int64), chosen) < 0])
+
+
+def _edges(case: Case, row: Ints, window: tuple[int, int]) -> tuple[Ints, Ints]:
+    """Begin and end of the gaps around some calls in a window, one more than there are calls."""
+    start, end = case.times(row)
+    return np.append(window[0], end), np.append(start, window[1])
+
+
+def _common(a: Array, b: Array) -> tuple[int, int]:
+    """How many entries two sequences have in common at their begin, and of the rest at their end."""
+    n = min(len(a), len(b))
+    differs = np.flatnonzero(a[:n] != b[:n])
+    first = int(differs[0]) if len(differs) else n
+    n -= first
+    differs = np.flatnonzero(a[len(a) - n :][::-1] != b[len(b) - n :][::-1])
+    return first, int(differs[0]) if len(differs) else n
+
+
+def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
+    """What most of some stretches was spent in: one of the outermost calls there by name, else what stands before."""
+    spans = case.trace["spans"]
+    row = np.flatnonzero(on_main(case))
+    at = np.searchsorted(start, spans["start"][row], side="right") - 1
+    inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
+    row = row[inside]
+    chosen = np.zeros(spans.n, np.bool_)
+    chosen[row] = True
+    parent = case.facts["span_links"]["parent"]
+    row = row[climb(parent, parent[row].astype(np.int64), chosen) < 0]
+    if _by_design(case, row)[spans["dur"][row] > 0].any():
+        return None
+    name, group = np.unique(spans["name"][row], return_inverse=True)
+    total = sum_by(group, len(name), spans["dur"][row])
+    if len(name) and 3 * int(total.max()) >= int((end - start).sum()):
+        return Own(before, start, end, step, int(name[total.argmax()]), True)
+    known = before[before >= 0]
+    told = int(spans["name"][known[0]]) if len(known) else -1
+    return Own(before, start, end, step, told, False)

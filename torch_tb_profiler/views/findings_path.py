@@ -1,0 +1,155 @@
+"""The critical path of some steps in words: how long what of it takes, and where most of that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.model import Facts
+
+MOST, NOTABLE = 0.5, 0.1
+"""Shares from which on a place is most, or a notable part, of something."""
+_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<name>\S+)(?: of .*)?>", re.DOTALL)
+_LINE = re.compile(
+    r"(?P<file>.+?\.py|<ipython-input[^>]*>)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL
+)
+_MARK = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
+_OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
+_MODULE = "nn.Module: "
+_LONGEST_NAME, _LONGEST_FILE, _FOLDERS = 60, 60, 2
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where time goes: ``what``, a name; ``at``: `` at train.py(12)``, `` in main of train.py``, or nothing;
+    ``time``: its mean per step, ns. ``called``: whether it is what is called there.
+    """
+
+    what: str
+    at: str
+    time: float
+    called: bool = False
+
+    @property
+    def named(self) -> bool:
+        """Whether the name says what takes the time: the function around the whole recording does not."""
+        return self.called or not self.at.startswith(" of ")
+
+    def __str__(self) -> str:
+        return f"{self.what}{self.at}"
+
+
+@dataclass(frozen=True)
+class Path:
+    """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
+    step, ns.
+    """
+
+    facts: Facts
+    insight: Insight
+    row: Ints
+    time: Array
+
+    @classmethod
+    def of(cls, facts: Facts, insight: Insight, steps: Sequence[int]) -> Path:
+        """The path of some rows of steps."""
+        table = insight["critical_path_steps"]
+        row = np.flatnonzero(np.isin(table["step"], np.array(steps, np.int64)))
+        return cls(facts, insight, row, table["time"][row] / max(len(steps), 1))
+
+    def column(self, name: str) -> Array:
+        """A column of the table for its rows."""
+        return self.insight["critical_path_steps"][name][self.row]
+
+    def take(self, causes: Collection[PathCause]) -> Path:
+        """The part of some causes."""
+        return self.part(np.isin(self.column("cause"), list(causes)))
+
+    def part(self, chosen: Array) -> Path:
+        """The rows of a mask."""
+        return Path(self.facts, self.insight, self.row[chosen], self.time[chosen])
+
+    @property
+    def total(self) -> float:
+        """Its mean time per step, ns."""
+        return float(self.time.sum())
+
+    def place(self) -> Place | None:
+        """The line, else the operator, else the event with most of its time, and what is called there if that
+        takes most of it: the time is that of both. None without one.
+        """
+        line, operator, name = (self.column(key) for key in ("line", "operator", "name"))
+        known = (operator >= 0) & (self.column("cause") != PathCause.COMMUNICATION)
+        where = np.where(line >= 0, line, np.where(known, operator, name))
+        number = self._largest(where)
+        if number < 0:
+            return None
+        text = self.facts.strings[number]
+        here = self.part(where == number)
+        match = _LINE.fullmatch(text)
+        if match is None:
+            return None if _MARK.match(text) else Place(plain(text), "", here.total, True)
+        called = here._largest(here.column("name"))
+        of_call = here.part(here.column("name") == called)
+        # A frame that was open when the recording began says little: what it calls says more.
+        least = NOTABLE if match["line"] is None else MOST
+        if called < 0 or of_call.total < least * self.total or called == number:
+            return Place(plain(match["function"]), at_line(text, ""), here.total)
+        what = self.facts.strings[called]
+        if _MARK.match(what):
+            return None
+        return Place(plain(what), at_line(text), of_call.total, True)
+
+    def _largest(self, keys: Array) -> int:
+        """The key with most time; −1 for an empty path."""
+        if not len(keys) or not self.total:
+            return -1
+        each, group = np.unique(keys, return_inverse=True)
+        time = sum_by(group, len(each), np.rint(self.time).astype(np.int64))
+        return int(each[time.argmax()])
+
+
+def at_line(text: str, function: str | None = None) -> str:
+    """`` at train.py(12)`` of ``file(line): function``; without a line `` in main of train.py``, or `` of train.py``
+    where ``function`` is empty.
+    """
+    match = _LINE.fullmatch(text)
+    if match is None:
+        return ""
+    file = short_file(match["file"])
+    if match["line"]:
+        return f" at {file}({match['line']})"
+    return f" in {plain(match['function'])} of {file}" if function is None else f" of {file}"
+
+
+def of_line(text: str) -> str:
+    """``main at train.py(12)``, ``main of train.py``."""
+    match = _LINE.fullmatch(text)
+    return f"{plain(match['function'])}{at_line(text, '')}" if match else plain(text)
+
+
+def short_file(file: str) -> str:
+    """The end of a path, at least its last part."""
+    parts = file.replace("\\", "/").split("/")[-1 - _FOLDERS :]
+    while len(parts) > 1 and len("/".join(parts)) > _LONGEST_FILE:
+        del parts[0]
+    return "/".join(parts)
+
+
+def plain(name: str) -> str:
+    """The name of an operator as it is, of a call without where it is defined, of a kernel without its types."""
+    if built_in := _BUILT_IN.fullmatch(name):
+        name = built_in["name"]
+    elif line := _LINE.fullmatch(name):
+        name = line["function"]
+    elif not _OPERATOR.fullmatch(name):
+        name = short_name(name.removeprefix(_MODULE))
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -64,7 +64,8 @@ class Hold:
 @dataclass(frozen=True)
 class Verdict:
     """``judged``: the common steps whose path is known; ``length``: of each common step as a rank takes it, ns. ``hold``: who holds back most
-    of them, or those of which the input is largest; ``once``: who holds back single ones, the worst first.
+    of them, or those of which the input is largest; ``once``: who holds back single ones, the worst first. ``varying``: ns of each regular step that now one, now another rank holds back by;
+    ``uneven``: who is given most and least input in all, and how many times as much.
     """
 
     kind: VerdictKind
@@ -72,6 +73,8 @@ class Verdict:
     length: Array
     hold: Hold | None = None
     once: tuple[Hold, ...] = ()
+    varying: float = 0.0
+    uneven: tuple[int, int, float] | None = None
 
     @property
     def regular(self) -> list[int]:
@@ -127,7 +130,9 @@ def verdict_of(
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
         return Verdict("input", judged, each, shared, once)
-    return Verdict("none", judged, each, None, once)
+    held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
+    uneven = given_work(figures, open_rank, ()).uneven(usual)
+    return Verdict("none", judged, each, None, once, held, uneven)
 
 
 def _as_ranks_take_it(figures: RunFigures) -> Array:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import WORTH, Hold, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
@@ -28,8 +28,17 @@ def verdict_sentences(
     found = []
     if verdict.hold is not None:
         found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
+    elif verdict.varying >= WORTH * max(verdict.mean, 1.0):
+        found.append(
+            f"No rank always holds the others back: now one, now another does,"
+            f" {format_ns(verdict.varying)} of each {format_ns(verdict.mean)} step."
+        )
     elif not verdict.once:
         found.append("No rank holds the others back for long: each works as long as the others.")
+    if verdict.uneven:
+        most, least, times = verdict.uneven
+        told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
+        found.append(f"{_begun(called([most]))} {told}.")
     found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
     return found
 
@@ -50,8 +59,12 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
         )
     names = called(hold.ranks)
     verb = "holds" if len(hold.ranks) == 1 else "hold"
-    begun = names[:1].upper() + names[1:] if names.startswith("rank") else names
-    return f"{begun} {verb} all others back: {each}{_often(verdict, hold)}."
+    return f"{_begun(names)} {verb} all others back: {each}{_often(verdict, hold)}."
+
+
+def _begun(names: str) -> str:
+    """Names at the begin of a sentence; those of workers stay as they are."""
+    return names[:1].upper() + names[1:] if names.startswith("rank") else names
 
 
 def _often(verdict: Verdict, hold: Hold) -> str:

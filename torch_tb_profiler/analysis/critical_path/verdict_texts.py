@@ -11,6 +11,8 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
 LONGEST_NAME = 80
+MOST_LINKS = 2
+"""Slow links that are named."""
 _NUMBER = re.compile(r"#(\d+)$")
 _OF_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET)
 Called = Callable[[Sequence[int]], str]
@@ -40,6 +42,17 @@ def verdict_sentences(
         told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
         found.append(f"{_begun(called([most]))} {told}.")
     found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
+    for link in verdict.links[:MOST_LINKS]:
+        times = format_number(round(link.times, 1))
+        found.append(
+            f"A slow link: {link.kind} between {called(link.ranks)} takes {times} times as long as the same between others,"
+            f" {format_ns(link.lost)} per step."
+        )
+    if verdict.late is not None:
+        late, time = verdict.late
+        found.append(
+            f"{_begun(called([late]))} started {format_ns(time)} after the others, which wait for it in the first step."
+        )
     return found
 
 

@@ -87,7 +87,10 @@ class Source:
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
     """The findings of one worker's trace. ``progress``: how far the other workers are read."""
-    return _payload(source, source.analysis, progress)
+    analysis = source.analysis
+    if progress < 1:
+        analysis = {**analysis, "unsure": ["first_look", *analysis["unsure"]]}
+    return _payload(source, analysis, progress)
 
 
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from torch_tb_profiler.cli.document import Column, Document, Listing, Table
 from torch_tb_profiler.cli.finding_texts import finding_item, lead_of, unsure_items
@@ -13,6 +13,8 @@ from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
+_WAITS, _LATE = "straggler", "late_itself"
+"""Rules that tell one thing on the worker that waits, and on the one that is late."""
 Kind = list[tuple[int, Opened, Finding]]
 """A kind of finding: its place among those of each trace that has it."""
 
@@ -93,7 +95,7 @@ def _findings(traces: Traces) -> Listing:
         for place, finding in enumerate(payload.findings):
             kinds.setdefault((finding.rule, finding.title), []).append((place, opened, finding))
 
-    kinds_in_order = sorted(kinds.values(), key=_order)
+    kinds_in_order = sorted(_said_once(kinds), key=_order)
     items = []
     for kind in kinds_in_order:
         _, opened, worst = _worst(kind)
@@ -103,6 +105,20 @@ def _findings(traces: Traces) -> Listing:
     lead = next(lead_of(payload, opened, True) for opened, payload in traces if opened is told)
     items += dict.fromkeys(item for _, payload in traces for item in unsure_items(payload))
     return Listing("Findings", items, event_hint(), (lead,))
+
+
+def _said_once(kinds: Mapping[tuple[str, str], Kind]) -> Iterator[Kind]:
+    """Without those that only say on which worker theirs waits, where that worker's own finding says it."""
+    told = {
+        opened.worker.name
+        for (rule, _), kind in kinds.items()
+        for _, opened, _ in kind
+        if rule == _LATE
+    }
+    for (rule, _), kind in kinds.items():
+        late = {event.worker for _, _, finding in kind for event in finding.evidence}
+        if rule != _WAITS or not late or not late <= told:
+            yield kind
 
 
 def _worst(kind: Kind) -> tuple[int, Opened, Finding]:

@@ -27,31 +27,10 @@ _FEW_BLOCKS = 2
 """Of a document of so few the details of the first items matter more than the rest."""
 _DETAILED = 3
 """Items of a list whose details matter more than further blocks."""
-_DETAILS_FIRST = (
-    *(
-        (7, 2, 3),
-        (5, 2, 3),
-        (3, 2, 3),
-        (3, 1, 3),
-        (5, 2, 2),
-        (3, 1, 2),
-        (3, 1, 1),
-    ),
-)
+_DETAILS_FIRST = ((7, 2, 3), (5, 2, 3), (3, 2, 3), (3, 1, 3), (5, 2, 2), (3, 1, 2), (3, 1, 1))
 _FEW = (
-    *(
-        (7, 4, 3),
-        (5, 4, 3),
-        (5, 3, 3),
-        (3, 3, 3),
-        (5, 2, 2),
-        (5, 1, 2),
-        (5, 1, 1),
-        (3, 4, 0),
-        (2, 4, 0),
-        (3, 3, 0),
-    ),
-    *((2, 3, 0), (2, 2, 0), (2, 1, 0), (1, 1, 0)),
+    *((7, 4, 3), (5, 4, 3), (5, 3, 3), (3, 3, 3), (5, 2, 2), (5, 1, 2), (5, 1, 1), (3, 4, 0)),
+    *((2, 4, 0), (3, 3, 0), (2, 3, 0), (2, 2, 0), (2, 1, 0), (1, 1, 0)),
 )
 """(rows, blocks, items with details) where that is still too long."""
 _WHOLE = 0.85

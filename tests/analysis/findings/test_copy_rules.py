@@ -181,3 +181,15 @@ def test_a_wait_after_each_kernel_is_said() -> None:
     found = item(made(entries), "host_synchronisation")
     assert found["words"]["called"] == "cudaDeviceSynchronize"
     assert found["numbers"]["kernels"] == 20
+
+
+def test_copies_that_an_operator_makes_by_itself() -> None:
+    entries = [*steps((0, 2000))]
+    for i in range(6):
+        begin = 300 * i + 1
+        entries.append(span("cpu_op", "aten::convolution_backward", begin, 250))
+        entries += [
+            span("cpu_op", name, begin + 1 + depth, 200 - 2 * depth)
+            for depth, name in enumerate(("aten::contiguous", "aten::clone", "aten::copy_"))
+        ]
+    assert "layout" not in rules(made(entries))

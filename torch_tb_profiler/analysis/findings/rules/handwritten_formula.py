@@ -102,7 +102,7 @@ def _one_pass(case: Case, row: Ints, whole: bool) -> list[tuple[int, int, int, f
 
 
 RULE = Rule(
-    place=142,
+    place=173,
     claim=_claim,
     title="A formula is written out of small passes over its tensors",
     sentence="""{formulas} formulas per {step} are written out of {operators} pointwise operators and reductions{at},

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
 from torch_tb_profiler.analysis.api_calls.sequences import sequence_table
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.compiled.table import compiled_table
+from torch_tb_profiler.analysis.compiled.times import compilation_table
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.table import critical_path_table
 from torch_tb_profiler.analysis.distributed.collective_table import collective_table
@@ -299,12 +300,14 @@ def kernel_sequences(
 
 def compiled(context: TraceContext, provenance: str | None, chosen: Steps) -> DataFrame:
     """See ``analysis.compiled.table.COMPILED``. ``attrs["problems"]``: what could not be used of the
-    logs.
+    logs; ``attrs["compilations"]``: rows of ``analysis.compiled.times.COMPILATIONS``.
     """
     logged = provenance_of(context.opened, provenance)
     selection = context.selection(chosen)
     frame = table_frame(compiled_table(context.trace, context.facts, logged, selection))
     frame.attrs["problems"] = dict(logged.problems)
+    times = compilation_table(context.trace, context.facts, selection)
+    frame.attrs["compilations"] = table_frame(times).to_dict("records")
     return frame
 
 

@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
+from torch_tb_profiler.analysis.compiled.times import COMPILATIONS, compilation_table
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
@@ -15,10 +16,11 @@ from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.provenance import Provenance
-from torch_tb_profiler.units import and_more, format_count
+from torch_tb_profiler.units import and_more, format_count, format_ns
 from torch_tb_profiler.views.steps import window_text
 
 _SHOWN = ("name", "region", "calls", "device_ns", "host_ns")
+_TIMES = ("compiler", "region", "calls", "steps", "host_ns")
 _LINES = 6
 """Source lines of a kernel that text lists."""
 _HOW = (
@@ -39,14 +41,17 @@ def compiled(opened: Opened, settings: Settings, options: argparse.Namespace) ->
     provenance = provenance_of(opened, options.provenance)
     table = compiled_table(opened.trace, opened.facts, provenance, selection)
     rows = records(table_frame(table))
+    times = records(table_frame(compilation_table(opened.trace, opened.facts, selection)))
     logged = {"kernels": len(provenance.kernels), "problems": provenance.problems}
     return Report(
-        lambda: _document(opened, selection, rows, provenance, options.limit),
+        lambda: _document(opened, selection, rows, times, provenance, options.limit),
         lambda: {
             **identity(opened),
             "rows": len(rows),
             "logged": logged,
             "compiled": rows[: options.limit],
+            "compile_ns": sum(row["host_ns"] for row in times),
+            "compilations": times[: options.limit],
         },
     )
 
@@ -55,6 +60,7 @@ def _document(
     opened: Opened,
     selection: Selection,
     rows: list[dict[str, Any]],
+    times: list[dict[str, Any]],
     provenance: Provenance,
     limit: int,
 ) -> Document:
@@ -62,9 +68,12 @@ def _document(
     if provenance.problems:
         counts = ", ".join(f"{format_count(n)} {what}" for what, n in provenance.problems.items())
         lines.append(f"Not used of the logs: {counts}.")
+    compiling = _compiling(times, limit)
     if not rows:
-        none = Item("Nothing in the selected steps was compiled.", (_HOST,))
-        return Document(opened.title, tuple(lines), (Listing("No compiled kernels", [none]),))
+        what = "No kernel of a compiled graph was recorded" if times else "Nothing was compiled"
+        none = Item(f"{what} in the selected steps.", (_HOST,))
+        listing = Listing("No compiled kernels", [none])
+        return Document(opened.title, tuple(lines), (*compiling, listing))
     declared = {column.name: column for column in COMPILED.columns}
     columns = [
         Column(declared[name].label, "name" if name == "name" else "number") for name in _SHOWN
@@ -81,8 +90,27 @@ def _document(
     title = f"Compiled kernels of {window_text(opened.facts, selection)}"
     note = "" if any(row["lines"] for row in rows) else _HOW
     return Document(
-        opened.title, tuple(lines), (Table(title, tuple(columns), cells, len(rows), note),)
+        opened.title,
+        tuple(lines),
+        (*compiling, Table(title, tuple(columns), cells, len(rows), note)),
     )
+
+
+def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
+    """The table of what was compiled in the selected steps, and how long that took; none where nothing was."""
+    if not times:
+        return ()
+    declared = {column.name: column for column in COMPILATIONS.columns}
+    columns = [
+        Column(declared[name].label, "name" if name == "compiler" else "number") for name in _TIMES
+    ]
+    columns.append(Column("Source line", "below"))
+    cells = [
+        (*(cell(row[name], declared[name].unit) for name in _TIMES), row["line"] or "")
+        for row in times[:limit]
+    ]
+    title = f"Compiling takes {format_ns(sum(row['host_ns'] for row in times))}"
+    return (Table(title, tuple(columns), cells, len(times), ""),)
 
 
 def _lines(row: dict[str, Any]) -> str:

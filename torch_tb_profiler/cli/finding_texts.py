@@ -8,7 +8,6 @@ from torch_tb_profiler.cli.document import Item, Listing
 from torch_tb_profiler.cli.hints import event_hint, hint, recording_line
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import and_more, format_ns, format_share
-from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
 
 _CHANGES = {
@@ -18,8 +17,6 @@ _CHANGES = {
 }
 EVENTS, BRIEF = 5, 2
 """Events that text names, and shortened text; JSON has all that the page lists."""
-_ALIKE = 0.1
-"""By how much savings may miss the one of all together before that is explained."""
 
 
 def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
@@ -42,7 +39,7 @@ def lead_of(payload: FindingsPayload, opened: Opened, named: bool = False) -> It
 
 def answer_of(payload: FindingsPayload) -> str:
     """The headline and what follows it."""
-    return " ".join(filter(None, (payload.headline, getattr(payload, "detail", ""))))
+    return " ".join(filter(None, (payload.headline, payload.detail)))
 
 
 def unsure_items(payload: FindingsPayload) -> Iterator[Item]:
@@ -59,30 +56,14 @@ def unsure_items(payload: FindingsPayload) -> Iterator[Item]:
 
 def _together(payload: FindingsPayload) -> Iterator[str]:
     """What the step would be with all changes of some certainty, and why that is not the sum of what each saves."""
-    alone, changes = 0, 0
     for total in payload.totals:
-        own = [
-            finding.recoverable_ns or 0
-            for finding in costly(payload.findings)
-            if finding.certainty == total.certainty
-        ]
-        alone, changes = alone + sum(own), changes + len(own)
         low, high = format_ns(total.low_ns), format_ns(total.high_ns)
-        text = (
-            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.step_ns)} →"
+        yield (
+            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.mean_ns)} →"
             f" {format_ns(total.step_ns)} ({low} to {high}), simulated together."
         )
-        if changes > 1 and abs(alone - total.recoverable_ns) > _ALIKE * total.recoverable_ns:
-            why = (
-                "some of them act on the same time"
-                if alone > total.recoverable_ns
-                else "one alone leaves the step waiting for what another removes"
-            )
-            text += (
-                f" Each alone they save {format_ns(alone)} in sum, together"
-                f" {format_ns(total.recoverable_ns)}: {why}."
-            )
-        yield text
+    if payload.together:
+        yield payload.together
 
 
 def finding_item(finding: Finding, opened: Opened, where: str = "") -> Item:

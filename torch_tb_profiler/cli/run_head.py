@@ -60,7 +60,7 @@ def _workers(traces: Traces) -> Table:
             (
                 opened.worker_title,
                 str(payload.steps),
-                format_ns(payload.step_ns),
+                format_ns(payload.mean_ns),
                 back,
                 costing[0].title if costing else UNKNOWN,
             )

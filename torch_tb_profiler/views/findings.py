@@ -25,7 +25,13 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.units import format_about, format_ns, format_share, format_value
+from torch_tb_profiler.units import (
+    format_about,
+    format_count,
+    format_ns,
+    format_share,
+    format_value,
+)
 from torch_tb_profiler.views.event_arguments import cut
 from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings_path import Path
@@ -36,7 +42,12 @@ from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
 LONGEST_LABEL = 120
+UNEVEN = 10
+"""Mean count per step below which it is said between which whole ones it lies."""
+DIFFERS = 0.1
+"""Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
+_BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
@@ -105,6 +116,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         mean_ns=analysis["mean_ns"],
         findings=findings,
         totals=[Total(**total) for total in analysis["totals"]],
+        together=_together(analysis),
         unsure=[]
         if allocations_alone
         else [_filled(UNSURE[key], words) for key in analysis["unsure"]],
@@ -130,7 +142,7 @@ def findings_in_run(
     analysis = source.analysis_without(once_rows(verdict, place))
     if not analysis["step_ns"]:
         return _payload(source, analysis)
-    told = with_verdict(analysis, verdict, place, asked, names, figures.steps.names)
+    told = with_verdict(analysis, verdict, place, asked, names, figures)
     return _payload(source, told)
 
 
@@ -161,9 +173,7 @@ def _own_words(
     """What the texts of a finding may name."""
     rule, numbers = RULES[item["rule"]], item["numbers"]
     units = {key: unit for key, (_, unit) in rule.numbers.items()}
-    own = dict(words) | {
-        key: format_value(value, units.get(key, "")) for key, value in numbers.items()
-    }
+    own = dict(words) | {key: _number(value, units.get(key, "")) for key, value in numbers.items()}
     own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
@@ -174,7 +184,22 @@ def _own_words(
             "share": format_share(item["share"]),
             "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
         }
+    elif item.get("behind_ns") is not None:
+        gain = item["behind_ns"]
+        left = analysis["mean_ns"] - gain
+        own |= {
+            "gain": format_ns(gain),
+            "share": format_share(gain / analysis["mean_ns"]),
+            "left": format_ns(left),
+        }
     return own
+
+
+def _number(value: float, unit: str) -> str:
+    """A figure in a text; a count per step that is no whole one lies between two."""
+    if unit == "count" and value != int(value) and value < UNEVEN:
+        return f"{format_count(int(value))} to {format_count(int(value) + 1)}"
+    return format_count(round(value)) if unit == "count" else format_value(value, unit)
 
 
 def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
@@ -184,11 +209,14 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
+    sentence = capitalised(_filled(" ".join(sentences), words))
+    if item.get("behind_ns"):
+        sentence = f"{_BEHIND} {sentence}"
     low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(_filled(rule.title, words)),
-        sentence=capitalised(_filled(" ".join(sentences), words)),
+        sentence=sentence,
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,
@@ -230,6 +258,27 @@ def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | 
         item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
+
+
+def _together(analysis: Mapping[str, Any]) -> str:
+    """Why several changes at once save something else than the sum of each alone."""
+    total = next((t for t in analysis["totals"][::-1] if t["certainty"] != "theoretical"), None)
+    single = [
+        item["recoverable_ns"]
+        for item in analysis["found"]
+        if item["certainty"] in ("certain", "likely") and not item["artefact"]
+    ]
+    if total is None or len(single) < 2:
+        return ""
+    alone, both = sum(single), total["recoverable_ns"]
+    if abs(both - alone) < DIFFERS * alone:
+        return ""
+    why = (
+        "while one cause remains, part of what the others cost is hidden behind it"
+        if both > alone
+        else "some of them act on the same time"
+    )
+    return f"Each alone they save {format_ns(alone)} in sum, together {format_ns(both)}: {why}."
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

@@ -5,7 +5,7 @@
     headline   Loading data takes 50.4 ms of each 56.9 ms step.
     detail     Most of it is in transform at photos.py(31). With batches ready a step takes about 6 ms (4 to 9).
 
-The headline is that of the first finding (``findings/order.py``), unless that is theoretical or costs no time; else
+The headline is that of the first finding (``findings/order.py``), unless that is theoretical, small or costs no time; else
 it says where the time goes. It has at most twelve words and two quantities.
 """
 
@@ -24,10 +24,12 @@ from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.units import format_about, format_ns, format_share
+from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.findings_path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.texts import capitalised
 
+LEAST = 0.05
+"""Share of the steps that the first finding must save to be the headline."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
 LEAST_JUDGED = 0.5
@@ -64,7 +66,8 @@ def answer_of(
         return _by_design(kind, path, analysis, words)
     if analysis["found"]:
         item = analysis["found"][0]
-        if item["certainty"] in ("certain", "likely") and RULES[item["rule"]].cause:
+        sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
+        if sure and RULES[item["rule"]].cause:
             return _of_cause(path, analysis, words | dict(filled[0]), item)
     return _account(path, analysis, words)
 
@@ -201,20 +204,32 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         )
     place = part.place()
     time = f"{format_ns(part.total)} of {step}"
-    if place is not None and place.called and place.time >= MOST * whole:
+    if place is not None and place.named and place.time >= MOST * whole:
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
-        told = f"It is called{place.at}." if place.at else ""
-        return Answer(headline, " ".join(filter(None, (told, judged))))
+        told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
+        return Answer(headline, " ".join(filter(None, (told if place.at else "", judged))))
     if judged or (place is not None and place.time >= MOST * whole):
         told = _most(place, part.total)
         return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
-    possible = any(item["costs"] and not item["artefact"] for item in analysis["found"])
-    found = "Only possible savings were found" if possible else "Nothing to save was found"
+    first = next((item for item in analysis["found"] if item["costs"]), None)
+    found = "Nothing to save was found"
+    if first is not None and not first["artefact"]:
+        possible = first["certainty"] == "theoretical"
+        found = "Only possible savings were found" if possible else "Little to save was found"
     takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
+    if analysis["mean_ns"] != analysis["step_ns"]:
+        takes = f"{words['step']}s take {_lengths(path, analysis)}"
     told = _most(place, part.total).replace("of it is", "of that is", 1)
-    of_it = f"{says} {format_ns(part.total)} of it."
+    of_it = f"{says} {format_share(part.total / whole)} of the time."
     return Answer(f"{found}: {takes}.", " ".join(filter(None, (of_it, told))))
+
+
+def _lengths(path: Path, analysis: Mapping[str, Any]) -> str:
+    """``8.10 ms to 32.8 ms``: from the shortest to the longest step."""
+    steps, rows = path.facts["steps"], np.array(analysis["rows"], np.int64)
+    wall = (steps["end"] - steps["start"])[rows]
+    return f"{format_ns(int(wall.min()))} to {format_ns(int(wall.max()))}"
 
 
 def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:

@@ -38,6 +38,11 @@ class Place:
     time: float
     called: bool = False
 
+    @property
+    def named(self) -> bool:
+        """Whether the name says what takes the time: the function around the whole recording does not."""
+        return self.called or not self.at.startswith(" of ")
+
     def __str__(self) -> str:
         return f"{self.what}{self.at}"
 

@@ -69,7 +69,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the one to act on first. ``steps`` were analysed: the
     selected ones; where all are, cold and cut ones are left out, if others are there. They take ``mean_ns`` on
     average, and one of them ``step_ns``, which differs where no step comes near the mean. ``totals``: one per
-    certainty that occurs.
+    certainty that occurs; ``together``: why what they save differs from the sum of the findings, empty where it does not.
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,
         and enough was recorded to say so.
@@ -86,6 +86,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     mean_ns: int | None
     findings: list[Finding]
     totals: list[Total]
+    together: str
     unsure: list[str]
     missing: list[Missing]
     progress: float

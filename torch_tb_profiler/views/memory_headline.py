@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
+from torch_tb_profiler.analysis.memory.alive import Alive, alive_at, places_of
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns
@@ -78,13 +77,7 @@ def _peaks(insight: Insight, names: list[str], timed: bool) -> Iterator[str]:
 
 def _holders(insight: Insight, held: Alive) -> list[str]:
     """``14.0 MiB at model.py(12): forward``, the largest first."""
-    found = []
-    for row in range(min(HOLDERS, len(held.bytes))):
-        numbers = (held.line[row], held.operator[row], held.module[row])
-        place = next((insight.strings[int(number)] for number in numbers if number >= 0), "")
-        kind = int(held.category[row])
-        if not place and 0 <= kind < len(BLOCK_CATEGORIES):
-            place = BLOCK_CATEGORIES[kind].replace("_", " ")
-        if place and held.bytes[row] > 0:
-            found.append(f"{cut(place, _LONGEST_PLACE)} ({format_bytes(int(held.bytes[row]))})")
-    return found
+    return [
+        f"{cut(place, _LONGEST_PLACE)} ({format_bytes(size)})"
+        for place, size in places_of(insight, held, HOLDERS)
+    ]

@@ -459,14 +459,17 @@ export interface Total {
   high_ns: number;
 }
 
-/** Route `/findings`, the largest first. `steps` of `step_ns` on average were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `totals`: one per certainty that occurs. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. They take `mean_ns` on average, and one of them `step_ns`, which differs where no step comes near the mean. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
+  detail: string;
   healthy: boolean;
   steps: number;
   step_ns: number | null;
+  mean_ns: number | null;
   findings: Finding[];
   totals: Total[];
+  together: string;
   unsure: string[];
   missing: Missing[];
   progress: number;

@@ -174,12 +174,15 @@ export function findings(
   over: Partial<FindingsPayload> = {},
 ): FindingsPayload {
   return {
-    headline: "A third of each step waits for input data.",
+    headline: "Loading data takes 59.0 ms of each 178 ms step.",
+    detail: "Most of it is in decode at train.py(12).",
     healthy: list.length === 0,
     steps: 6,
     step_ns: 178_000_000,
+    mean_ns: 178_000_000,
     findings: list,
     totals: [],
+    together: "",
     unsure: [],
     missing: [],
     progress: 1,

@@ -6,7 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import facts_of, launched, made, span, steps
+from tests.analysis.findings.cases import (
+    NAMES,
+    NVIDIA,
+    facts_of,
+    launched,
+    made,
+    rules,
+    span,
+    steps,
+)
 from tests.builders.drawn import Event
 from tests.examples import examples
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
@@ -124,6 +133,25 @@ def test_changes_together_are_no_sum() -> None:
     each = [item["recoverable_ns"] for item in found["found"] if item["costs"]]
     assert len(each) == 2
     assert found["totals"][-1]["recoverable_ns"] < sum(each)
+
+
+def test_what_another_cause_hides_is_told_as_what_is_left() -> None:
+    """Kernels run while batches are loaded: not to wait for them saves nothing before that is mended."""
+    entries = [*steps(*((1000 * i, 1000 * (i + 1)) for i in range(5)))]
+    for i in range(5):
+        begin = 1000 * i
+        entries += [
+            span("user_annotation", NAMES["load"], begin + 10, 900),
+            span("cuda_runtime", "cudaStreamSynchronize", begin + 915, 3),
+            span("cpu_op", "aten::mm", begin + 925, 20, **{"Input Dims": [[512, 512], [512, 512]]}),
+            *launched("volta_sgemm_128x64_nn", i + 1, begin + 930, begin + 950, 800),
+        ]
+    found = made(entries, **NVIDIA)
+    assert rules(found)["input_bound"] > 0.1
+    hidden = [item for item in found["found"] if item["behind_ns"]]
+    assert [item["rule"] for item in hidden] == ["host_synchronisation"]
+    assert not any(item["costs"] for item in hidden)
+    assert hidden[0]["behind_ns"] <= 800_000
 
 
 def test_windows_without_time_have_no_findings() -> None:

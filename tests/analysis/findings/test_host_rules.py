@@ -71,7 +71,7 @@ def test_a_wait_costs_what_the_device_idles_after_it() -> None:
     one = item(found, "host_synchronisation")
     # The gap of 11 columns, not the 17 that the host is blocked.
     assert one["recoverable_ns"] == pytest.approx(110_000, rel=0.03)
-    assert one["words"]["operators"] == "aten::_local_scalar_dense"
+    assert one["words"]["operators"] == "aten::_local_scalar_dense (1 times)"
     assert one["numbers"]["blocked"] == 170_000
 
 

@@ -129,7 +129,7 @@ def test_work_of_every_nth_step_is_named(every: int, length: float, place: int, 
     assert one["recoverable_ns"] == pytest.approx(length * 1000 / every, rel=0.05)
     assert one["numbers"]["longer"] == pytest.approx(length * 1000, rel=0.05)
     told = {"train.py(40): evaluate": "evaluate", "": "nothing recorded"}.get(name, name)
-    assert one["words"]["doing"].startswith(told)
+    assert one["words"]["extra"].startswith(told)
 
 
 def test_steps_without_a_rule_are_counted() -> None:
@@ -147,7 +147,7 @@ def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
     bodies = [longer if at % 4 == 3 else usual for at in range(12)]
     one = item(made(loop(bodies)), "periodic_steps")
     assert one["words"]["every_takes"] == "every fourth step takes"
-    assert one["words"]["doing"] == "aten::linear"
+    assert one["words"]["extra"] == "aten::linear"
     assert one["recoverable_ns"] == pytest.approx(8 * 404 * 1000 / 4, rel=0.05)
 
 
@@ -198,3 +198,64 @@ def test_steps_in_any_order_do_not_grow(jitter: list[int]) -> None:
     bodies[-1] = bodies[0]
     if sorted(jitter) != jitter:
         assert "growing_steps" not in rules(made(loop(bodies)))
+
+
+def remembered(kept: Sequence[bool], size: int = 4096, steps: int = 8) -> Findings:
+    """Steps that allocate in ``aten::linear``, and release unless ``kept``; the level before is 16 blocks."""
+    entries = loop([FORWARD] * steps)
+    level, address = 16 * size, 1 << 20
+    begins = [one["ts"] for one in entries if one["name"] == "aten::linear"]
+    for number, begin in enumerate(begins):
+        address += size
+        level += size
+        entries.append(memory(begin + 10, size, address, level))
+        if not kept[number % len(kept)]:
+            level -= size
+            entries.append(memory(begin + 350, -size, address, level))
+    return made(entries)
+
+
+def memory(time: float, size: int, address: int, level: int) -> Event:
+    """A record of the host's allocator."""
+    arguments = {
+        "Device Type": 0,
+        "Device Id": -1,
+        "Addr": address,
+        "Bytes": size,
+        "Total Allocated": level,
+        "Total Reserved": 0,
+    }
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 100,
+        "tid": 1,
+        "s": "t",
+        "ts": time,
+        "args": arguments,
+    }
+
+
+def test_memory_that_every_step_keeps_is_named_with_its_operator() -> None:
+    one = item(remembered([True]), "memory_growth")
+    assert one["numbers"]["per_step"] == 4096
+    assert one["words"]["holders"].startswith("aten::linear")
+    assert one["recoverable_ns"] is None
+
+
+@pytest.mark.parametrize("kept", [[False], [True, False, False, False, False, False, False, False]])
+def test_memory_that_is_released_or_kept_once_does_not_grow(kept: list[bool]) -> None:
+    assert "memory_growth" not in rules(remembered(kept))
+
+
+def test_a_trace_says_why_it_ran_out_of_memory() -> None:
+    body = memory(30, 4096, 1 << 20, 8192)
+    failed = memory(40, 0, 0, 0) | {
+        "name": "[OutOfMemory]",
+        "args": {"Bytes": 1 << 30, "Device Free": 512, "Device Type": 0, "Device Id": -1},
+    }
+    one = item(made([*loop([FORWARD] * 3), body, failed]), "out_of_memory")
+    assert one["words"]["failed"].startswith("1.00 GiB were asked for, with 512 B free")
+    assert one["numbers"]["allocated"] == 8192
+    assert one["recoverable_ns"] is None

@@ -42,22 +42,22 @@ def _host(dtype: str, share: float, shape: tuple[int, ...] = (64, 64), brief: in
 
 @given(share=st.floats(0.2, 0.9), dtype=st.sampled_from(["double", "c10::complex<double>"]))
 def test_float64_takes_twice_as_long(share: float, dtype: str) -> None:
-    finding = item(_host(dtype, share), "float64")
+    finding = item(_host(dtype, share), "double_precision")
     assert finding["recoverable_ns"] == pytest.approx(998_000 * share / 2, rel=0.01)
     assert finding["words"]["largest"] == "aten::mm"
 
 
 @given(share=st.floats(0.2, 0.9), dtype=st.sampled_from(["float", "c10::BFloat16", "long int"]))
 def test_other_types_are_no_float64(share: float, dtype: str) -> None:
-    assert "float64" not in rules(_host(dtype, share))
+    assert "double_precision" not in rules(_host(dtype, share))
 
 
 def test_a_single_number_of_float64_is_a_scalar() -> None:
-    assert "float64" not in rules(_host("double", 0.5, ()))
+    assert "double_precision" not in rules(_host("double", 0.5, ()))
 
 
 def test_short_operators_are_mostly_their_call() -> None:
-    assert "float64" not in rules(_host("double", 0.001, brief=40))
+    assert "double_precision" not in rules(_host("double", 0.001, brief=40))
 
 
 def _device(kernel: str, header: dict[str, Any], dtype: str | None = None) -> Findings:
@@ -80,12 +80,12 @@ def _device(kernel: str, header: dict[str, Any], dtype: str | None = None) -> Fi
     ],
 )
 def test_float64_on_a_device(kernel: str, dtype: str | None, fires: bool) -> None:
-    assert ("float64" in rules(_device(kernel, SLOW_DOUBLE, dtype))) == fires
+    assert ("double_precision" in rules(_device(kernel, SLOW_DOUBLE, dtype))) == fires
 
 
 def test_products_of_float64_follow_the_rates_of_the_device() -> None:
     """1/67 of float32's on an H800; on an H100 both are as fast, but for TF32."""
-    slow = item(_device(DGEMM, SLOW_DOUBLE), "float64")
+    slow = item(_device(DGEMM, SLOW_DOUBLE), "double_precision")
     assert slow["recoverable_ns"] == pytest.approx(999_000 * 66 / 67, rel=0.01)
     assert rules(_device(DGEMM, H100)) == {}
 
@@ -94,7 +94,7 @@ def test_launching_does_not_take_half_as_long() -> None:
     """Of an operator that launches, only the kernel computes."""
     operator = span("cpu_op", "aten::mm", 0.5, 600, **inputs((8, 8), (8, 8), dtype="double"))
     found = made([*steps((0, 1000)), operator, *launched("k", 1, 590, 595, 5)], **H100)
-    assert "float64" not in rules(found)
+    assert "double_precision" not in rules(found)
 
 
 def test_where_tensors_become_float64() -> None:
@@ -107,4 +107,4 @@ def test_where_tensors_become_float64() -> None:
         span("python_function", "train.py(30): step", 200, 700, **frames),
         span("cpu_op", "aten::mm", 201, 600, **inputs((64, 64), (64, 64), dtype="double")),
     ]
-    assert item(made(entries), "float64")["words"]["entry"] == "train.py(12): load"
+    assert item(made(entries), "double_precision")["words"]["entry"] == "train.py(12): load"

@@ -81,6 +81,11 @@ class HostSegments:
         return np.where(empty, after, np.append(self.start, after)[self.bounds[track]])
 
 
+def is_waiting_frame(name: str) -> bool:
+    """Whether a thread does nothing but wait in a Python frame."""
+    return _WAITING_FRAME.search(name) is not None
+
+
 def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     """The segments of all threads with operators, annotations, runtime calls or Python frames."""
     spans, tracks = trace["spans"], trace["tracks"].n

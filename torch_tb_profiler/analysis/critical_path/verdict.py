@@ -178,15 +178,15 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, ranks: int) -> H
             own[1].append(blame)
     if not groups:
         return None
-    _, own = max(groups, key=lambda group: len(group[1]))
-    named = to_blame(own) or [own[0].rank]
-    if 2 * len(own) <= len(steps):
+    _, most = max(groups, key=lambda group: len(group[1]))
+    named = to_blame(most) or [most[0].rank]
+    if 2 * len(most) <= len(steps):
         return None
-    plain = len(own) == len(steps) and all(
-        blame.held >= PLAIN * length[blame.step] for blame in own
+    plain = len(most) == len(steps) and all(
+        blame.held >= PLAIN * length[blame.step] for blame in most
     )
-    chance = by_chance(len(own), len(steps), ranks, len(named))
-    return _hold(named, own, len(length)) if plain or chance <= CHANCE else None
+    chance = by_chance(len(most), len(steps), ranks, len(named))
+    return _hold(named, most, len(length)) if plain or chance <= CHANCE else None
 
 
 def by_chance(often: int, steps: int, ranks: int, named: int = 1) -> float:

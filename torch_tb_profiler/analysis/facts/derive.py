@@ -73,9 +73,14 @@ from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.opened import opened_frames
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replayed import (
+    ReplayedCalls,
+    is_operator,
+    joined,
+    replayed_calls,
+)
 from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
-from torch_tb_profiler.analysis.facts.stacks import call_stacks, with_replayed
+from torch_tb_profiler.analysis.facts.stacks import Stacks, call_stacks, with_replayed
 from torch_tb_profiler.analysis.facts.step_kinds import StepKinds, step_kinds, whole_kind
 from torch_tb_profiler.analysis.facts.step_work import step_work
 from torch_tb_profiler.analysis.facts.steps import (
@@ -92,7 +97,7 @@ from torch_tb_profiler.analysis.facts.writer import find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
@@ -130,9 +135,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     enclosing = nested.result()
     give_back_memory()
     breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
-    opened = opened_frames(trace, enclosing, strings)
-    stacks = call_stacks(trace, tree, enclosing, strings, replays.launch)
-    stacks = with_replayed(stacks, trace, tree, replayed)
+    stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
     step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
@@ -155,11 +158,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
             "iterations": iterated,
             "devices": devices,
             "device_steps": device_steps,
-            "stacks": fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame),
-            "opened_frames": opened,
             "unnamed_steps": named.unnamed_steps,
             "span_links": links.result(),
         }
+        | frames
         | operators.tables
         | kernels
         | of_replays
@@ -171,6 +173,22 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
     summary["profiled_ranges"] = _profiled_ranges(trace, tables["span_links"], defects)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
+
+
+def _stacks(
+    trace: Trace,
+    tree: CallTree,
+    enclosing: Array,
+    strings: StringBuilder,
+    launches: Ints,
+    replayed: ReplayedCalls,
+) -> tuple[Stacks, dict[str, Table]]:
+    """The stacks of the call tree, and the tables of frames."""
+    opened = opened_frames(trace, enclosing, strings)
+    stacks = call_stacks(trace, tree, enclosing, strings, launches)
+    stacks = with_replayed(stacks, trace, tree, replayed)
+    table = fact_schema.STACKS.build(parent=stacks.parent, frame=stacks.frame)
+    return stacks, {"stacks": table, "opened_frames": opened}
 
 
 def _windows(

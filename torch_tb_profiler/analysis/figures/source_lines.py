@@ -23,22 +23,21 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")
-_PACKAGES = frozenset(
-    """
-    accelerate aiohttp albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle colossalai
-    composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale faiss
-    fastapi fbgemm_gpu filelock fire flash_attn flask flax fsspec gradio h5py httpx huggingface_hub hydra
-    ignite imageio intel_extension_for_pytorch ipykernel IPython jax joblib kornia lightning
-    lightning_fabric lightning_utilities llvmlite loguru matplotlib megatron mlflow mmcv mmdet mmengine
-    monai multiprocess nbclient nltk numba numexpr numpy omegaconf onnx onnxruntime openai optax optimum
-    pandas peft PIL pluggy polars psutil pyarrow pydantic pytest _pytest pytorch_lightning ray requests
-    rich s3fs safetensors scipy sentencepiece sentence_transformers sglang skimage sklearn soundfile spacy
-    starlette streaming tensorboard tensorboardX tensorflow tiktoken timm tokenizers tornado
-    torch_geometric torch_npu torch_scatter torch_sparse torch_xla torchao torchaudio torchdata torchmetrics
-    torchrec torchtext torchtune torchvision tqdm traitlets transformer_engine transformers trl typer
-    ultralytics urllib3 uvicorn uvloop viztracer vllm wandb webdataset xformers yaml zarr zmq
-    """.split()
-)
+_NAMES = """
+accelerate aiohttp aiter albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle
+colossalai composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale
+faiss fastapi fbgemm_gpu filelock fire flash_attn flashinfer flask flax fsspec gradio h5py httpx
+huggingface_hub hydra ignite imageio intel_extension_for_pytorch ipykernel IPython jax joblib kornia lightning
+lightning_fabric lightning_utilities llvmlite loguru matplotlib megatron mlflow mmcv mmdet mmengine monai
+multiprocess nbclient nltk numba numexpr numpy omegaconf onnx onnxruntime openai optax optimum pandas peft PIL
+pluggy polars psutil pyarrow pydantic pytest _pytest pytorch_lightning ray requests rich s3fs safetensors
+scipy sentencepiece sentence_transformers sglang skimage sklearn soundfile spacy starlette streaming
+tensorboard tensorboardX tensorflow tiktoken timm tokenizers tornado torch_geometric torch_npu torch_scatter
+torch_sparse torch_xla torchao torchaudio torchdata torchmetrics torchrec torchtext torchtune torchvision tqdm
+traitlets transformer_engine transformers trl typer ultralytics urllib3 uvicorn uvloop viztracer vllm wandb
+webdataset xformers yaml zarr zmq
+"""
+_PACKAGES = frozenset(_NAMES.split())
 """Packages that are installed, not written: their files are often recorded without the folder that says so."""
 _PYTHON = re.compile(r"(?P<file>.+\.py)(?:\(\d+\))?: .|(?P<cell><ipython-input-[^>]*>)\(\d+\): .")
 
@@ -101,7 +100,19 @@ def _rank_of_file(file: str) -> int:
     top = inside.partition("/")[0].removesuffix(".py")
     if _OTHERS.search(inside) or top in sys.stdlib_module_names:
         return OTHERS
-    return PACKAGE if inside != path or top in _PACKAGES else OWN
+    return PACKAGE if inside != path or top in _PACKAGES or _is_checkout(path) else OWN
+
+
+def _is_checkout(path: str) -> bool:
+    """Whether a file is of a package that is installed from its sources: ``vllm/vllm/model.py``,
+    ``transformers/src/transformers/trainer.py``.
+    """
+    folders = path.split("/")[:-1]
+    return any(
+        name in _PACKAGES and (name in folders[:at] or folders[at - 1] in ("src", "python"))
+        for at, name in enumerate(folders)
+        if at
+    )
 
 
 def is_user_code(file: str) -> bool:

@@ -9,10 +9,10 @@ busy          share of them in which the device worked; None without a device
 judged        share of the device's kernel time of which the least time is known; None without
 unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
-found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``change`` (as ``whatif``
-              takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``rows`` (the most expensive evidence, rows of spans),
-              ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line`` (source line or None), ``line_share`` (its
-              share of that), ``numbers``, ``words``
+found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
+              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``rows`` (the
+              most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
+              (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``
 ============  =====================================================================================
 
 ``selected.py`` has those that count in some steps.
@@ -20,6 +20,7 @@ found         all candidates; each with ``rule``, ``costs``, ``certainty``, ``ch
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -53,8 +54,10 @@ ONE_STEP = 0.1
 def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     """The findings of one trace, and what their changes save per step; see above."""
     case = Case(simulation.scene)
-    claims = list(_claims(case, simulation)) if _can_judge(case) else []
-    claims += _totals(simulation, claims)
+    small: list[_Claim] = []
+    claims = _claims(case, simulation, small)
+    totals = _totals(simulation, claims)
+    claims += [*_behind(case, simulation, claims, small), *totals]
     findings = [claim for claim in claims if claim.key]
     length = case.windows.length
     wall = case.facts["steps"]["end"] - case.facts["steps"]["start"]
@@ -71,7 +74,11 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
 
 
 class _Claim:
-    """A candidate, and what its change saves per step, ns; a total where it has no key."""
+    """A candidate, and what its change saves per step, ns; a total where it has no key. ``behind``: it saves that once the
+    changes of the others are made, and too little before.
+    """
+
+    behind = False
 
     def __init__(self, key: str, candidate: Candidate, edit: Edit | None, saved: Array) -> None:
         self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
@@ -83,13 +90,15 @@ def _can_judge(case: Case) -> bool:
     return bool(case.windows.length) and not case.facts.summary["sums"]
 
 
-def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
+def _claims(case: Case, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:
+    """What counts; into ``small`` goes what removes time and saves too little of the step."""
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
     idles = workload_of(case.facts).kind in EXPECT_IDLE
+    judged = _can_judge(case)
     for key, rule in RULES.items():
-        candidate = rule.claim(case) if rule.claim else None
+        candidate = rule.claim(case) if rule.claim and (judged or rule.of_memory) else None
         if candidate is None:
             continue
         edit = edit_of(candidate)
@@ -104,8 +113,12 @@ def _claims(case: Case, simulation: Simulation) -> list[_Claim]:
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
+        if _little(case, simulation, changed):
+            continue
         saved = _saved(case, simulation, changed, change)
-        if saved is not None:
+        if saved is None:
+            small.append(_Claim(key, candidate, edit, nothing))
+        else:
             said.add(changed)
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
@@ -147,24 +160,57 @@ def edit_of(candidate: Candidate) -> Edit | None:
     return edits([read_change(candidate.change)])[0]
 
 
+def _little(case: Case, simulation: Simulation, durations: Durations) -> bool:
+    """Whether all that is gone is too little: no step can be shorter by more than that."""
+    unchanged, wall = simulation.measured, step_lengths(case.facts["steps"])
+    if not durations.waits.all():
+        return False
+    removed = sum(
+        float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
+        for part in simulation.alters(durations)
+        if part in ("segment", "work", "lead", "latency")
+    )
+    return removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min()))
+
+
 def _saved(
     case: Case, simulation: Simulation, durations: Durations, change: str | None
 ) -> Array | None:
     """What a change saves per step, ns; None where it is too little."""
-    steps, unchanged = case.facts["steps"], simulation.measured
-    wall = step_lengths(steps)
-    if durations.waits.all():
-        removed = sum(
-            float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
-            for part in simulation.alters(durations)
-            if part in ("segment", "work", "lead", "latency")
-        )
-        # No step can be shorter by more than all that is gone.
-        if removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min())):
-            return None
+    wall = step_lengths(case.facts["steps"])
     saved = _shorter(simulation, durations, change)
     enough = saved[case.steps].sum() >= THRESHOLD * wall[case.steps].sum()
     return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
+
+
+def _behind(
+    case: Case, simulation: Simulation, claims: list[_Claim], small: list[_Claim]
+) -> Iterator[_Claim]:
+    """Of what saves too little alone that which saves enough once the certain and likely changes are made: what
+    these remove hides it.
+    """
+    wall = step_lengths(case.facts["steps"])[case.steps]
+
+    def enough(saved: Array) -> bool:
+        return bool(saved[case.steps].sum() >= THRESHOLD * wall.sum())
+
+    sure = [claim for claim in [*claims, *small] if claim.edit and _is_sure(claim)]
+    others = [claim.edit for claim in sure if claim.edit and enough(claim.saved)]
+    hidden = [claim for claim in sure if not enough(claim.saved)]
+    if not others or not hidden:
+        return
+    without = _shorter(simulation, simulation.changed(others))
+    for claim in hidden:
+        edits_too = [*others, *filter(None, [claim.edit])]
+        saved = np.maximum(_shorter(simulation, simulation.changed(edits_too)) - without, 0)
+        if enough(saved):
+            found = _Claim(claim.key, claim.candidate, claim.edit, saved)
+            found.behind = True
+            yield found
+
+
+def _is_sure(claim: _Claim) -> bool:
+    return claim.certainty != "theoretical" and not RULES[claim.key].artefact
 
 
 def _shorter(simulation: Simulation, durations: Durations, change: str | None = None) -> Array:
@@ -223,8 +269,9 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
     shown = intersect(union(candidate.start, candidate.end), case.windows)
     return {
         "rule": claim.key,
-        "costs": candidate.costs,
-        "certainty": claim.certainty if candidate.costs else None,
+        "costs": candidate.costs and not claim.behind,
+        "behind": claim.behind,
+        "certainty": claim.certainty if candidate.costs and not claim.behind else None,
         "change": candidate.change,
         "artefact": rule.artefact,
         "generic": rule.place >= GENERIC_PLACE,

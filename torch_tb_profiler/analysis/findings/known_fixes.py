@@ -101,6 +101,18 @@ FIXES: tuple[Fix, ...] = (
     ),
     *_fixes(
         (
+            _frame("torch/nn/utils/clip_grad.py", r"_?clip_grads?_\w+|_?get_total_norm"),
+            "clipping gradients",
+            "clip_grad_norm_(parameters, norm, foreach=True) handles all gradients in a few calls.",
+            (
+                "clip_grad_norm_",
+                DOCS + "generated/torch.nn.utils.clip_grad_norm_.html",
+            ),
+        ),
+        certainty="theoretical",
+    ),
+    *_fixes(
+        (
             _frame("torch/serialization.py", "save"),
             "saving a checkpoint (torch.save)",
             """Save in the background with torch.distributed.checkpoint.async_save, which blocks only
@@ -185,15 +197,6 @@ FIXES: tuple[Fix, ...] = (
             """Leave empty_cache() out of the loop: PyTorch reuses cached memory itself, and what was given
             back must be allocated anew.""",
             ("Memory management", DOCS + "notes/cuda.html#memory-management"),
-        ),
-        (
-            _frame("torch/nn/utils/clip_grad.py", r"_?clip_grads?_\w+|_?get_total_norm"),
-            "clipping gradients",
-            "clip_grad_norm_(parameters, norm, foreach=True) handles all gradients in a few calls.",
-            (
-                "clip_grad_norm_",
-                DOCS + "generated/torch.nn.utils.clip_grad_norm_.html",
-            ),
         ),
         (
             r"(?:^|/)pandas/core/frame\.py: (?:iterrows|apply)$",

@@ -11,7 +11,8 @@ their weights: the engine evaluates far more products than it accumulates gradie
 Where neither is known, each round must begin with taking an element out of a tensor.
 
 What remains with one call instead: one round, and the work of all others. An operator's own time up to
-``OVERHEAD`` times that of operators which only make views is what a call costs, what is beyond it is work.
+``OVERHEAD`` (of products ``PRODUCT_OVERHEAD``) times that of operators which only make views is what a call costs, what is
+beyond it is work.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.roles import Role
 
@@ -42,7 +45,10 @@ TAKING = 1 / 12
 """Share of calls that take elements out, at least, where nothing tells whether products share their weights."""
 SHARED = 4
 """Products for each weight, from which on they share it."""
-OVERHEAD = 4
+OVERHEAD, PRODUCT_OVERHEAD = 5, 10
+"""Times what operators take that only make views: results are allocated and their shapes checked, and libraries of products
+prepare more.
+"""
 _VIEWS = re.compile(
     r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
 )
@@ -50,7 +56,7 @@ _TAKES = re.compile(
     r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|unbind|index_select|__getitem__)$"
 )
 _PRODUCTS = re.compile(
-    r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|convolution|conv\w+"
+    r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
     r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
     r"|scaled_dot_product_attention)$|(?!aten::)"
 )
@@ -62,6 +68,11 @@ _TAKE_BACKWARD = re.compile(
     re.escape(EVALUATE)
     + r"(?:Select|Slice|Unbind|Narrow|Index|IndexSelect|Split|Stack|Cat)\w*Backward"
 )
+_ENGINES = re.compile(
+    r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$"
+)
+"""Calls that the program does not make itself: backward functions and their hooks."""
+_SUMS = re.compile(r"aten::add_?$")
 _ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
 
 
@@ -98,7 +109,7 @@ def find_loops(case: Case) -> Loops | None:
     ]
     if not parts:
         return None
-    work = _Work.of(case)
+    work = CallWork.of(case)
     parts = [part for part in parts if _is_loop(case, work, row, *part)]
     return _loops(case, work, row, parts) if parts else None
 
@@ -120,7 +131,7 @@ def _stretches(case: Case, row: Ints) -> Ints:
     """Number of the stretch of each call, −1 in none."""
     spans = case.trace["spans"]
     name, n = spans["name"][row], len(row)
-    engine = case.named(row, lambda text: text.startswith(EVALUATE))
+    engine = case.named(row, _ENGINES.match)
     order = np.argsort(name, kind="stable")
     near = np.zeros(n + 1, np.bool_)
     near[1:-1] = (np.diff(name[order]) == 0) & (np.diff(order) <= RECENT)
@@ -148,18 +159,19 @@ def _rounds(case: Case, row: Ints) -> int:
 
 
 @dataclass(frozen=True)
-class _Work:
-    """Operators on all threads: rows, self time beyond what a call costs, and backward functions."""
+class CallWork:
+    """What operators do beyond what a call costs: ``before[i]`` ns in all calls before the i-th, ordered by ``key``, which
+    is (track, begin) as one number; ``width``: of a track. backward: functions; accumulated: gradients per step.
+    """
 
-    row: Ints
-    beyond: Array
-    function: Ints
-    sequence: Ints
-    number: Ints
+    key: Ints
+    before: Array
+    width: int
+    backward: BackwardCalls
     accumulated: float
 
     @classmethod
-    def of(cls, case: Case) -> _Work:
+    def of(cls, case: Case) -> CallWork:
         """From the trace."""
         spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
         row = case.operators
@@ -168,59 +180,46 @@ class _Work:
         called = np.bincount(parent[row[inner]], weights=own[inner], minlength=spans.n)
         own = own - called[row]
         views = own[case.named(row, _VIEWS.match)]
-        base = float(np.median(views)) if len(views) else 500.0
-        beyond = np.maximum(own - OVERHEAD * base, 0) if not len(case.work.row) else 0 * own
+        base = float(np.median(views)) if len(views) else 0.0
+        costs = base * np.where(case.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
+        # With a device the host only calls.
+        beyond = np.zeros(len(row)) if len(case.work.row) else np.maximum(own - costs, 0)
         # Gradients of the rounds are summed, and put in place among zeros: one call does neither.
         engine = case.named(row, lambda text: text.startswith(EVALUATE))
-        beyond[engine | rows_mask(case.scene, row[engine])[parent[row]] & _sums(case, row)] = 0
-        args = case.trace["operator_args"]
-        sequence = np.full(spans.n, -1, np.int64)
-        sequence[args["span"]] = args["sequence"]
-        function = row[engine & (sequence[row] >= 0)]
+        in_engine = np.append(rows_mask(case.scene, row[engine]), np.False_)[parent[row]]
+        beyond[engine | in_engine & case.named(row, _SUMS.match)] = 0
         summed = case.within(row[case.named(row, lambda text: text == _ACCUMULATE)])
-        return cls(
-            row,
-            beyond,
-            function,
-            sequence,
-            sequence[function],
-            len(summed) / max(len(case.steps), 1),
+        width = int(spans["start"][-1]) + 1
+        key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
+        order = np.argsort(key, kind="stable")
+        before = np.concatenate(([0.0], np.cumsum(beyond[order])))
+        each = len(summed) / max(len(case.steps), 1)
+        return cls(key[order], before, width, BackwardCalls.of(case), each)
+
+    def inside(self, track: Array, start: Ints, end: Ints) -> Array:
+        """Work of calls that begin in stretches of threads, ns."""
+        first = track.astype(np.int64) * self.width
+        a, b = (
+            np.searchsorted(self.key, first + np.minimum(time, self.width)) for time in (start, end)
         )
-
-    def inside(self, case: Case, track: int, start: int, end: int) -> float:
-        """Work of operators of a thread within some time, ns."""
-        spans = case.trace["spans"]
-        a, b = np.searchsorted(spans["start"][self.row], (start, end))
-        return float(self.beyond[a:b][spans["track"][self.row[a:b]] == track].sum())
+        return np.asarray(self.before[b] - self.before[a])
 
 
-def _sums(case: Case, row: Ints) -> Mask:
-    return case.named(row, re.compile(r"aten::add_?$").match)
+def _backward(work: CallWork, row: Ints, first: int, stop: int) -> Ints:
+    """Backward functions of the calls of a stretch."""
+    calls = work.backward
+    low = calls.after(row[first:stop])
+    high = calls.after(row[stop : stop + RECENT])
+    last = int(calls.sequence[row[first:stop]].max()) + 1
+    return calls.within(low, high if high >= 0 else last)
 
 
-def _backward(work: _Work, row: Ints, after: int) -> Ints:
-    """Backward functions of the calls of a stretch: those whose number was given out within it."""
-    low = work.sequence[row]
-    low = low[low >= 0]
-    if not len(low):
-        return np.zeros(0, np.int64)
-    high = after if after >= 0 else int(low.max()) + 1
-    return work.function[(work.number >= low.min()) & (work.number < high)]
-
-
-def _after(work: _Work, row: Ints, stop: int) -> int:
-    """The number that the first call behind a stretch found; −1 unknown."""
-    later = work.sequence[row[stop : stop + RECENT]]
-    later = later[later >= 0]
-    return int(later[0]) if len(later) else -1
-
-
-def _is_loop(case: Case, work: _Work, row: Ints, first: int, stop: int, rounds: int) -> bool:
+def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, rounds: int) -> bool:
     own = row[first:stop]
     products = own[case.named(own, _PRODUCTS.match)]
     if len(products) < rounds / 2:
         return True
-    functions = _backward(work, own, _after(work, row, stop))
+    functions = _backward(work, row, first, stop)
     again = int(case.named(functions, _PRODUCT_BACKWARD.match).sum())
     if work.accumulated and again >= len(products) / 2:
         return again >= SHARED * work.accumulated
@@ -240,41 +239,28 @@ def _modules(case: Case, row: Ints) -> int:
     return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
 
 
-def _loops(case: Case, work: _Work, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
-    spans = case.trace["spans"]
-    found: list[tuple[int, int, int, float]] = []
-    rounds, backward = [], 0
-    for first, stop, number in parts:
-        own = row[first:stop]
-        begin, end = int(spans["start"][own[0]]), int((spans["start"] + spans["dur"])[own[-1]])
-        track = int(spans["track"][own[0]])
-        left = _remaining(end - begin, work.inside(case, track, begin, end), number)
-        found.append((track, begin, end, left))
-        rounds.append(number)
-        function = _backward(work, own, _after(work, row, stop))
-        gone = case.named(function, _TAKE_BACKWARD.match)
-        for one, vanishes in zip(function.tolist(), gone.tolist(), strict=True):
-            begin, length, track = (int(spans[key][one]) for key in ("start", "dur", "track"))
-            does = 0.0 if vanishes else work.inside(case, track, begin, begin + length)
-            found.append((track, begin, begin + length, _remaining(length, does, number)))
-            backward += length
-    track, begin, end, left = (np.array(column) for column in zip(*found, strict=True))
+def _loops(case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
+    first, stop, rounds = (np.array(column) for column in zip(*parts, strict=True))
+    functions = [_backward(work, row, a, b) for a, b, _ in parts]
+    each = np.array([len(some) for some in functions])
+    function = np.concatenate(functions)
+    start, end = case.times(np.concatenate((row[first], function)))
+    end[: len(first)] = case.times(row[stop - 1])[1]
+    track = case.trace["spans"]["track"][np.concatenate((row[first], function))]
+    does = np.minimum(work.inside(track, start, end), end - start)
+    does[len(first) :][case.named(function, _TAKE_BACKWARD.match)] = 0
+    number = np.concatenate((rounds, np.repeat(rounds, each)))
+    left = does + (end - start - does) / number
     return Loops(
-        np.concatenate([row[a:b] for a, b, _ in parts]),
-        np.concatenate([np.full(b - a, i) for i, (a, b, _) in enumerate(parts)]),
-        np.array(rounds),
+        row[expand_ranges(first, stop - first)],
+        np.repeat(np.arange(len(first)), stop - first),
+        rounds,
         track,
-        begin,
+        start,
         end,
-        left,
-        backward,
+        left / np.maximum(end - start, 1),
+        int((end - start)[len(first) :].sum()),
     )
-
-
-def _remaining(length: int, work: float, rounds: int) -> float:
-    """Share of the time of a loop that remains with one call: its work, and one round of the rest."""
-    does = min(work, length)
-    return (does + (length - does) / rounds) / length if length else 1.0
 
 
 def idle_share(case: Case, start: Ints, end: Ints) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
+from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.store.columns import Ints
@@ -35,10 +36,10 @@ def with_verdict(
     place: Ints,
     asked: int,
     names: Sequence[tuple[str, str]],
-    steps: Sequence[str],
+    figures: RunFigures,
 ) -> dict[str, Any]:
     """The findings (``selected.py``) of the trace of the rank ``asked``, and what the verdict says. ``place``: the common
-    step of each of its own; ``names``: (worker, span) of every rank; ``steps``: names of the common steps.
+    step of each of its own; ``names``: (worker, span) of every rank.
 
     The evidence of another rank are events of its own trace, so they are given as they are: ``evidence``, and no ``rows``.
     """
@@ -47,11 +48,13 @@ def with_verdict(
     findings = [dict(finding) for finding in analysis["found"]]
     if verdict.hold is not None:
         one = _always(analysis, verdict, verdict.hold, common, asked, names)
+        if one is not None and _share_a_processor(figures, verdict.hold):
+            one["certainty"] = "theoretical"
         if one is not None:
             findings = _apart(findings, one, analysis["mean_ns"], asked in verdict.hold.ranks)
             findings.append(one)
     findings += [
-        _once(analysis, hold, common, names, steps)
+        _once(analysis, hold, common, names, figures.steps.names)
         for hold in verdict.once
         if _is_told(analysis, hold, place)
     ]
@@ -92,6 +95,17 @@ def _always(
             "unexplained": float(part is None),
         },
     }
+
+
+def _share_a_processor(figures: RunFigures, hold: Hold) -> bool:
+    """Whether the same host work takes longer on one of several ranks of one machine: which of them the system lets run
+    first may change.
+    """
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    if hold.why is not None or (part is not None and part.cause in _SHOWS):
+        return False
+    hosts = {rank.host_name for rank in figures.ranks}
+    return len(hosts) == 1 and "" not in hosts
 
 
 def _apart(

@@ -49,6 +49,7 @@ class Rule:
             choose ``details`` need not be declared.
         words: those of the candidate that its texts always name.
         artefact: it is the profiler's own doing.
+        of_memory: it looks at allocations alone, and needs no steps.
         reach: what such savings really came to, where known and the change has no name.
     """
 
@@ -69,4 +70,5 @@ class Rule:
     numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
     words: tuple[str, ...] = ()
     artefact: bool = False
+    of_memory: bool = False
     reach: Reach | None = None

@@ -14,7 +14,8 @@ busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``unsure.py``
 found      the findings that save 2 % of these steps or more, in the order of ``weight``, then the profiler's own
            doing, then those that cost no time; as of ``engine.py``, with ``recoverable_ns`` per step and ``share``
-           (None where it costs no time), and ``once``: the row of the only step that it is about, else None
+           (None where it costs no time), ``behind_ns`` (what it saves once the others are mended), and ``once``: the
+           row of the only step that it is about, else None
 totals     for each certainty what all changes of it and of greater certainty save together:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -70,8 +71,11 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
 
     found = []
     for number, finding in enumerate(about["found"]):
-        gain = min(int(saved(number).sum()), length) if finding["costs"] else 0
-        if finding["costs"] and (not length or gain < THRESHOLD * length):
+        if finding["behind"] and steps is not None:
+            continue
+        counts = finding["costs"] or finding["behind"]
+        gain = min(int(saved(number).sum()), length) if counts else 0
+        if counts and (not length or gain < THRESHOLD * length):
             continue
         found.append(
             finding
@@ -79,6 +83,7 @@ def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> di
                 "recoverable_ns": gain // n if finding["costs"] else None,
                 "share": gain / length if finding["costs"] else None,
                 "once": once(number) if finding["costs"] else None,
+                "behind_ns": gain // n if finding["behind"] else None,
             }
         )
     present = {item["certainty"] for item in found if not item["artefact"]}

@@ -104,6 +104,20 @@ def largest(case: Case, some: Work) -> int:
     return int(np.bincount(like, weights=(some.end - some.start)[workload >= 0]).argmax())
 
 
+def roof(case: Case, workload: int) -> str:
+    """Which peak holds a workload back: ``memory bandwidth``, ``rate of computing``; empty where that is not known."""
+    if workload < 0 or not case.peaks.bandwidth:
+        return ""
+    table, texts = case.insight["workloads"], case.insight.strings
+    flops, moved = (float(table[key][workload]) for key in ("flops", "bytes"))
+    unit, precision = (int(table[key][workload]) for key in ("unit", "precision"))
+    rate = case.peaks.rate(texts[unit], texts[precision]) if min(unit, precision) >= 0 else None
+    moving = moved / case.peaks.bandwidth
+    if not flops or rate is None:
+        return "memory bandwidth" if moving > 0 else ""
+    return "rate of computing" if flops / rate > moving else "memory bandwidth"
+
+
 def described(case: Case, workload: int) -> str:
     """``aten::addmm with M=141, N=30522, K=512``; empty for −1."""
     if workload < 0:

@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 
@@ -59,6 +60,20 @@ def alive_at(insight: Insight, device: int, time: int | None) -> Alive:
     unknown = allocated - int(origins["bytes"].sum())
     columns = {key: values[order] for key, values in origins.items()}
     return Alive(time, allocated, reserved, unknown, **columns)
+
+
+def places_of(insight: Insight, held: Alive, most: int) -> list[tuple[str, int]]:
+    """Where most of what is alive was allocated, and its bytes: line, else operator, else module, else what it is for."""
+    found = []
+    for row in range(min(most, len(held.bytes))):
+        numbers = (held.line[row], held.operator[row], held.module[row])
+        place = next((insight.strings[int(number)] for number in numbers if number >= 0), "")
+        kind = int(held.category[row])
+        if not place and 0 <= kind < len(BLOCK_CATEGORIES):
+            place = BLOCK_CATEGORIES[kind].replace("_", " ")
+        if place and held.bytes[row] > 0:
+            found.append((place, int(held.bytes[row])))
+    return found
 
 
 def last_record(insight: Insight, device: int, time: int | None) -> int:

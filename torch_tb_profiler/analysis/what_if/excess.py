@@ -133,5 +133,4 @@ def _done(graph: RanksGraph, traces: Sequence[RankTrace], figures: RunFigures) -
                 np.concatenate((device, host)),
             )
         )
-    place, step, name, time, on_host, index = map(np.concatenate, zip(*columns, strict=True))
-    return _Done(place, step, name, time, on_host, index)
+    return _Done(*map(np.concatenate, zip(*columns, strict=True)))

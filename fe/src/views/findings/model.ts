@@ -1,4 +1,4 @@
-/** What is computed from the findings: their order, those of a view, sums and figures in words. */
+/** What is computed from the findings: those of a view, sums and figures in words. */
 
 import type { Finding, FindingsPayload, FindingView, Number as Figure } from "../../api/types.gen";
 import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
@@ -6,14 +6,8 @@ import { format, formatCount, formatShare, formatTime, type Unit } from "../../b
 export const figureText = ({ value, unit }: Figure): string =>
   format(value, (unit || "number") as Unit);
 
-/** Largest first; what costs no step time after what does, and what the profiler itself costs at the end. */
-export function ordered(findings: readonly Finding[]): Finding[] {
-  const cost = (finding: Finding): number => finding.recoverable_ns ?? -1;
-  return [...findings].sort((a, b) => Number(a.artefact) - Number(b.artefact) || cost(b) - cost(a));
-}
-
 export function findingsOf(payload: FindingsPayload, view: FindingView): Finding[] {
-  return ordered(payload.findings.filter((finding) => finding.views.includes(view)));
+  return payload.findings.filter((finding) => finding.views.includes(view));
 }
 
 /** `−12.3 ms (8.1 % of a step)`, or that no time is at stake. */
@@ -25,10 +19,10 @@ export function gainText({
   return `−${formatTime(recoverable_ns)}${share === null ? "" : ` (${formatShare(share)} of a step)`}`;
 }
 
-/** What the largest of them costs: savings of several are no sum. */
-export function gainOfLargest(findings: readonly Finding[]): string {
-  const [largest] = ordered(findings);
-  return largest && !largest.artefact && largest.recoverable_ns !== null ? gainText(largest) : "";
+/** What the first of them saves: savings of several are no sum. */
+export function gainOfFirst(findings: readonly Finding[]): string {
+  const [first] = findings;
+  return first && !first.artefact && first.recoverable_ns !== null ? gainText(first) : "";
 }
 
 const MOST = 3;
@@ -44,18 +38,18 @@ export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Fin
 }
 
 /** `simulated; all together: 11.6 → 7.90 ms (7.70 to 8.10 ms)`, of what is likely at least. */
-export function togetherText({ totals, step_ns }: FindingsPayload): string {
+export function togetherText({ totals, mean_ns }: FindingsPayload): string {
   const total = totals.filter((one) => one.certainty !== "theoretical").at(-1);
-  if (!total || step_ns === null) return "";
-  return `simulated; all together: ${formatTime(step_ns)} → ${formatTime(total.step_ns)} (${formatTime(total.low_ns)} to ${formatTime(total.high_ns)})`;
+  if (!total || mean_ns === null) return "";
+  return `simulated; all together: ${formatTime(mean_ns)} → ${formatTime(total.step_ns)} (${formatTime(total.low_ns)} to ${formatTime(total.high_ns)})`;
 }
 
 export const countText = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? "finding" : "findings"}`;
 
-export function basisText({ steps, step_ns }: FindingsPayload): string {
-  if (step_ns === null) return "";
+export function basisText({ steps, mean_ns }: FindingsPayload): string {
+  if (mean_ns === null) return "";
   return steps === 1
-    ? `1 step of ${formatTime(step_ns)}`
-    : `${formatCount(steps)} steps of ${formatTime(step_ns)} on average`;
+    ? `1 step of ${formatTime(mean_ns)}`
+    : `${formatCount(steps)} steps of ${formatTime(mean_ns)} on average`;
 }

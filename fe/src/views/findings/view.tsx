@@ -5,7 +5,7 @@ import { useResource, useUntilComplete, type Resource } from "../../state/resour
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded } from "../loaded";
-import { countText, findingsOf, gainOfLargest, ordered } from "./model";
+import { countText, findingsOf, gainOfFirst } from "./model";
 import { FindingList, NothingFound, RankedFindings, Unsure, type Links } from "./parts";
 
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
@@ -39,7 +39,7 @@ export function Findings({ resource, ...place }: FindingsProps) {
           {!payload.healthy && !payload.findings.length ? (
             <p>No findings in what could be checked.</p>
           ) : null}
-          <RankedFindings findings={ordered(payload.findings)} links={linksOf(place)}>
+          <RankedFindings findings={payload.findings} links={linksOf(place)}>
             <Unsure reasons={payload.unsure} />
           </RankedFindings>
         </>
@@ -78,7 +78,7 @@ export function FindingsStrip({ view, ...place }: FindingsStripProps) {
         <span class="findings-titles">
           {[...new Set(findings.map((finding) => finding.title))].join(" · ")}
         </span>
-        <span class="findings-gain">{gainOfLargest(findings)}</span>
+        <span class="findings-gain">{gainOfFirst(findings)}</span>
       </summary>
       <FindingList findings={findings} links={linksOf(place)} />
     </details>

@@ -1,7 +1,16 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
-import { device, GPU_WORDS, HOSTILE, hostOnly, overview, step, stepsOf } from "../fixtures";
+import {
+  device,
+  findings,
+  GPU_WORDS,
+  HOSTILE,
+  hostOnly,
+  overview,
+  step,
+  stepsOf,
+} from "../fixtures";
 import { Notes } from "../loaded";
 import { Health, HealthNote } from "./health";
 import {
@@ -18,16 +27,15 @@ import { rowsOf } from "../rows";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const quiet = { lead: "", onOdd: null };
+const quiet = { lead: "" as const, onOdd: null };
 
 describe("Headline", () => {
   it("leads with the answer of the findings", () => {
     const { rerender } = render(<Headline {...quiet} lead={null} payload={overview()} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
-    rerender(<Headline {...quiet} payload={overview()} lead="Up to 34 % is recoverable." />);
-    expect(document.querySelector(".headline-first")?.textContent).toContain(
-      "Up to 34 % is recoverable.",
-    );
+    rerender(<Headline {...quiet} payload={overview()} lead={findings()} />);
+    expect(document.querySelector(".headline-first")?.textContent).toBe(findings().headline);
+    expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
   });
 
   it("says how busy the device was, also without findings", () => {

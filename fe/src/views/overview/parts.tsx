@@ -4,6 +4,7 @@ import type {
   Average,
   DeviceSummary,
   Fact,
+  FindingsPayload,
   OverviewPayload,
   Vocabulary,
 } from "../../api/types.gen";
@@ -35,7 +36,7 @@ import {
 interface HeadlineProps {
   payload: OverviewPayload;
   /** The answer of the findings; empty where there is none, null while they are looked for. */
-  lead: string | null;
+  lead: Pick<FindingsPayload, "headline" | "detail"> | "" | null;
   /** Selects the odd step, so that the headline and the findings are of it; null where it is selected or none is odd. */
   onOdd: (() => void) | null;
 }
@@ -45,9 +46,10 @@ export function Headline({ payload, lead, onOdd }: HeadlineProps) {
     <section class="headline" aria-label="In short">
       {lead === "" ? null : (
         <p class={`headline-first${lead === null ? " muted" : ""}`}>
-          {lead ?? "Looking for findings …"}
+          {lead?.headline ?? "Looking for findings …"}
         </p>
       )}
+      {lead && lead.detail ? <p class="headline-detail">{lead.detail}</p> : null}
       <p class="headline-more">
         {payload.headline.map((sentence) => (
           <span key={sentence.key} class={`tone-${sentence.tone}`}>

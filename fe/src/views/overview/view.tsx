@@ -88,7 +88,7 @@ function OverviewPage({
         {choice}
         <Headline
           payload={payload}
-          lead={findings.data?.headline ?? (findings.error ? "" : null)}
+          lead={findings.data ?? (findings.error ? "" : null)}
           onOdd={
             odd < 0 || onlyRow(rows, steps) === odd
               ? null
@@ -103,6 +103,7 @@ function OverviewPage({
         term="findings"
         note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
       >
+        {findings.data?.together ? <p class="muted">{findings.data.together}</p> : null}
         <Findings resource={findings} selection={props.selection} hrefOf={props.hrefOf} />
       </Panel>
       <div class={`overview-row${devices.length > 1 ? " overview-row-even" : ""}`}>

@@ -20,6 +20,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.edits import (
     rows_mask,
     thread_time_gone,
@@ -111,18 +112,14 @@ def _attentions(case: Case) -> _Attentions | None:
 
 def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
     """Backward functions of what lies between the products, and of the products."""
-    spans, args = case.trace["spans"], case.trace["operator_args"]
-    sequence = np.full(spans.n, -1, np.int64)
-    sequence[args["span"]] = args["sequence"]
-    low, high = sequence[found.first], sequence[found.second]
+    calls = BackwardCalls.of(case)
+    low, high = calls.sequence[found.first], calls.sequence[found.second]
     known = (low >= 0) & (high > low)
-    low, high = np.sort(low[known]), np.sort(high[known])
-    row = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
-    row = row[sequence[row] >= 0]
-    if not len(low) or not len(row):
+    if not known.any() or not len(calls.row):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    place = np.searchsorted(low, sequence[row], side="right") - 1
-    row = row[(place >= 0) & (sequence[row] <= high[place])]
+    low, high = np.sort(low[known]), np.sort(high[known])
+    place = np.searchsorted(low, calls.number, side="right") - 1
+    row = np.sort(calls.row[(place >= 0) & (calls.number <= high[place])])
     product = case.named(row, _PRODUCT_BACKWARD.match)
     return row[~product], row[product]
 
@@ -148,7 +145,7 @@ def _arithmetic(case: Case, row: Ints) -> Array:
         unit, precision = (int(table[key][number]) for key in ("unit", "precision"))
         if min(unit, precision) < 0 or table["flops"][number] <= 0:
             continue
-        rate, _ = case.peaks.rates.get((texts[unit], texts[precision]), (0.0, ""))
+        rate = case.peaks.rate(texts[unit], texts[precision])
         if rate:
             least = 1e9 * int(table["flops"][number]) / rate
             time[number] = least / achievable_share("attention")

@@ -40,7 +40,10 @@ def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
 def _claim(case: Case) -> Candidate | None:
     copies = copies_named(case, HOST_COPY)
     pageable = case.named(copies.row, _PAGEABLE.match)
-    return alone(case, copies, {"pageable": float(np.mean(pageable)) if len(pageable) else 0.0})
+    if not len(copies.row):
+        return None
+    longest = {"longest": int((copies.end - copies.start).max())}
+    return alone(case, copies, {"pageable": float(np.mean(pageable)), **longest})
 
 
 RULE = Rule(
@@ -58,5 +61,10 @@ RULE = Rule(
     causes=(PathCause.MEMCPY,),
     without="With these copies hidden",
     links=(links.PINNED,),
-    numbers={"copies": ("Copies", "count"), "pageable": ("Share with pageable memory", "share")},
+    details=(("longest", "The longest takes {longest}."),),
+    numbers={
+        "copies": ("Copies", "count"),
+        "pageable": ("Share with pageable memory", "share"),
+        "longest": ("Longest copy", "ns"),
+    },
 )

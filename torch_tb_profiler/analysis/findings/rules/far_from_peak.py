@@ -1,6 +1,6 @@
 """Long kernels that reach little of what the device's peaks allow for the FLOPs and bytes of their
-operators: those of at least 20 µs of the five workloads that lose most by it, and that reach less
-than 30 %.
+operators: those of at least 20 µs of the five workloads that lose most by it, if what is achievable would take a
+quarter of their time away.
 
 Change: they reach what is typically achievable, 70 % of what the peaks allow unless better known for
 their family (``hardware/achievable.py``). Likely.
@@ -20,11 +20,12 @@ from torch_tb_profiler.analysis.findings.workloads import (
     achievable_time,
     beyond_least,
     described,
+    roof,
 )
 from torch_tb_profiler.store.columns import Mask
 
-FAR = 0.3
-"""Share of what the peaks allow below which a workload is far from it."""
+WORTH = 0.25
+"""Share of a workload's time that what is achievable takes away, from which on it is worth a thought."""
 MOST = 5
 """Workloads, those that lose most time, that a finding is about."""
 
@@ -39,27 +40,31 @@ def _claim(case: Case) -> Candidate | None:
     if not known.any():
         return None
     work, time, workload = work.take(known), least.time[known], least.workload[known]
-    dur = work.end - work.start
+    dur, reachable = work.end - work.start, achievable_time(case, time, workload)
     first, group = group_rows((workload,))
-    lost, length = (
-        np.bincount(group, weights=values) for values in (np.maximum(dur - time, 0), dur)
+    gain, needed, length = (
+        np.bincount(group, weights=values)
+        for values in (np.maximum(dur - reachable, 0), np.minimum(time, dur), dur)
     )
-    far = np.flatnonzero(1 - lost / length < FAR)
-    far = far[np.argsort(-lost[far], kind="stable")][:MOST]
+    far = np.flatnonzero(gain >= WORTH * length)
+    far = far[np.argsort(-gain[far], kind="stable")][:MOST]
     if not len(far):
         return None
     chosen: Mask = np.isin(group, far)
     some = work.take(chosen)
-    total = float(length[far].sum())
+    kernels = case.work.take(case.work.kernel & ~case.work.communication)
+    largest = int(workload[first[far[0]]])
     return Candidate(
         *beyond_least(case, some, time[chosen]),
         {
             "workloads": len(far),
-            "reached": (total - float(lost[far].sum())) / total,
+            "reached": float(needed[far].sum() / length[far].sum()),
             "kernels": case.per_step(some.row),
+            "of_largest": float(length[far[0]] / (kernels.end - kernels.start).sum()),
+            "reached_largest": float(needed[far[0]] / length[far[0]]),
         },
-        {"largest": described(case, int(workload[first[far[0]]]))},
-        edit=work_takes(some.row, achievable_time(case, time, workload)[chosen]),
+        {"largest": described(case, largest), "roof": roof(case, largest)},
+        edit=work_takes(some.row, reachable[chosen]),
     )
 
 
@@ -78,14 +83,22 @@ RULE = Rule(
     operator can move, and irregular work is slower by nature.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
-    cause="Kernels far below the {device}'s peaks cost {gain} of {the_step}",
+    cause="Kernels below what the {device} can do cost {gain} of {the_step}",
     causes=(*DEVICE,),
     without="With these kernels at what the {device} typically achieves",
     links=(links.COMPILE, links.TUNING),
-    details=(("largest", "Most of it is {largest}."),),
+    details=(
+        (
+            "largest",
+            "The largest is {largest}: {of_largest} of the kernel time, at {reached_largest} of what the peaks allow.",
+        ),
+        ("roof", "What limits it is the {roof}."),
+    ),
     numbers={
         "kernels": ("Kernels", "count"),
         "workloads": ("Operators with their shapes", "count"),
         "reached": ("Share of what the peaks allow", "share"),
+        "of_largest": ("Share of the largest in the kernel time", "share"),
+        "reached_largest": ("Share of what the peaks allow of the largest", "share"),
     },
 )

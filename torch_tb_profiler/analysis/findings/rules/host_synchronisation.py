@@ -15,7 +15,12 @@ from torch_tb_profiler.analysis.findings.held_up import gaps_after
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_value
 
+OFTEN = 8
+"""Waits per step from which on they may come one after each kernel."""
+MOST_BETWEEN = 1.5
+"""Kernels between two waits, up to which each kernel is waited for."""
 _PAGEABLE = "Pageable"
 
 
@@ -25,13 +30,37 @@ def _claim(case: Case) -> Candidate | None:
     row, steps = _synchronising(case), len(case.steps)
     spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
-    frequent = names[np.argsort(-calls, kind="stable")[:3]]
+    frequent = np.argsort(-calls, kind="stable")[:3]
+    called, kernels = _after_kernels(case, row)
     return Candidate(
         *gaps_after(case, row),
-        {"waits": len(row) / steps, "blocked": int(spans["dur"][row].sum()) / steps},
-        {"operators": ", ".join(case.trace.strings[int(name)] for name in frequent)},
+        {
+            "waits": len(row) / steps,
+            "blocked": int(spans["dur"][row].sum()) / steps,
+            **({"kernels": kernels / steps} if called else {}),
+        },
+        {
+            "operators": ", ".join(
+                f"{case.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
+                for at in frequent
+            ),
+            "called": called,
+        },
         change="no-sync",
     )
+
+
+def _after_kernels(case: Case, row: Ints) -> tuple[str, int]:
+    """The call that waits after nearly each kernel, and how many kernels there are; empty where none does."""
+    if len(row) < OFTEN * len(case.steps):
+        return "", 0
+    name, calls = np.unique(case.trace["spans"]["name"][row], return_counts=True)
+    kernels = len(
+        case.within(np.unique(case.work.launch[case.work.kernel & (case.work.launch >= 0)]))
+    )
+    if calls.max() * MOST_BETWEEN < kernels:
+        return "", 0
+    return case.trace.strings[int(name[calls.argmax()])], kernels
 
 
 def _synchronising(case: Case) -> Ints:
@@ -56,9 +85,13 @@ RULE = Rule(
     cause="Synchronising with the {device} costs {gain} of {the_step}",
     without="Without these waits",
     links=(links.TUNING, links.PINNED),
-    details=(("operators", "Most of them are in {operators}."),),
+    details=(
+        ("operators", "Most of them are in {operators}."),
+        ("called", "{called} follows nearly each of {kernels} kernels."),
+    ),
     numbers={
         "waits": ("Synchronising calls", "count"),
         "blocked": ("Time the host is blocked in them", "ns"),
+        "kernels": ("Kernels", "count"),
     },
 )

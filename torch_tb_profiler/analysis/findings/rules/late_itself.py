@@ -19,7 +19,7 @@ RULE = Rule(
     temperature, other programs.""",
     caveat="""Stages of a pipeline that hold different parts of a model differ by design, as far as they cannot be balanced.""",
     views=("overview", "distributed"),
-    cause="This rank ({worker}) holds all others back: {gain} of {the_step}",
+    cause="This rank holds all others back: {gain} of {the_step}",
     without="As fast as the others",
     details=(
         ("often", "{often}"),

@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.loops import Loops, find_loops, idle_share
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MANY = 64
 """Calls per step."""
@@ -40,22 +41,31 @@ def _claim(case: Case) -> Candidate | None:
         within = np.isin(case.work.launch, _launches(case, loops))
         brief = case.work.take(within & (case.work.end - case.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(loops.rounds))))
-    names, group = np.unique(case.trace["spans"]["name"][loops.row], return_inverse=True)
-    costliest = group == sum_by(group, len(names), length).argmax()
+    place = _costliest(lines_of(case.trace, case.facts, loops.row), end - start)
+    row, start, end, length = (column[place] for column in (loops.row, start, end, length))
+    name = case.trace["spans"]["name"][row]
+    same = _costliest(name, length)
     return Candidate(
-        loops.row,
+        row,
         start,
         end,
         {
-            "operators": len(loops.row) / len(case.steps),
-            "calls": int(costliest.sum()) / len(case.steps),
-            "each": float(np.median(length[costliest])),
+            "operators": len(row) / len(case.steps),
+            "calls": int(same.sum()) / len(case.steps),
+            "each": float(np.median(length[same])),
             "rounds": float(np.median(loops.rounds)),
+            "elsewhere": (len(loops.row) - len(row)) / len(case.steps),
             "backward": loops.backward / len(case.steps),
         },
-        {"operator": case.trace.strings[int(case.trace["spans"]["name"][loops.row[costliest][0]])]},
+        {"operator": case.trace.strings[int(name[same][0])]},
         edit=edit,
     )
+
+
+def _costliest(kind: Array, time: Ints) -> Mask:
+    """Which rows are of the kind that takes most of some time."""
+    kinds, group = np.unique(kind, return_inverse=True)
+    return np.asarray(group == sum_by(group, len(kinds), time).argmax())
 
 
 def _with_pauses(case: Case, loops: Loops) -> tuple[Ints, Ints]:
@@ -84,6 +94,7 @@ RULE = Rule(
     instead the {step} is {gain} ({share}) shorter.""",
     details=(
         ("operator", "The costliest is {operator}, called {calls} times per {step}, {each} each."),
+        ("elsewhere", "Other loops call {elsewhere} more."),
         (
             "backward",
             "The backward pass of these calls, just as many, takes {backward} per {step}.",
@@ -109,6 +120,7 @@ RULE = Rule(
         "calls": ("Calls of the costliest one", "count"),
         "each": ("Median of these", "ns"),
         "rounds": ("Rounds of a loop", "count"),
+        "elsewhere": ("Small operators of other loops", "count"),
         "backward": ("Their backward", "ns"),
     },
 )

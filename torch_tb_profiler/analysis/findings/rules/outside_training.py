@@ -11,6 +11,7 @@ of the step on, else theoretical. Wrong where what happens there is needed.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from torch_tb_profiler.store.roles import Role
 
 _CALLS = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON)
 _BACKWARD = "the backward pass"
+_PROFILER = re.compile(r"user_annotation|profiler|_RecordFunction")
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files,
 logging, garbage collection, sleeping and loops in Python call no operator."""
 _LESS = "Do it less often, in fewer calls, or beside the training."
@@ -118,7 +120,7 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
             "in_steps": int(present.sum()),
             "of_steps": len(steps),
         },
-        words,
+        words | {"once": "yes" if present.sum() == 1 < len(steps) else ""},
         certainty="likely" if time.length >= MUCH * case.windows.length else "theoretical",
         edit=thread_time_gone(thread, start, end),
     )
@@ -135,12 +137,16 @@ def _calls(case: Case) -> _Calls:
     start, end = case.times(row)
     backward = backward_calls(case)
     label = [
-        _BACKWARD if is_backward else plain_name(case.trace.strings[number])
+        _BACKWARD if is_backward else _label(case.trace.strings[number])
         for is_backward, number in zip(
             backward[row].tolist(), spans["name"][row].tolist(), strict=True
         )
     ]
     return _Calls(row, label, own[row], start, end)
+
+
+def _label(name: str) -> str:
+    return "the begin of the step" if _PROFILER.search(name) else plain_name(name)
 
 
 def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:
@@ -179,8 +185,8 @@ RULE = Rule(
     place=291,
     claim=_claim,
     title="{share} of the {step} trains nothing",
-    sentence="""{what} {taken} of each {step}, after {before}, in {in_steps} of {of_steps}; the longest stretch was
-    {longest}. Without it the {step} is {gain} ({share}) shorter.""",
+    sentence="""{what} {taken} of the {step} on average, after {before}, in {in_steps} of {of_steps}; the longest
+    stretch was {longest}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="{fix}",
     caveat="What the program does there may be needed, so less than all of it may be saved.",
     views=("overview", "trace"),
@@ -189,6 +195,7 @@ RULE = Rule(
     without="Without that",
     details=(
         ("after", "Then comes {after}."),
+        ("once", "It happened once and may not recur."),
         ("most", "Most of it is in {most}."),
     ),
     numbers={

@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
-from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
@@ -34,6 +33,8 @@ MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
+
+_LESS = "Do it less often, on fewer values, or in another thread or process."
 
 
 @dataclass(frozen=True)
@@ -64,30 +65,33 @@ def _claim(case: Case) -> Candidate | None:
     row = np.unique(place.call)
     taken = int(place.time.sum())
     fix, part = _known(case, row, Role.PYTHON)
-    most = part >= MOST * taken
+    most = fix is not None and part >= MOST * taken
     if fix is None:
         fix, part = _known(case, row, Role.OPERATOR)
-    what = _plain(case, callee if callee is not None else place)
-    certainty: Certainty = "likely" if taken >= MUCH * length else "theoretical"
+    steps, name = len(case.steps), _plain(case, place)
+    seen, evaluates = len(np.unique(_step_of(case, row))), _evaluates(case, row)
+    what = f"calling {name}"
+    if evaluates:
+        what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
+    much = taken >= MUCH * length and (not evaluates or seen < steps)
     return Candidate(
         row,
         *case.times(row),
         {
-            "taken": taken / len(case.steps),
+            "taken": taken / steps,
             "calls": case.per_step(row),
-            "in_steps": len(np.unique(_step_of(case, row))),
-            "of_steps": len(case.steps),
-            "part": 0 if fix is None or most else part / len(case.steps),
+            "in_steps": seen,
+            "of_steps": steps,
+            "part": 0 if fix is None or most else part / steps,
         },
         {
-            "what": fix.what if fix and most else f"calling {_plain(case, place)}",
-            "calls_what": "" if (fix and most) or callee is None else what,
-            "fix": fix.attempt if fix else "Do it less often, or in another thread or process.",
+            "what": fix.what if fix and most else what,
+            "callee": "" if most or callee is None else _plain(case, callee),
+            "fix": fix.attempt if fix else _LESS,
             "known": fix.what if fix and not most else "",
             "source": "\n".join(fix.source) if fix else "",
-            "evaluates": "yes" if _evaluates(case, row) else "",
         },
-        certainty=fix.certainty if fix and most else certainty,
+        certainty=fix.certainty if fix and most else "likely" if much else "theoretical",
         edit=host_skips(row),
     )
 
@@ -110,7 +114,7 @@ def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
 
 
 def _evaluates(case: Case, row: Ints) -> bool:
-    """Whether modules run in some calls."""
+    """Whether modules whose results are not differentiated take most of some calls."""
     parent = case.facts["span_links"]["parent"]
     modules = module_frames(case)
     within = nearest(parent, rows_mask(case.scene, row))[modules] >= 0
@@ -199,9 +203,8 @@ RULE = Rule(
     cause="{what} takes {taken} of {the_step}",
     without="Without {what}",
     details=(
-        ("calls_what", "Most of it is in {calls_what}."),
+        ("callee", "Most of it is in {callee}."),
         ("known", "{known} takes {part} of it."),
-        ("evaluates", "It runs modules whose results are not differentiated: an evaluation."),
     ),
     numbers={
         "taken": ("Taken", "ns"),

@@ -75,7 +75,11 @@ def _claim(case: Case) -> Candidate | None:
             "steps": float(len(case.steps)),
             "others": float(np.median(wall[others])),
         },
-        {"every_takes": _every(case, having), "doing": _doing(case, own)},
+        {
+            "every_takes": _every(case, having),
+            "extra": _doing(case, own),
+            "unseen": _unseen(case, own),
+        },
         edit=_without(case, own),
     )
 
@@ -130,6 +134,16 @@ def _doing(case: Case, own: Own) -> str:
     return f"{frame['function']} ({called})" if called else frame["function"]
 
 
+def _unseen(case: Case, own: Own) -> str:
+    """What would have told more."""
+    frames = case.facts.summary["has_stacks"]
+    return (
+        ""
+        if frames or (own.name >= 0 and _FRAME.fullmatch(case.trace.strings[own.name]))
+        else "with_stack=True"
+    )
+
+
 def _library_call(case: Case, own: Own) -> str:
     """The function of torch or of another library in which a call of the program's own spends its time, such as
     ``torch.save``; empty for none.
@@ -155,16 +169,16 @@ RULE = Rule(
     place=33,
     claim=_claim,
     title="Some {step}s do more than the others",
-    sentence="""{every_takes} {longer} longer than the others ({others}): {doing}{at}. Without that periodic work the mean
+    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work the mean
     {step} is {gain} ({share}) shorter.""",
     attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with
     torch.distributed.checkpoint.async_save or from another thread; validate on fewer batches under torch.inference_mode();
     log sums and means and not whole tensors or histograms of all parameters.""",
     caveat="""How often it comes is told by the recorded steps alone: a longer recording holds the true share.""",
     views=("overview", "trace"),
-    cause="{every_takes} {longer} longer: {doing}",
+    cause="{every_takes} {longer} longer: {extra}",
     without="Without that",
-    words=("every_takes", "doing"),
+    words=("every_takes", "extra"),
     links=(
         (
             "Asynchronous checkpoints",
@@ -172,6 +186,7 @@ RULE = Rule(
         ),
         ("Performance tuning guide", links.TUNING[1]),
     ),
+    details=(("unseen", "Recorded with {unseen} it would have a line."),),
     numbers={
         "longer": ("Longer", "ns"),
         "others": ("Other {step}s", "ns"),

@@ -1,6 +1,6 @@
 """Tensors that the program copies as they are: ``clone`` and ``copy_`` that it calls itself, copies within a device.
 
-Evidence: ``aten::clone``, ``aten::copy_`` under no other operator and in no deep copy, which has its own rule; on a device
+Evidence: ``aten::clone``, ``aten::copy_`` under no other operator, in no deep copy and no bucket of gradients, which have their own rules; on a device
 what they launch but copies from and to the host, and all copies from device to device. Of calls whose types were recorded only those
 that do not convert. Change: they take no time. Likely: a copy may be needed.
 """
@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import beneath, calls_where, most_named
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rules.bucket_copies import bucket_copies
 from torch_tb_profiler.analysis.findings.rules.deep_copies import deep_copies
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
@@ -23,6 +24,8 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 _COPIES = re.compile(r"aten::(?:clone|copy_|_foreach_copy_)$")
+_BUFFERS = re.compile(r"_broadcast_coalesced")
+"""DistributedDataParallel's broadcast of buffers."""
 _WITHIN = re.compile(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
 
 
@@ -58,9 +61,11 @@ def _own(case: Case) -> Ints:
         return rows
     parent = case.facts["span_links"]["parent"].astype(np.int64)
     rows = rows[climb(parent, parent[rows], rows_mask(case.scene, case.operators)) < 0]
-    deep = deep_copies(case)
-    if len(deep):
-        rows = rows[~beneath(case, deep)[rows]]
+    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
+    buffers = frames[case.named(frames, _BUFFERS.search)]
+    others = np.concatenate((deep_copies(case), bucket_copies(case), buffers))
+    if len(others):
+        rows = rows[~beneath(case, others)[rows]]
     return np.asarray(rows[~np.isin(rows, calls_where(case, bool, _converts))])
 
 
@@ -73,8 +78,7 @@ RULE = Rule(
     place=172,
     claim=_claim,
     title="Tensors are copied",
-    sentence="""{copies} copies of tensors per {step}, most of them in {names}{at}; without them the {step} is {gain} ({share})
-    shorter.""",
+    sentence="""Tensors are copied {copies} times per {step}{at}; without that the {step} is {gain} ({share}) shorter.""",
     attempt="""Leave out clone() where nothing writes to the original, write into the tensor that is there (out=, add_, lerp_), and keep
     slices instead of copies of them.""",
     caveat="A copy is needed where the original changes while both are in use.",
@@ -83,6 +87,7 @@ RULE = Rule(
     cause="Copies of tensors take {gain} of {the_step}",
     without="Without these copies",
     links=(links.TUNING,),
+    details=(("names", "Most of the time is in {names}."),),
     reach=Reach(0.4, 1.3),
     numbers={"copies": ("Copies", "count")},
 )

@@ -120,8 +120,7 @@ RULE = Rule(
     place=85,
     claim=_claim,
     title="Tensors are float64",
-    sentence="""{operators} operators per {step} compute in float64 (double precision), most of the time in
-    {largest}{at}; in float32 the {step} is {gain} ({share}) shorter.""",
+    sentence="""{operators} operators per {step} compute in float64 (double precision){at}; in float32 the {step} is {gain} ({share}) shorter.""",
     attempt="""Convert where the data enters: x.float(), torch.from_numpy(a).to(torch.float32), np.float32 for arrays of
     NumPy, whose default is float64; keep model and inputs in torch.float32.""",
     caveat="Where the program needs more than seven digits, float64 is right.",
@@ -133,7 +132,10 @@ RULE = Rule(
         ("Types of tensors", links.DOCS + "tensor_attributes.html#torch-dtype"),
         ("torch.from_numpy keeps NumPy's type", links.DOCS + "generated/torch.from_numpy.html"),
     ),
-    details=(("entry", "Tensors become float64 at {entry}."),),
+    details=(
+        ("largest", "Most of the time is in {largest}."),
+        ("entry", "Tensors become float64 at {entry}."),
+    ),
     reach=Reach(0.6, 1.3),
     numbers={
         "operators": ("Operators", "count"),

@@ -1,0 +1,195 @@
+"""Copies on a host and a device, and loops over parameters: a trace that fires each, and twins that must not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.analysis.efficiency.cases import inputs
+from tests.analysis.findings.cases import Event, item, launched, made, rules, span, steps
+
+
+def _ordered(outer: str, count: int, length: int, copies: bool = True) -> list[Event]:
+    """A step that calls ``outer`` some times; each copies, or only asks whether it has to."""
+    entries = [*steps((0, count * (length + 200)))]
+    for i in range(count):
+        begin = i * (length + 200) + 1
+        entries.append(span("cpu_op", outer, begin, length))
+        if copies:
+            entries.append(span("cpu_op", "aten::clone", begin + 1, length - 2))
+            entries.append(span("cpu_op", "aten::copy_", begin + 2, length - 4))
+        entries.append(span("cpu_op", "aten::mul", begin + length + 5, 190))
+    return entries
+
+
+@given(
+    outer=st.sampled_from(["aten::contiguous", "aten::reshape", "aten::flatten"]),
+    count=st.integers(4, 12),
+    length=st.integers(20, 500),
+)
+def test_copies_to_another_layout(outer: str, count: int, length: int) -> None:
+    finding = item(made(_ordered(outer, count, length)), "layout")
+    assert finding["recoverable_ns"] == pytest.approx(1000 * count * length, rel=0.01)
+    assert finding["words"]["names"] == outer
+    assert finding["numbers"]["copies"] == count
+
+
+@given(count=st.integers(1, 12))
+def test_what_need_not_copy_is_no_copy(count: int) -> None:
+    assert "layout" not in rules(made(_ordered("aten::contiguous", count, 100, copies=False)))
+
+
+def test_a_few_copies_are_no_flipping() -> None:
+    assert "layout" not in rules(made(_ordered("aten::contiguous", 3, 100)))
+
+
+def test_layouts_that_a_library_turns_on_a_device() -> None:
+    name = "void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true>"
+    entries = [*steps((0, 20))]
+    for i in range(4):
+        entries += launched(name, 2 * i + 1, 1 + 4 * i, 30 + 100 * i, 50)
+        entries += launched("conv", 2 * i + 2, 3 + 4 * i, 80 + 100 * i, 50)
+    finding = item(made(entries), "layout")
+    assert finding["recoverable_ns"] == pytest.approx(200_000, rel=0.2)
+    assert finding["recoverable_ns"] <= 200_000
+
+
+def test_copies_that_the_program_calls() -> None:
+    entries = [
+        *steps((0, 1000)),
+        span("cpu_op", "aten::clone", 1, 300),
+        span("cpu_op", "aten::copy_", 2, 298),
+        # These belong to what calls them.
+        span("cpu_op", "aten::mine", 400, 500),
+        span("cpu_op", "aten::clone", 401, 490),
+    ]
+    finding = item(made(entries), "tensor_copies")
+    assert finding["recoverable_ns"] == pytest.approx(300_000, rel=0.01)
+    assert finding["words"]["names"] == "aten::clone"
+
+
+def test_a_conversion_is_no_copy() -> None:
+    converts = inputs((64, 64), (64, 64), dtype="float") | {"Input type": ["float", "double"]}
+    entries = [*steps((0, 1000)), span("cpu_op", "aten::copy_", 1, 300, **converts)]
+    assert "tensor_copies" not in rules(made(entries))
+
+
+def test_copies_within_a_device() -> None:
+    """Those from the host have a rule of their own."""
+    entries = [
+        *steps((0, 20)),
+        span("cpu_op", "aten::copy_", 1, 4),
+        *launched("Memcpy DtoD (Device -> Device)", 1, 2, 10, 90, category="gpu_memcpy", bytes=8),
+        span("cpu_op", "aten::copy_", 6, 4),
+        *launched("Memcpy HtoD (Pinned -> Device)", 2, 7, 100, 400, category="gpu_memcpy", bytes=8),
+        *launched("k", 3, 12, 500, 500),
+    ]
+    finding = item(made(entries), "tensor_copies")
+    assert finding["recoverable_ns"] == pytest.approx(90_000, rel=0.05)
+
+
+def test_deep_copies() -> None:
+    entries = [
+        *steps((0, 1000)),
+        span("python_function", "train.py(9): update", 1, 900, **{"Python id": 1}),
+        span("python_function", "/usr/lib/python3/copy.py(128): deepcopy", 2, 400),
+        span("python_function", "/usr/lib/python3/copy.py(128): deepcopy", 3, 390),
+        span("cpu_op", "aten::copy_", 4, 380),
+    ]
+    found = made(entries)
+    finding = item(found, "deep_copies")
+    assert finding["recoverable_ns"] == pytest.approx(400_000, rel=0.01)
+    assert finding["line"] == "train.py(9): update"
+    assert "tensor_copies" not in rules(found)
+
+
+def test_copies_into_buckets() -> None:
+    name = "torch.distributed.ddp.reducer::copy_bucket_to_grad"
+    entries = [*steps((0, 1000))]
+    for i in range(20):
+        entries.append(span("cpu_op", name, 1 + 20 * i, 15))
+        entries.append(span("cpu_op", "aten::copy_", 2 + 20 * i, 12))
+    found = made(entries)
+    assert item(found, "bucket_copies")["recoverable_ns"] == pytest.approx(300_000, rel=0.01)
+    assert "tensor_copies" not in rules(found)
+
+
+def _loop(parameters: int, names: tuple[str, ...], length: int = 40, gap: int = 10) -> list[Event]:
+    """A backward pass over some parameters, and a loop over them afterwards."""
+    entries = []
+    begin = 1
+    for _ in range(parameters):
+        entries.append(span("cpu_op", "torch::autograd::AccumulateGrad", begin, 5))
+        begin += 10
+    for _ in range(parameters):
+        for name in names:
+            entries.append(span("cpu_op", f"aten::{name}", begin, length))
+            begin += length + gap
+    return [*steps((0, begin + 100)), *entries]
+
+
+@given(parameters=st.integers(8, 40), length=st.integers(5, 200), gap=st.integers(1, 40))
+def test_a_moving_average_by_hand(parameters: int, length: int, gap: int) -> None:
+    """What reads and writes five tensors becomes one pass over three, and Python between the calls goes."""
+    entries = _loop(parameters, ("mul_", "add_"), length, gap)
+    finding = item(made(entries), "parameter_loop")
+    calls = 2 * parameters
+    assert finding["recoverable_ns"] == pytest.approx(
+        1000 * (calls * length * (1 - 3 / 5) + (calls - 1) * gap), rel=0.02, abs=1000
+    )
+    assert finding["numbers"]["parameters"] == parameters
+
+
+def test_what_is_no_loop_over_the_parameters() -> None:
+    few = _loop(7, ("mul_", "add_"))
+    assert "parameter_loop" not in rules(made(few))
+    # Six calls for eight parameters.
+    other = _loop(8, ())
+    other += [span("cpu_op", "aten::mul_", 90 + 9 * i, 8) for i in range(6)]
+    assert "parameter_loop" not in rules(made(other))
+    optimizer = _loop(8, ("mul_", "add_"))
+    optimizer.append(span("user_annotation", "Optimizer.step#SGD.step", 80.5, 5000))
+    assert "parameter_loop" not in rules(made(optimizer))
+
+
+def test_a_copy_that_blocks_the_host() -> None:
+    """The device has work until 50 µs; the call lasts until 900 µs and its own copy takes 100 µs of that."""
+    entries = [
+        *steps((0, 1000)),
+        *launched("k", 1, 1, 3, 47),
+        span("cuda_runtime", "cudaMemcpyAsync", 10, 890, correlation=2),
+        span("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 790, 100, 7, correlation=2, bytes=8),
+        *launched("k", 3, 910, 915, 80),
+    ]
+    finding = item(made(entries), "blocking_copy")
+    assert finding["recoverable_ns"] <= 890_000
+    assert finding["recoverable_ns"] > 600_000
+    # While the device works, waiting costs nothing.
+    entries[2]["dur"] = 10
+    busy = [*steps((0, 1000)), *launched("k", 1, 1, 3, 880), *entries[4:]]
+    busy.append(span("cuda_runtime", "cudaMemcpyAsync", 10, 870, correlation=2))
+    assert "blocking_copy" not in rules(made(busy))
+
+
+def test_a_wait_after_each_kernel_is_said() -> None:
+    entries = [*steps((0, 2000))]
+    for i in range(20):
+        begin = 1 + 90 * i
+        entries += launched("k", i + 1, begin, begin + 5, 40)
+        entries.append(span("cuda_runtime", "cudaDeviceSynchronize", begin + 3, 44))
+    found = item(made(entries), "host_synchronisation")
+    assert found["words"]["called"] == "cudaDeviceSynchronize"
+    assert found["numbers"]["kernels"] == 20
+
+
+def test_copies_that_an_operator_makes_by_itself() -> None:
+    entries = [*steps((0, 2000))]
+    for i in range(6):
+        begin = 300 * i + 1
+        entries.append(span("cpu_op", "aten::convolution_backward", begin, 250))
+        entries += [
+            span("cpu_op", name, begin + 1 + depth, 200 - 2 * depth)
+            for depth, name in enumerate(("aten::contiguous", "aten::clone", "aten::copy_"))
+        ]
+    assert "layout" not in rules(made(entries))

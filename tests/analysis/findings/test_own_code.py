@@ -1,0 +1,229 @@
+"""What a loop does besides training: rules of the program's own functions, gaps, threads and debug settings."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis.findings.cases import item, made, rules, span, steps
+from tests.builders.drawn import Event
+from torch_tb_profiler.analysis.findings.known_fixes import FIXES, known_fix, plain_name
+
+NODE = "autograd::engine::evaluate_function: MmBackward0"
+
+
+def frame(name: str, begin: float, length: float, tid: int = 1) -> Event:
+    return span("python_function", name, begin, length, tid)
+
+
+def training(begin: float, number: int) -> list[Event]:
+    """Forward, backward and optimizer in 300 µs."""
+    return [
+        frame("nn.Module: Linear_0", begin, 100),
+        span("cpu_op", "aten::mm", begin + 10, 80, **{"Sequence number": number}),
+        span(
+            "cpu_op",
+            NODE,
+            begin + 100,
+            100,
+            **{"Sequence number": number, "Fwd thread id": 1},
+        ),
+        span("cpu_op", "aten::mm", begin + 110, 40),
+        span("user_annotation", "Optimizer.step#SGD.step", begin + 200, 100),
+        span("cpu_op", "aten::add_", begin + 210, 80),
+    ]
+
+
+def loop(more: list[list[Event]], length: float = 1000, frames: bool = True) -> list[Event]:
+    """Steps of training; of each step what else it does, as times after 300 µs."""
+    bounds = [(i * length + 1, (i + 1) * length) for i in range(len(more))]
+    entries = [frame("train.py(5): main", 0, len(more) * length + 1)] if frames else []
+    entries += steps(*bounds)
+    for number, own in enumerate(more):
+        entries += training(number * length + 2, number + 1)
+        entries += [entry | {"ts": entry["ts"] + number * length + 305} for entry in own]
+    if not frames:
+        entries = [entry for entry in entries if entry["cat"] != "python_function"]
+    return entries
+
+
+LOGGING = [
+    frame("train.py(31): log_metrics", 0, 600),
+    frame("<built-in function len>", 10, 100),
+]
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_largest_function_of_the_loop(every: int) -> None:
+    found = made(loop([LOGGING if number % every == 0 else [] for number in range(6)]))
+    finding = item(found, "own_code")
+    assert finding["line"] == "train.py(31): log_metrics"
+    assert finding["words"]["what"] == "calling log_metrics"
+    assert finding["numbers"]["in_steps"] == 6 / every
+    assert finding["recoverable_ns"] == pytest.approx(600_000 / every, rel=0.02)
+
+
+def test_training_alone_is_nobody_elses() -> None:
+    assert "own_code" not in rules(made(loop([[]] * 4, length=303)))
+
+
+def test_innermost_function_that_holds_most() -> None:
+    own = [
+        frame("train.py(31): report", 0, 600),
+        frame("tools.py(7): write", 5, 550),
+        frame("<built-in method write of _io.TextIOWrapper object at 0x1>", 10, 500),
+    ]
+    finding = item(made(loop([own] * 4)), "own_code")
+    assert finding["line"] == "tools.py(7): write"
+    assert finding["words"]["callee"] == "write"
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "certainty"),
+    [
+        ("<built-in function collect>", "garbage collection (gc.collect)", "certain"),
+        ("<built-in function sleep>", "sleeping (time.sleep)", "certain"),
+        ("torch/serialization.py(900): save", "saving a checkpoint (torch.save)", "likely"),
+        ("copy.py(128): deepcopy", "deep copying (copy.deepcopy)", "likely"),
+    ],
+)
+def test_known_calls(name: str, what: str, certainty: str) -> None:
+    own = [frame("train.py(31): tidy", 0, 600), frame(name, 5, 590)]
+    finding = item(made(loop([own] * 4)), "own_code")
+    assert (finding["words"]["what"], finding["certainty"]) == (what, certainty)
+    assert finding["words"]["source"].partition("\n")[2].startswith("https://")
+
+
+def test_evaluation_in_some_steps() -> None:
+    own = [
+        frame("train.py(40): validate", 0, 600),
+        frame("nn.Module: Linear_0", 5, 580),
+        span("cpu_op", "aten::mm", 10, 560),
+    ]
+    finding = item(made(loop([own, [], [], own, [], []])), "own_code")
+    assert finding["words"]["what"] == "evaluation in validate"
+    always = item(made(loop([own] * 4)), "own_code")
+    assert always["words"]["what"] == "running modules without gradients in validate"
+    assert always["certainty"] == "theoretical"
+
+
+def test_nothing_recorded_without_stacks() -> None:
+    finding = item(made(loop([[]] * 5, frames=False)), "outside_training")
+    assert finding["words"]["what"] == "nothing was recorded for"
+    assert finding["words"]["before"] == "Optimizer.step#SGD.step"
+    assert finding["words"]["after"] == "aten::mm"
+    assert finding["numbers"]["in_steps"] == 5
+    assert finding["recoverable_ns"] == pytest.approx(700_000, rel=0.02)
+
+
+def test_operators_that_train_nothing() -> None:
+    own = [span("cpu_op", "aten::sort", 0, 600), span("cpu_op", "aten::histc", 605, 20)]
+    finding = item(made(loop([own] * 5, frames=False)), "outside_training")
+    assert finding["words"]["what"] == "aten::sort takes"
+    assert finding["recoverable_ns"] == pytest.approx(600_000, rel=0.02)
+    assert "outside_training" not in rules(made(loop([[]] * 5, length=303, frames=False)))
+
+
+def test_python_in_the_model() -> None:
+    own = [
+        frame("nn.Module: Noise_0", 0, 650),
+        frame("noise.py(9): forward", 5, 640),
+        frame("noise.py(12): <listcomp>", 10, 600),
+        frame("<built-in method random of Random object at 0x1>", 20, 200),
+        span("cpu_op", "aten::mul", 620, 10, **{"Sequence number": 99}),
+        span("cpu_op", NODE, 660, 10, **{"Sequence number": 99, "Fwd thread id": 1}),
+    ]
+    finding = item(made(loop([own] * 1)), "python_in_model")
+    assert finding["line"] == "noise.py(9): forward"
+    assert finding["recoverable_ns"] == pytest.approx(630_000, rel=0.02)
+
+
+def _checked(entries: list[Event]) -> list[Event]:
+    """The same with a check for NaN in each backward function."""
+    nodes = [entry for entry in entries if entry["name"] == NODE]
+    names = ("aten::isnan", "aten::_is_any_true", "aten::item")
+    return entries + [
+        span("cpu_op", name, node["ts"] + 60 + 12 * place, 10)
+        for node in nodes
+        for place, name in enumerate(names)
+    ]
+
+
+def test_anomaly_mode() -> None:
+    entries = _checked(loop([[]] * 4, length=400))
+    stacks = [
+        frame("traceback.py(217): format_stack", entry["ts"] + 5, 60)
+        for entry in entries
+        if entry["name"] == "aten::mm" and entry["args"]
+    ]
+    finding = item(made(entries + stacks), "anomaly_mode")
+    assert finding["recoverable_ns"] == pytest.approx(90_000, rel=0.05)
+    assert finding["numbers"] == {"checks": 1, "stacks": 1}
+    assert "anomaly_mode" in rules(made(_checked(loop([[]] * 4, length=400, frames=False))))
+    assert "anomaly_mode" not in rules(made(loop([[]] * 4, length=400)))
+
+
+def test_a_check_of_the_users_own_is_no_anomaly_mode() -> None:
+    own = [span("cpu_op", "aten::isnan", 0, 300), span("cpu_op", "aten::_is_any_true", 300, 300)]
+    assert "anomaly_mode" not in rules(made(loop([own] * 4)))
+
+
+@pytest.mark.parametrize(("threads", "cores"), [(32, 2), (8, 4), (3, 2)])
+def test_threads_beyond_the_cores(threads: int, cores: int) -> None:
+    shapes = {"Input Dims": [[256, 256]], "Input type": ["float"]}
+    own = [span("cpu_op", "aten::sqrt", 10 * i + 300 * i, 300, **shapes) for i in range(2)]
+    entries = loop([own] * 4)
+    finding = item(
+        made(entries, intra_op_threads=threads, usable_cores=cores), "oversubscribed_threads"
+    )
+    lost = 1 - 65_536 / 300_000
+    assert finding["recoverable_ns"] == pytest.approx(600_000 * lost, rel=0.02)
+    for header in ({}, {"intra_op_threads": cores, "usable_cores": cores}):
+        assert "oversubscribed_threads" not in rules(made(entries, **header))
+
+
+def test_interpreter_held_by_another_thread() -> None:
+    waits = "<built-in method run_backward of torch._C._EngineBase object at 0x1>"
+    entries = loop(
+        [[frame(waits, 0, 6500 if number in (1, 3) else 50)] for number in range(6)], 7000
+    )
+    thread = [frame("tick.py(3): tick", 0, 42_000, 2)]
+    finding = item(made(entries + thread), "interpreter_held")
+    assert finding["line"] == "tick.py(3): tick"
+    assert finding["recoverable_ns"] == pytest.approx(2 * 6_450_000 / 6, rel=0.02)
+    idle = [frame("threading.py(300): wait", 0, 42_000, 2)]
+    assert "interpreter_held" not in rules(made(entries + idle))
+
+
+def test_workers_started_anew() -> None:
+    own = [
+        frame("torch/utils/data/dataloader.py(500): __iter__", 0, 600),
+        frame("torch/utils/data/dataloader.py(1100): __init__", 5, 590),
+        frame("multiprocessing/process.py(110): start", 10, 250),
+        frame("multiprocessing/process.py(110): start", 270, 250),
+    ]
+    finding = item(made(loop([own] * 4)), "worker_restarts")
+    assert finding["recoverable_ns"] == pytest.approx(590_000, rel=0.02)
+    assert finding["numbers"]["processes"] == 2
+    assert "worker_restarts" not in rules(made(loop([own[:2]] * 4)))
+
+
+def test_known_fixes_say_what_and_where() -> None:
+    for fix in FIXES:
+        assert fix.source[1].startswith("https://")
+        assert fix.attempt.endswith(".")
+        assert not fix.what.endswith(".")
+    assert known_fix("train.py(3): save") is None
+    assert known_fix("<built-in function print>") is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [
+        ("<built-in function collect>", "collect"),
+        ("<built-in method sort of type object at 0x7fa0>", "sort"),
+        ("torch/serialization.py(12): save", "save"),
+        ("aten::sort", "aten::sort"),
+    ],
+)
+def test_plain_names(name: str, plain: str) -> None:
+    assert plain_name(name) == plain

@@ -1,0 +1,59 @@
+"""Copies of gradients into the buckets of DistributedDataParallel and back.
+
+Evidence: what its reducer's regions of these names do, on a device what they launch. Change: they take no time:
+gradients that are views of the buckets are not copied. Certain.
+"""
+
+from __future__ import annotations
+
+import re
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
+from torch_tb_profiler.analysis.findings.operators import launched_in
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints
+
+_COPIES = re.compile(
+    r"torch\.distributed\.ddp\.reducer::(?:copy_bucket_to_grad|copy_grad_to_bucket|mul_out)$"
+)
+
+
+def bucket_copies(case: Case) -> Ints:
+    """Rows of the reducer's copies, within the windows."""
+    return case.within(case.calls[case.named(case.calls, _COPIES.match)])
+
+
+def _claim(case: Case) -> Candidate | None:
+    host = bucket_copies(case)
+    if not len(host):
+        return None
+    work, _ = launched_in(case, host)
+    row = work.row if len(case.work.row) else host
+    return Candidate(
+        row,
+        *case.times(row),
+        {"copies": case.per_step(host)},
+        edit=together(host_skips(host), work_takes(work.row, 0)),
+    )
+
+
+RULE = Rule(
+    place=88,
+    claim=_claim,
+    title="Gradients are copied into buckets and back",
+    sentence="""DistributedDataParallel copies gradients into its buckets and back, {copies} copies per {step}; without them
+    the {step} is {gain} ({share}) shorter.""",
+    attempt="Create DistributedDataParallel with gradient_as_bucket_view=True.",
+    caveat="Gradients are then views: they cannot be detached, and zero_grad() should set them to None.",
+    views=("overview", "operator", "distributed"),
+    cause="Copying gradients into buckets takes {gain} of {the_step}",
+    without="Without these copies",
+    links=(
+        (
+            "DistributedDataParallel",
+            links.DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
+        ),
+    ),
+    numbers={"copies": ("Copies", "count")},
+)

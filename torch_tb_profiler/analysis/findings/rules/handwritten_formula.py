@@ -1,0 +1,132 @@
+"""Norms, activations and losses written out of pointwise operators and reductions on a host, each of which reads and
+writes all its elements; ``hardware/formulas.py`` declares them, ``fusion.py`` looks at devices.
+
+Evidence: operators that Python calls one after the other have the names of a formula; their backward by sequence
+numbers. Change: one pass remains forward, as long as the longest operator, and one backward, as long as the longest
+function. Likely.
+Wrong where values between are used elsewhere.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
+from torch_tb_profiler.analysis.findings.edits import stretches_take
+from torch_tb_profiler.analysis.findings.loops import PAUSE, RECENT, outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
+from torch_tb_profiler.store.columns import Ints
+
+_LIKE = (np.int64, np.int64, np.int64, np.float64)
+
+
+def _claim(case: Case) -> Candidate | None:
+    if len(case.work.row):
+        return None
+    row = outermost(case)
+    found = _formulas(case, row)
+    if not found:
+        return None
+    calls = BackwardCalls.of(case)
+    parts: list[tuple[int, int, int, float]] = []
+    total: dict[tuple[str, str], int] = {}
+    for formula, first, last in found:
+        own = row[first:last]
+        low = calls.after(own)
+        backward = (
+            calls.within(low, calls.after(row[last : last + RECENT])) if low >= 0 else own[:0]
+        )
+        taken = _one_pass(case, own, whole=True) + _one_pass(case, backward, whole=False)
+        parts += taken
+        key = formula.name, formula.call
+        total[key] = total.get(key, 0) + sum(end - start for _, start, end, _ in taken)
+    track, start, end, left = (
+        np.array(column, kind) for column, kind in zip(zip(*parts, strict=True), _LIKE, strict=True)
+    )
+    name, call = max(total, key=lambda key: total[key])
+    forward = np.concatenate([row[first:last] for _, first, last in found])
+    return Candidate(
+        forward,
+        *case.times(forward),
+        {
+            "formulas": len(found) / len(case.steps),
+            "operators": len(forward) / len(case.steps),
+            "time": int((end - start).sum()) / len(case.steps),
+        },
+        {"formula": name, "call": call},
+        edit=stretches_take(track, start, end, left),
+    )
+
+
+def _formulas(case: Case, row: Ints) -> list[tuple[Formula, int, int]]:
+    """Formulas with the first and last (excluded) position in ``row``."""
+    if not len(row):
+        return []
+    spans, strings = case.trace["spans"], case.trace.strings
+    names, which = np.unique(spans["name"][row], return_inverse=True)
+    letter = [letter_of(strings[int(name)]) for name in names]
+    start, end = case.times(row)
+    step = case.facts["span_links"]["step"][row]
+    breaks = np.ones(len(row), np.bool_)
+    breaks[1:] = (start[1:] - end[:-1] > PAUSE) | (step[1:] != step[:-1])
+    text, position = list[str](), list[int]()
+    for place, (kind, new) in enumerate(zip(which.tolist(), breaks.tolist(), strict=True)):
+        if new:
+            text.append(BREAK)
+            position.append(place)
+        if letter[kind]:
+            text.append(letter[kind])
+            position.append(place)
+    return [
+        (formula, position[first], position[last - 1] + 1)
+        for formula, first, last in formulas_in("".join(text))
+    ]
+
+
+def _one_pass(case: Case, row: Ints, whole: bool) -> list[tuple[int, int, int, float]]:
+    """The stretches of some calls and what remains of each: as much as the longest call takes. ``whole``: with what is
+    between them.
+    """
+    if not len(row):
+        return []
+    row = np.sort(row)
+    start, end = case.times(row)
+    track = case.trace["spans"]["track"][row]
+    longest = int((end - start).max())
+    if whole:
+        start, end, track = start[:1], end[-1:], track[:1]
+    left = min(longest / max(int((end - start).sum()), 1), 1.0)
+    return [(int(t), int(a), int(b), left) for t, a, b in zip(track, start, end, strict=True)]
+
+
+RULE = Rule(
+    place=173,
+    claim=_claim,
+    title="A formula is written out of small passes over its tensors",
+    sentence="""{formulas} formulas per {step} are written out of {operators} pointwise operators and reductions{at},
+    each of which reads and writes all elements; as one fused call each the {step} is {gain} ({share}) shorter.""",
+    details=(
+        ("formula", "Most of it looks like {formula}."),
+        ("call", "One call does it: {call}."),
+    ),
+    attempt="""Replace the formula by the fused call: torch.nn.functional.layer_norm, rms_norm, gelu, softmax or
+    cross_entropy; where there is none, compile the function with torch.compile.""",
+    caveat="""Which formula it is is told from the names and the order of operators; a value between that is used
+    elsewhere still has to be made.""",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="A hand-written formula of pointwise operators costs {gain} of {the_step}",
+    without="With the fused call",
+    links=(
+        links.COMPILE,
+        ("torch.nn.functional", links.DOCS + "nn.functional.html"),
+    ),
+    reach=Reach(0.6, 1.6),
+    numbers={
+        "formulas": ("Formulas", "count"),
+        "operators": ("Their operators", "count"),
+        "time": ("Their time, backward included", "ns"),
+    },
+)

@@ -1,0 +1,112 @@
+"""Another thread runs Python and holds the interpreter lock, while the program's thread stands still until the
+interpreter switches: in stretches of about ``SWITCH`` or more, where the same call usually takes a fraction of it.
+
+Evidence: what the other thread was in meanwhile.
+Change: each such stretch takes as long as the same call usually does. Likely. Wrong where the other thread and
+the program's share a core or memory and the lock is not what they wait for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
+from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
+from torch_tb_profiler.analysis.facts.names import spans_named
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.known_fixes import plain_name
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.training import housekeeping, own_work
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+SWITCH = 5_000_000
+"""ns after which a waiting thread asks for the lock (``sys.getswitchinterval``)."""
+_ABOUT = 0.9
+"""Share of ``SWITCH`` from which on a stretch may have been waiting for it."""
+_USUAL = 0.25
+"""Share of a stretch that the same call takes at most where it does not wait."""
+
+
+def _claim(case: Case) -> Candidate | None:
+    host, main = case.scene.graph.host, case.main_track
+    others = _running_python(case)
+    if main < 0 or not len(others):
+        return None
+    own = np.arange(len(host.start))[host.of_track(main)]
+    length = host.end[own] - host.start[own]
+    name = np.append(case.trace["spans"]["name"], -1)[host.span[own]]
+    usual = _medians(name, length)
+    busy = union(host.start[others], host.end[others])
+    # What the loop itself does between its calls has no usual length.
+    loop, _ = housekeeping(case, own_work(case))
+    within = measure(case.windows, host.start[own], host.end[own]) > 0
+    within &= ~np.append(loop, True)[host.span[own]]
+    long = own[(length >= _ABOUT * SWITCH) & (usual <= _USUAL * length) & within]
+    usual = usual[np.isin(own, long)]
+    took = host.end[long] - host.start[long]
+    held = measure(busy, host.start[long], host.end[long]) >= _ABOUT * took
+    long, usual, took = long[held], usual[held], took[held]
+    if not len(long):
+        return None
+    start, end = host.start[long], host.end[long] - usual
+    piece, begin, until = shared(host.start[others], host.end[others], union(start, end))
+    row = host.span[others][piece].astype(np.int64)
+    each, group = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
+    chief = int(each[sum_by(group, len(each), until - begin).argmax()])
+    return Candidate(
+        row,
+        begin,
+        until,
+        {
+            "taken": int((end - start).sum()) / len(case.steps),
+            "stretches": len(long) / len(case.steps),
+        },
+        {"what": plain_name(case.trace.strings[chief])},
+        edit=thread_time_gone(np.full(len(start), main), start, end),
+    )
+
+
+def _running_python(case: Case) -> Ints:
+    """Segments in which another thread runs Python."""
+    spans, host = case.trace["spans"], case.scene.graph.host
+    python = spans["role"] == Role.PYTHON
+    waiting = spans_named(case.trace, python, is_waiting_frame)
+    runs = np.append(python & ~waiting, False)[host.span] & (host.track != case.main_track)
+    return np.flatnonzero(runs)
+
+
+def _medians(name: Ints, length: Ints) -> Ints:
+    """For each stretch the median of those of its name."""
+    order = np.lexsort((length, name))
+    first = np.flatnonzero(np.append(True, np.diff(name[order]) != 0))
+    count = np.diff(np.append(first, len(order)))
+    each = length[order][first + (count - 1) // 2]
+    result = np.empty(len(order), np.int64)
+    result[order] = np.repeat(each, count)
+    return result
+
+
+RULE = Rule(
+    place=44,
+    claim=_claim,
+    title="Another thread holds the interpreter lock",
+    sentence="""{what} runs Python in another thread and holds the interpreter lock (GIL) while the program
+    waits for it: {taken} of the {step}, in {stretches} stretches{at}. Without that the {step} is {gain}
+    ({share}) shorter.""",
+    attempt="""Move that work to another process (multiprocessing, concurrent.futures.ProcessPoolExecutor) or into
+    calls that release the lock, as NumPy's and PyTorch's do.""",
+    caveat="sys.setswitchinterval shortens each wait, but the other thread still takes its share of the time.",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="Another thread holds the interpreter lock for {taken} of {the_step}",
+    without="Without that",
+    links=(
+        (
+            "Global interpreter lock",
+            "https://docs.python.org/3/glossary.html#term-global-interpreter-lock",
+        ),
+    ),
+    numbers={"taken": ("Taken", "ns"), "stretches": ("Stretches", "count")},
+)

@@ -1,0 +1,188 @@
+"""Generation that computes all earlier tokens again with each new one.
+
+::
+
+    embedding [2, 96]   embedding [2, 97]   embedding [2, 98]        with a cache: [2, 96]  [2, 1]  [2, 1]
+    └───── pass ───────┴───── pass ───────┴─── …
+
+Evidence: no backward pass, and at least ``PASSES`` passes after each other whose sequence is one token longer each; without shapes,
+on a host, passes of as many products each, whose time grows with their number within the step by at least ``GROWS``. Change: of the work of
+each pass but the first one the share of one token remains; what its calls cost remains. Likely.
+Wrong where all earlier tokens change with the new one, as in models that look ahead.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
+from torch_tb_profiler.analysis.findings.loops import CallWork
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.store.columns import Array, Ints
+
+PASSES = 8
+"""Passes from which on it is generation."""
+GROWS = 1.1
+"""Time of the last quarter of the passes by that of the first."""
+IN_ORDER = 0.7
+"""Rank correlation of time and number from which on passes grow."""
+BRIEF = 5_000
+"""ns; kernels take as long whatever they do."""
+_EMBEDDING = re.compile(r"aten::embedding$")
+_PRODUCTS = re.compile(r"aten::(?:mm|addmm)$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    row = case.operators[case.named(case.operators, _EMBEDDING.match)]
+    row = case.within(row[case.trace["spans"]["track"][row] == case.main_track])
+    if len(row) < PASSES:
+        return None
+    work = CallWork.of(case)
+    if len(work.backward.row):
+        return None
+    found = _by_shapes(case, row)
+    if found is None and not len(case.work.row):
+        found = _by_time(case, row)
+    if found is None:
+        return None
+    row, end, length = found
+    start = case.times(row)[0]
+    track = case.trace["spans"]["track"][row]
+    does = work.inside(track, start, end)
+    factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
+    edit = stretches_take(track, start, end, factor)
+    if len(case.work.row):
+        edit = together(edit, work_takes(*_kernels(case, start, end, length)))
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "passes": len(row) / len(case.steps),
+            "first_length": float(np.min(length)),
+            "last_length": float(np.max(length)),
+        },
+        edit=edit,
+    )
+
+
+def _by_shapes(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
+    """Passes whose sequence is one token longer than that of the one before: the embedding with which each begins,
+    the end of each, and how many tokens it computes.
+    """
+    args = case.trace["operator_args"]
+    dims = np.full(case.trace["spans"].n, -1, np.int64)
+    dims[args["span"]] = args["dims"]
+    dims = dims[row]
+    if (dims < 0).any():
+        return None
+    shape = {number: _indices(case.trace.strings[number]) for number in np.unique(dims).tolist()}
+    table, length = (
+        np.array([shape[number][part] for number in dims.tolist()], np.int64) for part in (0, 1)
+    )
+    # Of several embeddings of a pass the one with the most calls that grow tells.
+    grows: dict[int, Ints] = {}
+    for one in np.unique(table).tolist():
+        own = np.flatnonzero(table == one)
+        grows[one] = own[1:][np.diff(length[own]) == 1]
+    best = max(grows, key=lambda one: len(grows[one]))
+    if len(grows[best]) < PASSES:
+        return None
+    return (
+        row[grows[best]],
+        _ends(case, row[table == best], row[grows[best]]),
+        length[grows[best]] * 1.0,
+    )
+
+
+def _indices(dims: str) -> tuple[int, int]:
+    """Rows of the table, and the length of the sequences that are looked up; 0 where it is not known."""
+    try:
+        (rows, *_), indices, *_ = json.loads(dims)
+        return int(rows), int(indices[-1])
+    except (ValueError, TypeError, IndexError):
+        return 0, 0
+
+
+def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
+    """The same from how long the products of each pass take, averaged over steps of as many passes."""
+    spans, step = case.trace["spans"], case.facts["span_links"]["step"]
+    product = case.operators[case.named(case.operators, _PRODUCTS.match)]
+    product = product[spans["track"][product] == case.main_track]
+    place = np.searchsorted(row, product, side="right") - 1
+    product, place = product[place >= 0], place[place >= 0]
+    count = np.bincount(place, minlength=len(row))
+    time = np.bincount(place, spans["dur"][product].astype(np.float64), len(row))
+    first = np.flatnonzero(count)
+    row, count, time = row[first], count[first], time[first]
+    _, group = group_rows((step[row],))
+    size = np.bincount(group)
+    if (
+        len(row) < PASSES
+        or len(np.unique(count)) > 1
+        or len(np.unique(size)) > 1
+        or size[0] < PASSES
+    ):
+        return None
+    each = time.reshape(len(size), size[0])[:, 1:]
+    mean, number = np.median(each, axis=0), np.arange(each.shape[1], dtype=np.float64)
+    rank = np.argsort(np.argsort(mean)).astype(np.float64)
+    quarter = max(len(mean) // 4, 1)
+    if (
+        np.corrcoef(rank, number)[0, 1] < IN_ORDER
+        or mean[-quarter:].mean() < GROWS * mean[:quarter].mean()
+    ):
+        return None
+    slope, begin = np.polyfit(number, mean, 1)
+    length = np.maximum(begin / slope, 1) + number
+    again = np.flatnonzero(np.tile(np.arange(size[0]) > 0, len(size)))
+    return row[again], _ends(case, row, row[again]), np.tile(length, len(size))
+
+
+def _ends(case: Case, all_of: Ints, row: Ints) -> Ints:
+    """The end of passes that begin at ``row``: the begin of the next one of ``all_of``, at most the end of the step."""
+    start, table = case.trace["spans"]["start"], case.facts["steps"]
+    step = case.facts["span_links"]["step"][row]
+    last = np.where(step >= 0, table["end"][step], case.windows.end[-1])
+    following = np.append(all_of, all_of[-1])[np.searchsorted(all_of, row) + 1]
+    later = np.where(following > row, start[following], last)
+    return np.maximum(np.minimum(later, last), start[row])
+
+
+def _kernels(case: Case, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
+    """Device work launched in the passes, and what it takes for one token, ns."""
+    work = case.work.take(case.work.launch >= 0)
+    called = case.trace["spans"]["start"][work.launch]
+    place = np.searchsorted(start, called, side="right") - 1
+    inside = (place >= 0) & (called < end[place])
+    some = work.take(inside)
+    time = some.end - some.start
+    return some.row, np.maximum(time / length[place[inside]], np.minimum(time, BRIEF))
+
+
+RULE = Rule(
+    place=92,
+    claim=_claim,
+    title="Generation computes all earlier tokens again",
+    sentence="""Each new token computes all earlier ones again{at}: {passes} passes per {step}, over {first_length} to
+    {last_length} tokens; with a key/value cache, where a pass computes one token, the {step} is {gain} ({share})
+    shorter.""",
+    attempt="""Keep the keys and values of earlier tokens: use_cache=True in Transformers' generate(), or pass
+    past_key_values (a DynamicCache or StaticCache) to the next call and only the new token as input.""",
+    caveat="""The cache takes memory, as much as layers × tokens × width. Models that change earlier tokens cannot use
+    one.""",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="Generating without a key/value cache costs {gain} of {the_step}",
+    without="With a key/value cache",
+    reach=Reach(0.6, 1.5),
+    numbers={
+        "passes": ("Passes", "count"),
+        "first_length": ("Tokens of the shortest", "count"),
+        "last_length": ("Tokens of the longest", "count"),
+    },
+)

@@ -1,0 +1,93 @@
+"""Functions of the user's own that run Python within the model, its backward pass or optimizer: the time on
+the critical path in their frames and in what they call of Python's own (``<built-in function len>``), outside of every
+operator and of libraries.
+
+Evidence: this time of the function in which it is longest.
+Change: it is gone. Likely from a third of the step on, else theoretical. Wrong where the recording of each Python call is
+what takes the time: then a run without call stacks spends less.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.known_fixes import plain_name
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH
+from torch_tb_profiler.analysis.findings.training import own_work
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.roles import Role
+
+_NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    python = spans["role"] == Role.PYTHON
+    if len(case.work.row) or not python.any():
+        return None
+    path = case.insight["critical_path"]
+    chosen = (path["cause"] == PathCause.PYTHON) & np.isin(path["step"], case.steps)
+    chosen &= path["event"] >= 0
+    event = path["event"][chosen].astype(np.int64)
+    start, end = path["start"][chosen], path["end"][chosen]
+    rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
+    nearest_line = climb(parent, event, rank >= 1)
+    mine = (nearest_line >= 0) & (rank[nearest_line] == 2)
+    mine &= nearest(parent, own_work(case))[event] >= 0
+    event, start, end = event[mine], start[mine], end[mine]
+    unnamed = name_mask(case.trace.strings, spans["name"][python], _NO_NAME.search)[spans["name"]]
+    function = climb(parent, event, (rank == 2) & ~unnamed).astype(np.int64)
+    if not len(function):
+        return None
+    each, group = np.unique(np.append(spans["name"], np.int32(-1))[function], return_inverse=True)
+    total = sum_by(group, len(each), end - start)
+    if total.max() < LEAST * case.windows.length or each[total.argmax()] < 0:
+        return None
+    best = group == total.argmax()
+    row, start, end = function[best], start[best], end[best]
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "taken": int(total.max()) / len(case.steps),
+            "calls": case.per_step(np.unique(row)),
+            "frames": int(best.sum()) / len(case.steps),
+        },
+        {"what": plain_name(case.trace.strings[int(each[total.argmax()])])},
+        certainty="likely" if total.max() >= MUCH * case.windows.length else "theoretical",
+        edit=thread_time_gone(spans["track"][row], start, end),
+    )
+
+
+RULE = Rule(
+    place=289,
+    claim=_claim,
+    title="Python within the model takes {share} of the {step}",
+    sentence="""Pure Python in {what} takes {taken} of the {step} within the model, outside of every operator:
+    {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
+    {gain} ({share}) shorter.""",
+    attempt="""Write the Python loop as operators on whole tensors, compute what stays the same once, outside of
+    forward, or compile the function with torch.compile.""",
+    caveat="""Recording each Python call takes time that a run without call stacks does not spend: compare the step
+    time without with_stack first.""",
+    views=("overview", "module", "trace"),
+    certainty="likely",
+    cause="Python in {what} takes {taken} of {the_step}",
+    without="Without it",
+    links=(links.COMPILE,),
+    numbers={
+        "taken": ("Taken", "ns"),
+        "calls": ("Calls", "count"),
+        "frames": ("Stretches", "count"),
+    },
+)

@@ -1,0 +1,103 @@
+"""A function of the user's own that a Python loop calls very often, each time for little, without calling an operator.
+
+Evidence: frames of one function on the program's thread, at least ``MANY`` per step, half of them of at most
+``SHORT``, without any operator, called from the same caller's frame; the function whose loops take most. Change: the calls and what is
+between them within their caller take as long as one call. Likely. Only where Python frames were recorded.
+Wrong where no single call does the same: part of the loop's time then stays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
+from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.findings.edits import stretches_take
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+MANY = 500
+"""Calls per step."""
+SHORT = 100_000
+"""ns; the median beyond which a call is no small one."""
+ROUNDS = 16
+"""Calls from one frame, from which on it is a loop."""
+OWN = 2
+"""Rank of the user's own lines."""
+
+
+def _claim(case: Case) -> Candidate | None:
+    spans = case.trace["spans"]
+    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    if len(frames) < MANY * len(case.steps):
+        return None
+    rank = line_ranks(case.trace.strings, spans["name"][frames])
+    frames = case.within(frames[rank[spans["name"][frames]] == OWN])
+    name, count = np.unique(spans["name"][frames], return_counts=True)
+    frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(case.steps)])]
+    if not len(frames):
+        return None
+    parent = case.facts["span_links"]["parent"]
+    frames = frames[~with_ancestors(parent, spans["role"] == Role.OPERATOR)[frames]]
+    start, end, function, rounds = _loops(case, frames)
+    if not len(start):
+        return None
+    names, group = np.unique(function, return_inverse=True)
+    best = int(names[sum_by(group, len(names), end - start).argmax()])
+    own, row = function == best, frames[spans["name"][frames] == best]
+    length = spans["dur"][row]
+    if len(row) < MANY * len(case.steps) or np.median(length) > SHORT:
+        return None
+    start, end = start[own], end[own]
+    return Candidate(
+        row,
+        *case.times(row),
+        {
+            "calls": len(row) / len(case.steps),
+            "each": float(np.median(length)),
+            "loops": int((end - start).sum()) / len(case.steps),
+        },
+        {"function": case.trace.strings[best].partition(": ")[2]},
+        edit=stretches_take(np.full(len(start), case.main_track), start, end, 1 / rounds[own]),
+    )
+
+
+def _loops(case: Case, frames: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """From the first to the last call of one function within one frame, ns, the name of that function, and how many
+    calls there are.
+    """
+    parent = case.facts["span_links"]["parent"][frames].astype(np.int64)
+    name = case.trace["spans"]["name"][frames]
+    first, group = group_rows((parent, name))
+    count = np.bincount(group, minlength=len(first))
+    last = np.zeros(len(first), np.int64)
+    last[group] = frames
+    begin, stop = case.times(frames[first])[0], case.times(last)[1]
+    kept = count >= ROUNDS
+    return begin[kept], stop[kept], name[first][kept].astype(np.int64), count[kept]
+
+
+RULE = Rule(
+    place=93,
+    claim=_claim,
+    title="A Python loop calls a function very often",
+    sentence="""A Python loop calls one function {calls} times per {step}, {each} each{at}; with one call over all
+    elements instead the {step} is {gain} ({share}) shorter.""",
+    details=(("function", "The function is {function}."),),
+    attempt="""Do it for all elements at once: vectorise with torch or numpy, use a tokenizer's batch call or
+    str.translate, cache what repeats (functools.lru_cache), or do it before training or in DataLoader workers.""",
+    caveat="""Recording Python frames makes short calls look longer than they are. Where no single call does the same,
+    part of the time stays.""",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="A Python loop of small calls takes {gain} of {the_step}",
+    without="With one call instead",
+    reach=Reach(0.5, 1.2),
+    numbers={
+        "calls": ("Calls", "count"),
+        "each": ("Median", "ns"),
+        "loops": ("Time of the loops", "ns"),
+    },
+)

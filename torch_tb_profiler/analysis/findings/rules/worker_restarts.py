@@ -1,0 +1,68 @@
+"""The DataLoader starts its worker processes anew within the steps, as it does for each epoch without
+``persistent_workers``: frames of ``_MultiProcessingDataLoaderIter.__init__`` that start processes.
+
+Change: these frames, and those that end the workers, take no time. Certain. Wrong where the loop really has one epoch
+per step only in this recording.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
+from torch_tb_profiler.analysis.facts.names import spans_named
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.roles import Role
+
+_STARTS = re.compile(r"(?:^|/)multiprocessing/process\.py\(\d+\): start$")
+_MAKES = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): __init__$")
+_ENDS = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    python = (spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track)
+    starts = case.within(np.flatnonzero(spans_named(case.trace, python, _STARTS.search)))
+    if not len(starts):
+        return None
+    above = with_ancestors(parent, rows_mask(case.scene, starts))
+    makes = spans_named(case.trace, python, _MAKES.search)
+    makes &= above
+    ends = spans_named(case.trace, python, _ENDS.search)
+    row = case.within(np.flatnonzero(makes | ends))
+    if not makes.any():
+        return None
+    return Candidate(
+        row,
+        *case.times(row),
+        {
+            "restarts": len(case.within(np.flatnonzero(makes))) / len(case.steps),
+            "processes": len(starts) / len(case.steps),
+            "taken": case.when(row).length / len(case.steps),
+        },
+        edit=host_skips(row),
+    )
+
+
+RULE = Rule(
+    place=49,
+    claim=_claim,
+    title="Workers of the DataLoader are started anew",
+    sentence="""The DataLoader starts {processes} worker processes per {step} and ends them again, {taken} of the
+    {step}{at}; with workers that are kept the {step} is {gain} ({share}) shorter.""",
+    attempt="DataLoader(..., persistent_workers=True) keeps the workers from one epoch to the next.",
+    caveat="Workers that are kept also keep their memory, and do not see later changes of the data set.",
+    views=("overview", "trace"),
+    cause="Restarting DataLoader workers takes {taken} of {the_step}",
+    without="With persistent workers",
+    links=(links.LOADING,),
+    numbers={
+        "restarts": ("Restarts", "count"),
+        "processes": ("Processes started", "count"),
+        "taken": ("Taken", "ns"),
+    },
+)

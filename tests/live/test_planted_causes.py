@@ -28,9 +28,9 @@ def recordings(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that ``benchmarks/causes/run.py`` writes."""
     out = tmp_path_factory.mktemp("causes")
     only = [word for name in PROGRAMS for word in ("--only", name)]
-    run = [REPOSITORY / "benchmarks" / "causes" / "run.py", "--modes", "record", "--fork"]
+    script = str(REPOSITORY / "benchmarks" / "causes" / "run.py")
     subprocess.run(
-        [sys.executable, "-B", *run, "--out", out, *only],
+        [sys.executable, "-B", script, "--modes", "record", "--fork", "--out", str(out), *only],
         check=True,
         stdout=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},

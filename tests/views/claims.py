@@ -79,10 +79,7 @@ class Answered:
 
 def answers_of(path: Path) -> list[Answered]:
     """The answers about the traces of a file or run folder."""
-    traces = {
-        (each.worker, each.span): each
-        for each in torch_tb_profiler.open_all(str(path))  # type: ignore[arg-type]
-    }
+    traces = {(each.worker, each.span): each for each in torch_tb_profiler.open_all(str(path))}
     return [
         Answered(answer, traces[answer["worker"], answer["span"]], list(traces.values()))
         for answer in printed_by("findings", str(path), "--json")

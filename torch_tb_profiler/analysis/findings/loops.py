@@ -99,10 +99,9 @@ def find_loops(case: Case) -> Loops | None:
     if len(row) < ROUNDS:
         return None
     stretch = _stretches(case, row)
-    first, stop = _bounds(stretch)
     parts = [
         (a, b, rounds)
-        for a, b in zip(first.tolist(), stop.tolist(), strict=True)
+        for a, b in _joined(case, row, *_bounds(stretch))
         if (rounds := _rounds(case, row[a:b])) >= ROUNDS
     ]
     if not parts:
@@ -149,6 +148,22 @@ def _bounds(stretch: Ints) -> tuple[Ints, Ints]:
     first, stop = edge[:-1], edge[1:]
     kept = (stretch[first] >= 0) & (stop - first >= 2 * ROUNDS)
     return first[kept], stop[kept]
+
+
+def _joined(case: Case, row: Ints, first: Ints, stop: Ints) -> list[tuple[int, int]]:
+    """Stretches of a step between which there is nothing but a pause, no longer than both of them, are one."""
+    start, end = case.times(row)
+    step = case.facts["span_links"]["step"][row]
+    joined: list[tuple[int, int]] = []
+    for a, b in zip(first.tolist(), stop.tolist(), strict=True):
+        if joined and joined[-1][1] == a and step[a] == step[a - 1]:
+            begin = joined[-1][0]
+            pause = start[a] - end[a - 1]
+            if 2 * pause <= end[b - 1] - start[begin]:
+                joined[-1] = begin, b
+                continue
+        joined.append((a, b))
+    return joined
 
 
 def _rounds(case: Case, row: Ints) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import item, made, rules, span
+from tests.analysis.findings.cases import item, launched, made, rules, span
 from tests.builders.drawn import Event
 
 STEPS = 2
@@ -251,3 +251,31 @@ def test_host_time_is_claimed_once() -> None:
     found = rules(made(program.listed))
     assert "many_small_operators" in found
     assert "handwritten_formula" not in found
+
+
+def _on_device(kernel: float) -> list[Event]:
+    """A loop of operators that launch kernels of some length, µs."""
+    program, free, number = _Program(), 0.0, 0
+    for step in range(STEPS):
+        begin = program.now
+        for _ in range(100):
+            program.call("aten::select", 1)
+            called = program.now + 1
+            free = max(free, called + 4)
+            number += 1
+            program.listed += launched("elementwise_kernel", number, called, free, kernel)
+            free += kernel
+            program.call("aten::mul", 6)
+        program.call("aten::item", max(free - program.now, 1))
+        program.step(step, begin)
+    return program.listed
+
+
+def test_a_device_that_waits_for_a_loop_is_said_once() -> None:
+    found = rules(made(_on_device(2)))
+    assert (found["many_small_operators"] or 0) > 0.8
+    assert "launch_bound" not in found
+
+
+def test_a_loop_behind_a_busy_device_costs_nothing() -> None:
+    assert "many_small_operators" not in rules(made(_on_device(30)))

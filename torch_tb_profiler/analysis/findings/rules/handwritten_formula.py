@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.edits import stretches_take
-from torch_tb_profiler.analysis.findings.loops import RECENT, outermost
+from torch_tb_profiler.analysis.findings.loops import RECENT
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
 from torch_tb_profiler.store.columns import Ints
@@ -23,7 +23,7 @@ from torch_tb_profiler.store.columns import Ints
 def _claim(case: Case) -> Candidate | None:
     if len(case.work.row):
         return None
-    row = outermost(case)
+    row = case.outermost
     found = _formulas(case, row)
     if not found:
         return None

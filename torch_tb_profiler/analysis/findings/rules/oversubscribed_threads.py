@@ -95,7 +95,7 @@ RULE = Rule(
     caveat="The saving is estimated from the smallest operators that are split.",
     views=("overview", "operator"),
     certainty="likely",
-    cause="{threads} threads share {cores} cores: {gain} of {the_step}",
+    cause="More threads than cores cost {gain} of {the_step}",
     without="With a thread per core",
     links=(
         (

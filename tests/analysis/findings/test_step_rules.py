@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Findings, item, made, rules, span
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
 from tests.builders.drawn import Event
 
 FORWARD = (("aten::linear", 300.0), ("aten::relu", 100.0), ("aten::mse_loss", 80.0))
@@ -85,6 +85,16 @@ def test_the_frame_and_the_sizes_that_change_are_told() -> None:
     assert one["words"]["sizes"].startswith("input 2 of the compiled graph is [100, 64], [101, 64]")
 
 
+def test_without_autograd_the_first_operator_of_a_region_tells_the_sizes() -> None:
+    entries = loop([[*FORWARD, *compiled(number)] for number in range(4, 10)])
+    regions = [entry for entry in entries if entry["name"].startswith("Torch-Compiled")]
+    for number, region in enumerate(regions):
+        dims = [[8, 64], [100 + number, 64]]
+        entries.append(span("cpu_op", "aten::mm", region["ts"] + 1, 10, **{"Input Dims": dims}))
+    one = item(made(entries), "recompiles")
+    assert one["words"]["sizes"].startswith("input 2 of aten::mm is [100, 64], [101, 64]")
+
+
 def test_compiling_at_first_alone_is_no_recompilation() -> None:
     first = [*FORWARD, *compiled(0, 9000)]
     others = [[*FORWARD, ("Torch-Compiled Region: 0/0", 20)]] * 5
@@ -149,6 +159,26 @@ def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
     assert one["words"]["every_takes"] == "every fourth step takes"
     assert one["words"]["extra"] == "aten::linear"
     assert one["recoverable_ns"] == pytest.approx(8 * 404 * 1000 / 4, rel=0.05)
+
+
+def test_what_some_steps_launch_is_gone_too() -> None:
+    """A device that is never idle: validation costs its kernels and not its launches."""
+    entries, number, now = [], 0, 0.0
+    for step in range(9):
+        begin, kernels = now, ["train"] * 4 + ["valid"] * (12 if step % 3 == 2 else 0)
+        for place, kernel in enumerate(kernels):
+            number += 1
+            called = begin + 10 + 5 * place
+            entries += launched(kernel, number, called, now + 20, 100)
+            now += 101
+        if "valid" in kernels:
+            entries.append(span("user_annotation", "validate", begin + 29, 62))
+        entries.append(span("user_annotation", f"ProfilerStep#{step}", begin, 200))
+        now = max(now, begin + 201)
+    one = item(made(entries), "periodic_steps")
+    assert one["words"]["every_takes"] == "every third step takes"
+    assert one["words"]["extra"] == "validate"
+    assert one["recoverable_ns"] == pytest.approx(12 * 101_000 / 3, rel=0.15)
 
 
 @pytest.mark.parametrize("name", ["Optimizer.step#SGD.step", "enumerate(DataLoader)#x.__next__"])

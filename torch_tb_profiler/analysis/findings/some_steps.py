@@ -17,7 +17,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
-from torch_tb_profiler.analysis.compiled.compilations import compilations
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import host_step
@@ -118,7 +117,7 @@ def _by_design(case: Case, row: Ints) -> Mask:
     belongs = host[case.named(host, _BELONGS.match)]
     inner = np.zeros(spans.n, np.bool_)
     inner[belongs] = True
-    inner[compilations(case.trace, case.facts).row] = True
+    inner[case.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
     outermost = np.flatnonzero(inner & (around[parent] < 0))
     above = climb(parent, outermost.astype(np.int64), chosen)

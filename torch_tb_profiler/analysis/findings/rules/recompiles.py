@@ -14,11 +14,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.compiled.compilations import (
-    COMPILERS,
-    Compilations,
-    compilations,
-)
+from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings import links
@@ -34,7 +30,7 @@ _SHOWN = 4
 
 
 def _claim(case: Case) -> Candidate | None:
-    found = compilations(case.trace, case.facts)
+    found = case.compilations
     own = np.isin(found.row, case.within(found.row))
     row = found.row[own]
     if not len(row) or not _recurs(case, found, own & found.core):
@@ -105,11 +101,10 @@ def _sizes(case: Case) -> str:
     if not graphs.any():
         regions = case.calls[case.named(case.calls, _REGION.match)]
         start, end = case.times(regions)
-        first = np.searchsorted(spans["start"][row], start)
-        first = first[(first < len(row))]
-        first = first[spans["start"][row[first]] < end[: len(first)]]
+        at = np.searchsorted(spans["start"][row], start)
+        inside = np.append(spans["start"][row], np.iinfo(np.int64).max)[at] < end
         graphs = np.zeros(len(row), np.bool_)
-        graphs[first] = True
+        graphs[at[inside]] = True
     by_kind: dict[tuple[str, int], list[list[object]]] = {}
     for at in np.flatnonzero(graphs).tolist():
         value = json_list(trace.strings[int(dims[at])])

@@ -305,3 +305,15 @@ def test_a_trace_says_why_it_ran_out_of_memory() -> None:
     assert one["words"]["failed"].startswith("1.00 GiB were asked for, with 512 B free")
     assert one["numbers"]["allocated"] == 8192
     assert one["recoverable_ns"] is None
+
+
+def test_a_cold_step_tells_what_is_known_of_it() -> None:
+    """What compiles is told with its time; of an unknown reason nothing is."""
+    first = [*FORWARD, *compiled(0, 9000)]
+    others = [[*FORWARD, ("Torch-Compiled Region: 0/0", 20)]] * 6
+    one = item(made(loop([first, *others])), "cold_step")
+    assert one["numbers"]["compiling"] == 9_000_000
+    assert "setting_up" not in one["numbers"]
+    found = made(loop([[(name, 9 * length) for name, length in FORWARD], *[FORWARD] * 6]))
+    if "cold_step" in rules(found):
+        assert not {"compiling", "setting_up"} & set(item(found, "cold_step")["numbers"])

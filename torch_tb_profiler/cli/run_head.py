@@ -13,6 +13,7 @@ from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
+"""Rules that tell one thing on the worker that waits, and on the one that is late."""
 Kind = list[tuple[int, Opened, Finding]]
 """A kind of finding: its place among those of each trace that has it."""
 
@@ -93,7 +94,7 @@ def _findings(traces: Traces) -> Listing:
         for place, finding in enumerate(payload.findings):
             kinds.setdefault((finding.rule, finding.title), []).append((place, opened, finding))
 
-    kinds_in_order = sorted(kinds.values(), key=_order)
+    kinds_in_order = _said_once(sorted(kinds.values(), key=_order))
     items = []
     for kind in kinds_in_order:
         _, opened, worst = _worst(kind)
@@ -103,6 +104,19 @@ def _findings(traces: Traces) -> Listing:
     lead = next(lead_of(payload, opened, True) for opened, payload in traces if opened is told)
     items += dict.fromkeys(item for _, payload in traces for item in unsure_items(payload))
     return Listing("Findings", items, event_hint(), (lead,))
+
+
+def _said_once(kinds: Sequence[Kind]) -> list[Kind]:
+    """Without those that show the same events of one rank from the side of another."""
+    shown: set[tuple[tuple[str, int], ...]] = set()
+    found = []
+    for kind in kinds:
+        _, opened, worst = _worst(kind)
+        events = tuple((one.worker or opened.worker.name, one.event) for one in worst.evidence)
+        if not events or events not in shown:
+            found.append(kind)
+        shown.add(events)
+    return found
 
 
 def _worst(kind: Kind) -> tuple[int, Opened, Finding]:

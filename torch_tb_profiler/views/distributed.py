@@ -106,25 +106,10 @@ def distributed_payload(
         column_begin=begins.tolist(),
         counts=_counts(placed, figures, begins),
         step_source=sources.pop() if len(sources) == 1 else "",
-        overlap=OverlapColumns(
-            **{
-                f"{name}_ns": _by_worker(placed, summed(values, begins)[0])
-                for name, values in figures.overlap.items()
-            }
-        ),
-        waiting=WaitingColumns(
-            **{
-                f"{name}_ns": _by_worker(placed, summed(values, begins)[0])
-                for name, values in figures.waiting.items()
-            }
-        ),
+        overlap=OverlapColumns(**_sums(placed, figures.overlap, begins)),
+        waiting=WaitingColumns(**_sums(placed, figures.waiting, begins)),
         blame=_fitting([_blame(blame, member) for blame in blames[:MOST_BLAMED]]),
-        operations=wire_columns(
-            operation_table(
-                figures.operations,
-                member,
-            )
-        ),
+        operations=wire_columns(operation_table(figures.operations, member)),
         matched=len(figures.matched.matches),
         unmatched=unmatched_of(figures.matched.unmatched, [worker.place for worker in placed]),
         clock=clock_text(figures),
@@ -146,6 +131,16 @@ def distributed_payload(
         return all_called(workers, [member[rank] for rank in ranks])
 
     return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called, late))
+
+
+def _sums(
+    placed: Sequence[PlacedWorker], parts: Mapping[str, Ints], begins: Ints
+) -> dict[str, list[list[int | None]]]:
+    """Each of some parts by worker and column."""
+    return {
+        f"{name}_ns": _by_worker(placed, summed(values, begins)[0])
+        for name, values in parts.items()
+    }
 
 
 def distributed_map_payload(

@@ -87,7 +87,10 @@ class Source:
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
     """The findings of one worker's trace. ``progress``: how far the other workers are read."""
-    return _payload(source, source.analysis, progress)
+    analysis = source.analysis
+    if progress < 1:
+        analysis = {**analysis, "unsure": ["first_look", *analysis["unsure"]]}
+    return _payload(source, analysis, progress)
 
 
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
@@ -229,7 +232,7 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
-        attempt=filled(rule.attempt, words),
+        attempt=filled(item["words"].get("attempt") or rule.attempt, words),
         caveat=filled(rule.caveat, words),
         numbers=[
             Number(label=filled(label, words), value=numbers[key], unit=unit)

@@ -13,6 +13,7 @@ from tests.analysis.critical_path.test_ranks import UNIX, fleet_of
 from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict, by_chance
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
+from torch_tb_profiler.analysis.distributed.slow_links import slow_links
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.model import Trace
 
@@ -40,38 +41,33 @@ def job(
     name: str = "aten::mm",
     rows: np.ndarray | None = None,
     world: int | None = None,
+    late: tuple[int, float] = (0, 0.0),
 ) -> list[Trace]:
     """Ranks without a device: in each step every rank works as long as ``work`` of shape (ranks, steps) says, µs, and then
-    meets the others. ``rows``: of its input, of the same shape.
+    meets the others. ``rows``: of its input, of the same shape. ``late``: a rank that begins its first step so much later.
     """
     ranks, steps = work.shape
     listed: list[list[Event]] = [[] for _ in range(ranks)]
     begin = 10.0
     for step in range(steps):
-        end = begin + work[:, step].max() + ALL_REDUCE + 10
+        starts = np.full(ranks, begin)
+        starts[late[0]] += late[1] if step == 0 else 0.0
+        end = float((starts + work[:, step]).max()) + ALL_REDUCE + 10
         for rank, events in enumerate(listed):
-            length = float(work[rank, step])
+            length, start = float(work[rank, step]), float(starts[rank])
             more: dict[str, Any] = {}
             if rows is not None:
-                more = {
-                    "Input Dims": [[int(rows[rank, step]), 64], [64, 64]],
-                    "Input type": ["float"] * 2,
-                }
-            events.append(
-                entry("user_annotation", f"ProfilerStep#{step + 1}", begin, end + BETWEEN - begin)
-            )
-            events.append(entry("cpu_op", name, begin + 1, length - 1, **more))
-            called = begin + length + 2
-            told = {
-                "Collective name": "allreduce",
-                "Process Group Name": "0",
-                "Group size": world or ranks,
-                "Seq": step,
-            }
+                dims = [[int(rows[rank, step]), 64], [64, 64]]
+                more = {"Input Dims": dims, "Input type": ["float"] * 2}
+            mark = f"ProfilerStep#{step + 1}"
+            events.append(entry("user_annotation", mark, start, end + BETWEEN - start))
+            events.append(entry("cpu_op", name, start + 1, length - 1, **more))
+            called = start + length + 2
+            told = {"Collective name": "allreduce", "Process Group Name": "0", "Seq": step}
+            told["Group size"] = world or ranks
+            moves = end - called - 2
             events.append(entry("cpu_op", "c10d::allreduce_", called, 5, **told))
-            events.append(
-                entry("user_annotation", "gloo:all_reduce", called + 1, end - called - 2, 2, **told)
-            )
+            events.append(entry("user_annotation", "gloo:all_reduce", called + 1, moves, 2, **told))
             events.append(entry("cpu_op", "aten::div_", end, 5))
         begin = end + BETWEEN + 2
     group = {"pg_name": "0", "ranks": list(range(world or ranks)), "pg_size": world or ranks}
@@ -219,3 +215,64 @@ def test_how_often_is_chance() -> None:
     assert by_chance(6, 10, 2) > 0.5
     assert by_chance(3, 3, 2) > 0.2
     assert by_chance(5, 5, 8) < 0.01
+
+
+def pairs(moves: list[float], steps: int = 5) -> list[Trace]:
+    """Two ranks for each of some times, µs, that the data takes to move between them."""
+    found = []
+    for number, length in enumerate(moves):
+        told = {"Collective name": "allreduce", "Process Group Name": str(number), "Group size": 2}
+        told |= {"In msg nelems": 1000, "dtype": "Float"}
+        for rank in (2 * number, 2 * number + 1):
+            events: list[Event] = []
+            for step in range(steps):
+                at = 10.0 + 5000.0 * step
+                events.append(entry("user_annotation", f"ProfilerStep#{step + 1}", at, 4990))
+                events.append(entry("cpu_op", "aten::mm", at + 1, 400))
+                events.append(entry("cpu_op", "c10d::allreduce_", at + 402, 5, Seq=step, **told))
+                events.append(
+                    entry(
+                        "user_annotation", "gloo:all_reduce", at + 404, length, 2, Seq=step, **told
+                    )
+                )
+            info = {
+                "rank": rank,
+                "world_size": 2 * len(moves),
+                "backend": "gloo",
+                "pg_config": [
+                    {"pg_name": str(number), "ranks": [2 * number, 2 * number + 1], "pg_size": 2}
+                ],
+            }
+            found.append(trace_of(events, baseTimeNanoseconds=UNIX, distributedInfo=info))
+    return found
+
+
+@settings(max_examples=3, deadline=None)
+@given(slow=st.integers(0, 3), times=st.floats(2.5, 6))
+def test_a_slow_link_is_told_from_others(slow: int, times: float) -> None:
+    moves = [500.0] * 4
+    moves[slow] *= times
+    (link,) = slow_links(fleet_of(*pairs(moves)).figures)
+    assert link.ranks == (2 * slow, 2 * slow + 1)
+    assert abs(link.times - times) < 0.05
+    assert abs(link.lost - 500_000 * (times - 1)) < 5000
+
+
+def test_links_that_are_alike_are_not_slow() -> None:
+    assert slow_links(fleet_of(*pairs([500, 520, 480, 700])).figures) == ()
+    # Of two nobody knows which is usual.
+    assert slow_links(fleet_of(*pairs([500, 2000])).figures) == ()
+
+
+@settings(max_examples=3, deadline=None)
+@given(rank=st.integers(0, 2), delay=st.floats(500, 9000))
+def test_a_rank_that_begins_late_is_told(rank: int, delay: float) -> None:
+    found = fleet_of(*job(noise(3, 6, 0), late=(rank, delay))).verdict
+    assert found.late is not None
+    assert found.late[0] == rank
+    assert abs(found.late[1] - delay * 1000) < 10_000
+    assert found.hold is None
+
+
+def test_ranks_that_begin_together_are_not_late() -> None:
+    assert fleet_of(*job(noise(3, 6, 0))).verdict.late is None

@@ -39,7 +39,14 @@ KINDS = {
 }
 """Key and name of each ``PathCause``, in its order."""
 _KEYS = np.array(list(KINDS), object)
-WORK = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.COMMUNICATION)
+WORK = (
+    PathCause.KERNEL,
+    PathCause.MEMCPY,
+    PathCause.MEMSET,
+    PathCause.COMMUNICATION,
+    PathCause.WAITING,
+)
+"""Device work; a collective that waits for another rank runs all the while."""
 PathGroup = Literal["place", "event", "operator", "module", "line", "track"]
 """What a row of the path's table is one of; ``place``: an event at a source line, in an operator."""
 Window = tuple[int, int]

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.work_given import Unequal, given_work, unequal
 from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -63,8 +64,12 @@ class Hold:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``judged``: the common steps whose path is known; ``length``: of each common step as a rank takes it, ns. ``hold``: who holds back most
-    of them, or those of which the input is largest; ``once``: who holds back single ones, the worst first.
+    """judged: the common steps whose path is known. length: of each common step as a rank takes it, ns.
+
+    hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the
+    worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
+    and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
+    first step late, and by how much, ns.
     """
 
     kind: VerdictKind
@@ -72,6 +77,10 @@ class Verdict:
     length: Array
     hold: Hold | None = None
     once: tuple[Hold, ...] = ()
+    varying: float = 0.0
+    uneven: tuple[int, int, float] | None = None
+    links: tuple[SlowLink, ...] = ()
+    late: tuple[int, float] | None = None
 
     @property
     def regular(self) -> list[int]:
@@ -104,6 +113,21 @@ def verdict_of(
     as_fast: AsFast,
 ) -> Verdict:
     """The verdict on a complete run."""
+    found = _who(figures, path, blames, open_rank, as_fast)
+    if found is UNKNOWN:
+        return found
+    links = [link for link in slow_links(figures) if link.lost >= WORTH * found.mean]
+    return replace(found, links=tuple(links), late=late_start(figures, found.mean))
+
+
+def _who(
+    figures: RunFigures,
+    path: RanksPath,
+    blames: Sequence[Blame],
+    open_rank: Callable[[int], RankTrace | None],
+    as_fast: AsFast,
+) -> Verdict:
+    """Who holds the steps back."""
     length = path.stop - path.begin
     judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
     if not len(judged):
@@ -127,7 +151,9 @@ def verdict_of(
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
         return Verdict("input", judged, each, shared, once)
-    return Verdict("none", judged, each, None, once)
+    held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
+    uneven = given_work(figures, open_rank, ()).uneven(usual)
+    return Verdict("none", judged, each, None, once, held, uneven)
 
 
 def _as_ranks_take_it(figures: RunFigures) -> Array:

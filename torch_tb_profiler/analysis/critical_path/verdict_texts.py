@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import WORTH, Hold, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
 LONGEST_NAME = 80
+MOST_LINKS = 2
+"""Slow links that are named."""
 _NUMBER = re.compile(r"#(\d+)$")
 _OF_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET)
 Called = Callable[[Sequence[int]], str]
@@ -28,9 +30,29 @@ def verdict_sentences(
     found = []
     if verdict.hold is not None:
         found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
+    elif verdict.varying >= WORTH * max(verdict.mean, 1.0):
+        found.append(
+            f"No rank always holds the others back: now one, now another does,"
+            f" {format_ns(verdict.varying)} of each {format_ns(verdict.mean)} step."
+        )
     elif not verdict.once:
         found.append("No rank holds the others back for long: each works as long as the others.")
+    if verdict.uneven:
+        most, least, times = verdict.uneven
+        told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
+        found.append(f"{_begun(called([most]))} {told}.")
     found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
+    for link in verdict.links[:MOST_LINKS]:
+        times = format_number(round(link.times, 1))
+        found.append(
+            f"A slow link: {link.kind} between {called(link.ranks)} takes {times} times as long as the same between others,"
+            f" {format_ns(link.lost)} per step."
+        )
+    if verdict.late is not None:
+        late, time = verdict.late
+        found.append(
+            f"{_begun(called([late]))} started {format_ns(time)} after the others, which wait for it in the first step."
+        )
     return found
 
 
@@ -50,8 +72,12 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
         )
     names = called(hold.ranks)
     verb = "holds" if len(hold.ranks) == 1 else "hold"
-    begun = names[:1].upper() + names[1:] if names.startswith("rank") else names
-    return f"{begun} {verb} all others back: {each}{_often(verdict, hold)}."
+    return f"{_begun(names)} {verb} all others back: {each}{_often(verdict, hold)}."
+
+
+def _begun(names: str) -> str:
+    """Names at the begin of a sentence; those of workers stay as they are."""
+    return names[:1].upper() + names[1:] if names.startswith("rank") else names
 
 
 def _often(verdict: Verdict, hold: Hold) -> str:

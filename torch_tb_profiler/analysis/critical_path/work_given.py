@@ -51,6 +51,16 @@ class Given:
             return -1
         return self.ranks[int(own.argmax())]
 
+    def uneven(self, steps: Ints) -> tuple[int, int, float] | None:
+        """The ranks that are given most and least in some steps, and how many times as much; None about the same, or unknown."""
+        if not len(self.ranks) or not len(steps):
+            return None
+        own = self.elements[:, steps].mean(axis=1)
+        if np.isnan(own).any() or own.min() <= 0 or own.max() < MORE * own.min():
+            return None
+        most, least = int(own.argmax()), int(own.argmin())
+        return self.ranks[most], self.ranks[least], float(own[most] / own[least])
+
 
 @dataclass(frozen=True)
 class Unequal:

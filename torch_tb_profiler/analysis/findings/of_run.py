@@ -14,6 +14,15 @@ from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
+from torch_tb_profiler.analysis.findings.rules import (
+    RULES,
+    exposed_communication,
+    held_once,
+    key_of,
+    late_itself,
+    straggler,
+    unequal_input,
+)
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -75,12 +84,12 @@ def _always(
         return None
     part = hold.worst.parts[0] if hold.worst.parts else None
     shown = hold.why is not None or (part is not None and part.cause in _SHOWS)
-    rule = "late_itself" if asked in hold.ranks else "straggler"
+    rule = late_itself.RULE if asked in hold.ranks else straggler.RULE
     if verdict.kind == "input":
-        rule, shown = "unequal_input", False
+        rule, shown = unequal_input.RULE, False
     own = [step for step in verdict.regular if step in hold.steps]
     return {
-        "rule": rule,
+        "rule": key_of(rule),
         "costs": True,
         "certainty": "certain" if shown else "likely",
         "change": None,
@@ -114,7 +123,7 @@ def _apart(
     """Waiting for a late rank is not said again as communication that is not hidden."""
     found = []
     for finding in findings:
-        if finding["rule"] == "exposed_communication" and not itself:
+        if RULES[finding["rule"]] is exposed_communication.RULE and not itself:
             left = max(finding["recoverable_ns"] - one["recoverable_ns"], 0)
             finding |= {"recoverable_ns": left, "share": left / length}
         found.append(finding)
@@ -141,14 +150,14 @@ def _once(
     part = hold.worst.parts[0] if hold.worst.parts else None
     found = _details(hold, part, names)
     return {
-        "rule": "held_once",
+        "rule": key_of(held_once.RULE),
         "costs": alone,
         "certainty": "certain" if alone else None,
         "change": None,
         "recoverable_ns": gain,
         "share": None if gain is None else gain / analysis["mean_ns"],
         **found,
-        "words": found["words"] | {"when": once_in(hold, steps)},
+        "words": found["words"] | {"when": _begun(once_in(hold, steps))},
         "numbers": {"held": hold.each, "held_steps": float(len(hold.steps))},
     }
 
@@ -163,7 +172,7 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     ]
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
-    if any(finding["rule"] in ("straggler", "late_itself") for finding in kept):
+    if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
         # Only those with communication hidden hold what late ranks cost, too.
         totals = [total for total in totals if total["certainty"] != "certain"]
     return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
@@ -184,7 +193,7 @@ def _details(
         "line": part.line or None if part else None,
         "words": {
             "worker": ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN]),
-            "why": " ".join(why_texts(hold)),
+            "why": " ".join(why_texts(hold)).removesuffix("."),
         },
     }
 
@@ -199,6 +208,11 @@ def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
         "start_ns": part.start,
         "dur_ns": part.duration,
     }
+
+
+def _begun(text: str) -> str:
+    """Within a sentence."""
+    return text[:1].lower() + text[1:]
 
 
 def _called(worker: str) -> str:

@@ -41,6 +41,8 @@ UNSURE: dict[str, str] = {
     judged.""",
     "other_ranks": """Whether a collective moves data or waits for a slower rank, only all workers
     together can tell: see the Distributed view.""",
+    "first_look": """First look: other ranks of the run are still being read, and what this one waits for may change the
+    answer.""",
     "cut": "A step was cut off by the end of the recording and left out.",
 }
 """Key → sentence; in braces the vendor's words."""

@@ -13,13 +13,14 @@ from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_I
 RULE = Rule(
     place=206,
     claim=None,
-    title="{when}, {worker} held all others back",
-    sentence="""{when}, {worker} held all others back by {held}: that is not what every {step} takes, and such a {step} is
-    left out of the other findings. {why}""",
+    title="In single steps, {worker} held all others back",
+    sentence="""{worker} held all others back by {held}: that is not what every {step} takes, and such a {step} is
+    left out of the other findings.""",
     attempt="""Look at what it did then. What happens once (a stall of the storage, a checkpoint, another program on its machine)
     recurs or not: a longer recording tells.""",
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),
     certainty="certain",
+    details=(("when", "It was {when}."), ("why", "{why}.")),
     numbers={"held": ("Held back by, in such a step", "ns"), "held_steps": ("Such steps", "count")},
 )

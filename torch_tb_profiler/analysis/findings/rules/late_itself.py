@@ -13,7 +13,7 @@ RULE = Rule(
     claim=None,
     title="This rank holds all others back",
     sentence="""All others wait for {worker}. As fast as they are, it would leave every rank's {step} {gain} ({share})
-    shorter; the next slowest rank then sets the pace. {why}""",
+    shorter; the next slowest rank then sets the pace.""",
     attempt="""Look at what it does longer: give it the same data and layers as the others, take work off it that they
     do not have, load its data sooner. Where the same work takes longer, look at its device and processor: clocks,
     temperature, other programs.""",
@@ -22,7 +22,7 @@ RULE = Rule(
     cause="This rank holds all others back: {gain} of {the_step}",
     without="As fast as the others",
     details=(
-        ("often", "{often}"),
+        ("why", "{why}."),
         ("unexplained", "The trace does not say what takes longer."),
     ),
     numbers={

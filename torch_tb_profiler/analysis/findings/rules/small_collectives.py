@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.collectives import Merges, merges
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.units import format_bytes, format_ns
 
 MANY = 8
 """Collectives per step that could be saved, from which on there are many."""
@@ -33,9 +33,6 @@ def _claim(case: Case) -> Candidate | None:
         return None
     row = table["event"][found.row].astype(np.int64)
     start, end = table["start"][found.row], table["end"][found.row]
-    size = table["bytes"][found.row]
-    known = bool((size >= 0).all())
-    kinds, count = np.unique(table["kind"][found.row], return_counts=True)
     return Candidate(
         row,
         start,
@@ -45,15 +42,20 @@ def _claim(case: Case) -> Candidate | None:
             "buckets": float(found.last.sum()) / steps,
             "each": float(np.median(end - start)),
             "total": int((end - start).sum()) / steps,
-            "unknown": float(not known),
         },
-        {
-            "kind": case.insight.strings[int(kinds[count.argmax()])],
-            "size": format_bytes(float(np.median(size))) if known else "",
-            "by_hand": "" if _of_ddp(case) else "by hand",
-        },
+        {"like": _like(case, found), "by_hand": "" if _of_ddp(case) else "by hand"},
         change="buckets",
     )
+
+
+def _like(case: Case, found: Merges) -> str:
+    """``all_reduce, half of them of 8.13 KiB and 642 µs``: most of them, and the median message and time."""
+    table = case.insight["collectives"]
+    kinds, count = np.unique(table["kind"][found.row], return_counts=True)
+    size = table["bytes"][found.row]
+    of = f"{format_bytes(float(np.median(size)))} and " if (size >= 0).all() else ""
+    time = format_ns(float(np.median((table["end"] - table["start"])[found.row])))
+    return f"{case.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
 
 
 def _is_latency(case: Case, found: Merges) -> bool:
@@ -72,7 +74,7 @@ RULE = Rule(
     place=58,
     claim=_claim,
     title="Many small collectives where few would do",
-    sentence="""{collectives} {kind} per {step} could be {buckets}: merged into buckets, they leave the {step} {gain}
+    sentence="""{collectives} collectives per {step} could be {buckets}: merged into buckets, they leave the {step} {gain}
     ({share}) shorter.""",
     attempt="""Merge them. With DistributedDataParallel: bucket_cap_mb=25 (the default) or more. Averaging by hand,
     one all_reduce per parameter: wrap the model in DistributedDataParallel, which also sends each bucket while the
@@ -93,12 +95,8 @@ RULE = Rule(
         ("DistributedDataParallel", links.DOCS + "notes/ddp.html"),
     ),
     details=(
-        (
-            "size",
-            "Half of them move {size} or less and take {each} or less: latency, not bandwidth.",
-        ),
-        ("unknown", "Half of them take {each} or less: latency, not bandwidth."),
-        ("by_hand", "They are called one by one{at}."),
+        ("like", "They are {like} or less: latency, not bandwidth."),
+        ("by_hand", "They are called one by one, {by_hand}."),
     ),
     numbers={
         "collectives": ("Collectives", "count"),

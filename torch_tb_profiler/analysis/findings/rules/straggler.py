@@ -17,7 +17,7 @@ RULE = Rule(
     claim=None,
     title="This rank waits for {worker}",
     sentence="""If {worker} were as fast as the others, every rank would take {gain} ({share}) less per {step}; the next
-    slowest rank then sets the pace. {why}""",
+    slowest rank then sets the pace.""",
     attempt=LATE_ITSELF.attempt,
     caveat=LATE_ITSELF.caveat,
     views=("overview", "distributed"),

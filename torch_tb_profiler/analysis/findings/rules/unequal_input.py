@@ -16,7 +16,7 @@ RULE = Rule(
     claim=None,
     title="Ranks are given unequal inputs",
     sentence="""In {held_steps} of {of_steps} steps the rank that is given most holds all others back; with equal inputs
-    every rank would take {gain} ({share}) less per {step}. {why}""",
+    every rank would take {gain} ({share}) less per {step}.""",
     attempt="""Balance what the ranks are given in each {step}: sort or bucket samples by length and deal them out by
     tokens instead of by number (a batch sampler), or pad and pack to equal lengths; with experts, a balancing loss or a
     capacity for each.""",
@@ -26,6 +26,7 @@ RULE = Rule(
     cause="Unequal inputs of the ranks cost {gain} of {the_step}",
     without="With equal inputs",
     links=(("Samplers", links.DOCS + "data.html#data-loading-order-and-sampler"),),
+    details=(("why", "{why}."),),
     numbers={
         "held": ("Held back by the largest", "ns"),
         "held_steps": ("Steps", "count"),

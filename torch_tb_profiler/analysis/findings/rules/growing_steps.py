@@ -151,10 +151,11 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     """
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
     texts = case.trace.strings.many(trend.names[most])
-    own = [
-        frame is not None and is_user_code(frame["file"]) for frame in map(_FRAME.fullmatch, texts)
+    users = [
+        (frame := _FRAME.fullmatch(text)) is not None and is_user_code(frame["file"])
+        for text in texts
     ]
-    most = most[own] if any(own) else most
+    most = most[users] if any(users) else most
     if len(most):
         innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
         if not _of_operators(case, trend.names[innermost]).all():

@@ -34,7 +34,7 @@ _BELONGS = re.compile(
 what has a number of its own in its name."""
 LONGER = 1.1
 """A step is longer than others from so many times their median on."""
-_DEEPEST = 6
+_DEEPEST, _MOST_STEPS = 6, 400
 _CLEAR, _OFTEN = 3, 3
 """Time in which nothing was recorded comes in every n-th step where it is so many times as long as in all others, and comes so
 often: one stretch, or two, may be a machine that was busy with something else.
@@ -205,6 +205,8 @@ def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
 def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
     """``(start, end, before)`` of what one step has beyond another, ``before``: the call before it, −1 none."""
     table = case.facts["steps"]
+    if len(case.steps) > _MOST_STEPS:
+        return None
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in (like, step)]
     rows = [_top(case, *window, -1) for window in windows]
     for _ in range(_DEEPEST):
@@ -231,6 +233,8 @@ def gap_of_some(case: Case) -> Own | None:
     least three times: nothing was recorded there. None where there is none.
     """
     table = case.facts["steps"]
+    if len(case.steps) > _MOST_STEPS:
+        return None
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in case.steps]
     rows = [_top(case, *window, -1) for window in windows]
     names = case.trace["spans"]["name"]
@@ -300,17 +304,15 @@ def _between(
 def _top(case: Case, begin: int, end: int, under: int) -> Ints:
     """The outermost operators and annotations of the program's thread in a window, in a call or in none."""
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    low, high = np.searchsorted(spans["start"], (begin, end))
+    low, high = (int(edge) for edge in np.searchsorted(spans["start"], (begin, end)))
     row = np.arange(low, high)
-    row = row[(spans["track"][row] == case.main_track) & (row != under)]
-    role = spans["role"][row]
-    is_step = np.append(case.names.step, -1)[spans["name"][row]] >= 0
-    row = row[((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step]
-    if not len(row):
-        return row
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row] = True
-    return np.asarray(row[climb(parent, parent[row].astype(np.int64), chosen) < 0])
+    role, name = spans["role"][low:high], spans["name"][low:high]
+    is_step = np.append(case.names.step, -1)[name] >= 0
+    chosen = ((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step
+    chosen &= (spans["track"][low:high] == case.main_track) & (row != under)
+    above = np.maximum(parent[low:high].astype(np.int64) - low, -1)
+    own = np.flatnonzero(chosen)
+    return np.asarray(low + own[climb(above, above[own], chosen) < 0], np.int64)
 
 
 def _edges(case: Case, row: Ints, window: tuple[int, int]) -> tuple[Ints, Ints]:

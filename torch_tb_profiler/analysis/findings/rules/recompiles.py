@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 
 _REGION = re.compile(r"Torch-Compiled Region: ")
 _FUNCTION = re.compile(r"CompiledFunction$")
@@ -71,7 +71,7 @@ def _step(case: Case, row: Ints) -> Ints:
     return host_step(table["host_start"], table["host_end"], time).astype(np.int64)
 
 
-def _recurs(case: Case, found: Compilations, counted: Ints) -> bool:
+def _recurs(case: Case, found: Compilations, counted: Mask) -> bool:
     """Whether what compiles does so again and not only at first."""
     if case.is_whole:
         frames = [

@@ -230,6 +230,25 @@ def test_of_functions_in_each_other_the_program_s_own_is_named() -> None:
     assert item(made(entries), "growing_steps")["words"]["what"] == "write"
 
 
+def test_time_without_records_that_becomes_longer_is_told_by_its_place() -> None:
+    bodies = [[*FORWARD, ("", 300.0 + 200 * at), ("aten::mul", 20)] for at in range(10)]
+    one = item(made(loop(bodies)), "growing_steps")
+    assert one["words"]["what"] == "what is not recorded after aten::mse_loss"
+    assert one["numbers"]["growth"] == pytest.approx(200_000, rel=0.02)
+    assert 0.7 * 1_200_000 <= one["recoverable_ns"] <= 1_204_000
+
+
+def test_time_at_the_begin_of_a_step_is_shown_by_its_mark() -> None:
+    bodies = [[("", 9000 if at % 3 == 2 else 5), *FORWARD] for at in range(12)]
+    one = item(made(loop(bodies)), "periodic_steps")
+    assert one["words"]["extra"] == "nothing recorded at its begin"
+    assert min(one["rows"]) >= 0
+    grown = item(
+        made(loop([[("", 300.0 + 200 * at), *FORWARD] for at in range(10)])), "growing_steps"
+    )
+    assert min(grown["rows"]) >= 0
+
+
 def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:
     share = [1 + 0.1 * at for at in range(10)]
     bodies = [[(name, length * one) for name, length in FORWARD] for one in share]

@@ -35,6 +35,8 @@ WORTH = 0.02
 """Share of the steps from which on it is said who holds them back."""
 PLAIN = 0.1
 """Share of each of a few steps from which on these need no more."""
+SHARED = 2.0
+"""Ranks that share a processor do the same work so many times as long as others at most: each gets its part."""
 CHANCE = 0.05
 """How likely equal ranks may seem to have a straggler."""
 AsFast = Callable[[Sequence[int], Ints | None], tuple[Ints, Array] | None]
@@ -48,6 +50,7 @@ class Hold:
     held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. Where it could be simulated, what
     each is shorter if these ranks are as fast as the others: the next slowest then holds it.
     worst: the blame that costs most. why: what these ranks are given more than the others; None the same.
+    times: how many times as long what takes longer does on these ranks; infinite where the others do not do it.
     """
 
     ranks: tuple[int, ...]
@@ -55,6 +58,7 @@ class Hold:
     held: Array
     worst: Blame
     why: Unequal | None = None
+    times: float = 1.0
 
     @property
     def each(self) -> float:
@@ -145,6 +149,7 @@ def _who(
         always = replace(
             _simulated(always, as_fast),
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
+            times=_times(figures, always),
         )
         if _share(always, usual, length) >= WORTH:
             return Verdict("straggler", judged, each, always, once)
@@ -222,6 +227,23 @@ def by_chance(often: int, steps: int, ranks: int, named: int = 1) -> float:
         comb(steps, k) * share**k * (1 - share) ** (steps - k) for k in range(often, steps + 1)
     )
     return min(tail * max(ranks, 1) / named, 1.0)
+
+
+def _times(figures: RunFigures, hold: Hold) -> float:
+    """How many times as long work of the kind that takes longest does on the ranks that hold back as on the others."""
+    parts = hold.worst.parts
+    if not parts:
+        return 1.0
+    time = np.zeros(len(figures.ranks))
+    for number, own in enumerate(figures.ranks):
+        step = np.append(figures.steps.place[number], -1)[own.work.step]
+        mine = (own.work.cause == parts[0].cause) & np.isin(step, hold.steps)
+        time[number] = own.work.time[mine].sum()
+    others = np.setdiff1d(np.flatnonzero(figures.tied), hold.ranks)
+    if not len(others):
+        return 1.0
+    usual = float(np.median(time[others]))
+    return float(np.median(time[list(hold.ranks)])) / usual if usual else float("inf")
 
 
 def _once(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:

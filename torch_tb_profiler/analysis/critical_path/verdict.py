@@ -3,7 +3,7 @@
 ==============  ================================================================================================
 unknown         not all ranks of the groups were read, or nothing ties them: nobody is named
 straggler       the same ranks hold most steps back, more often than chance would have it
-input           the ranks that are given more hold the steps back, each time others
+input           the ranks that are given more than the others do, always the same or each time others
 none            nobody does for long
 ==============  ================================================================================================
 
@@ -51,6 +51,7 @@ class Hold:
     each is shorter if these ranks are as fast as the others: the next slowest then holds it.
     worst: the blame that costs most. why: what these ranks are given more than the others; None the same.
     times: how many times as long what takes longer does on these ranks; infinite where the others do not do it.
+    varies: whether it is now one, now another of them.
     """
 
     ranks: tuple[int, ...]
@@ -59,6 +60,7 @@ class Hold:
     worst: Blame
     why: Unequal | None = None
     times: float = 1.0
+    varies: bool = False
 
     @property
     def each(self) -> float:
@@ -151,8 +153,13 @@ def _who(
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
             times=_times(figures, always),
         )
+        given_more = always.why is not None and always.why.is_shared
+        if given_more:
+            # What one rank is given less another has more: all end at the mean.
+            always = replace(always, held=always.held * (1 - len(always.ranks) / ranks))
         if _share(always, usual, length) >= WORTH:
-            return Verdict("straggler", judged, each, always, once)
+            kind: VerdictKind = "input" if given_more else "straggler"
+            return Verdict(kind, judged, each, always, once)
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
         return Verdict("input", judged, each, shared, once)
@@ -300,9 +307,8 @@ def _by_input(
     if 2 * len(own) <= len(worth) or by_chance(len(own), len(worth), ranks) > CHANCE:
         return None
     hold = _hold(sorted({blame.rank for blame in own}), own, len(length))
-    # What one rank is given less another has more: all end at the mean.
     hold = replace(hold, held=hold.held * (1 - 1 / ranks))
     why = unequal(given, (hold.worst.rank,), (hold.worst.step,), hold.worst.parts)
     if why is None or _share(hold, steps, length) < WORTH:
         return None
-    return replace(hold, why=why)
+    return replace(hold, why=why, varies=True)

@@ -65,7 +65,7 @@ def unknown_text(read: int, world: int) -> str:
 
 def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
     each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.mean)} step"
-    if verdict.kind == "input":
+    if hold.varies:
         return (
             f"Unequal inputs: whichever rank is given most holds all others back, {each}"
             f"{_often(verdict, hold)}."
@@ -90,21 +90,23 @@ def _often(verdict: Verdict, hold: Hold) -> str:
     return f", in {format_count(own)} of {format_count(steps)} steps"
 
 
-def why_texts(hold: Hold) -> list[str]:
-    """What these ranks do longer, and whether they are given more; in a step that costs most."""
+def why_texts(hold: Hold, who: str = "") -> list[str]:
+    """What these ranks do longer, and whether they are given more; in a step that costs most. ``who``: what they are called,
+    where nothing before named them.
+    """
     part = hold.worst.parts[0] if hold.worst.parts else None
     return [
-        *([unequal_text(hold)] if hold.why else []),
+        *([unequal_text(hold, who)] if hold.why else []),
         *([longer_text(part, bool(hold.why) or hold.times >= SHARED)] if part else []),
     ]
 
 
-def unequal_text(hold: Hold) -> str:
+def unequal_text(hold: Hold, who: str = "") -> str:
     """``It calls aten::mm 40 times a step, the others never.``"""
     why = hold.why
     if why is None:
         return ""
-    it = "It" if len(hold.ranks) == 1 else "They"
+    it = _begun(who) or ("It" if len(hold.ranks) == 1 else "They")
     s = "s" if len(hold.ranks) == 1 else ""
     if why.of == "calls":
         others = "never"
@@ -118,7 +120,8 @@ def unequal_text(hold: Hold) -> str:
     if why.shape != why.other_shape:
         on += f" on {why.shape} instead of {why.other_shape}"
     are = "is" if len(hold.ranks) == 1 else "are"
-    return f"Unequal inputs: {it.lower()} {are} given {times} as the others{on}."
+    it = who or it.lower()
+    return f"Unequal inputs: {it} {are} given {times} as the others{on}."
 
 
 def longer_text(part: BlamedWork, other_work: bool = False) -> str:

@@ -78,6 +78,11 @@ class Unequal:
     shape: str = ""
     other_shape: str = ""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the others do the same on less: it could be dealt out."""
+        return self.of == "elements" or self.others >= 0.5
+
 
 def given_work(
     figures: RunFigures, open_rank: Callable[[int], RankTrace | None], first: Sequence[int]

@@ -190,6 +190,10 @@ def _details(
     hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     worker, span = names[hold.worst.rank]
+    called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
+    if hold.varies:
+        # In the step that costs most.
+        called = _called(worker)
     return {
         "artefact": False,
         "generic": False,
@@ -200,8 +204,8 @@ def _details(
         "count": int(part is not None),
         "line": part.line or None if part else None,
         "words": {
-            "worker": ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN]),
-            "why": " ".join(why_texts(hold)).removesuffix("."),
+            "worker": called,
+            "why": " ".join(why_texts(hold, called)).removesuffix("."),
         },
     }
 

@@ -17,7 +17,9 @@ _FINDING = re.compile(r"^- (?:\\\[\w+\\\] )?(?P<title>[^.]+)\. ")
 _EVENTS = re.compile(r"^  Events: (?P<events>.*)")
 _BRIEF = re.compile(r" \((?P<events>\\#[^()]+)\)$")
 _EVENT = re.compile(r"\\#(?P<id>\d+)(?: of `(?P<worker>[^`]+)`)?")
-_CHANGE = re.compile(r"^  Simulate: .* `(?P<change>[^`]+)`$")
+_WORKER = re.compile(r" of `(?P<worker>[^`]+)` \\#")
+_CHANGE = re.compile(r"^  Simulate: what\\_if with changes `?(?P<change>.+?)`?$")
+_LINE = re.compile(r"\.py\(\d+\)")
 _AT = re.compile(r"^  At `(?P<line>[^`]+)`$")
 _BEGINS = re.compile(
     r"Begins (?P<begin>.+?) after the first event, lasts (?P<dur>[^,.]+(?:\.\d+)?[^,.]*)"
@@ -115,18 +117,20 @@ async def investigate(client: Any, run: str, tokens: int) -> Report:
 
 async def solve(client: Any, run: str, tokens: int) -> Report:
     """What is slow and where, in four calls: the traces, their findings, the events of the first finding that shows
-    any, and the change that it names, else the critical path.
+    any, and the change that it names, or, where no line was seen, the critical path.
     """
     call = _Calls(client, tokens)
     traces = await call.findings(run)
     findings = call.report.findings[:FOLLOWED]
     shown = next((finding for finding in findings if finding.ids), None)
+    seen = any(finding.line for finding in findings)
     if shown:
         worker = shown.ids[0][0]
         ids = [event for name, event in shown.ids[:OPENED] if name == worker]
-        await call("event", trace=_trace_of(traces, worker), ids=ids)
+        answer = await call("event", trace=_trace_of(traces, worker), ids=ids)
+        seen = seen or bool(_LINE.search(answer))
     change = findings[0].change if findings else ""
-    if change and change != "no-stragglers":
+    if seen and change and change != "no-stragglers":
         await call("what_if", trace=run, changes=[change])
     else:
         await call("critical_path", trace=run)
@@ -153,13 +157,22 @@ def read_findings(text: str) -> tuple[str, list[Told]]:
         if not inside or not findings:
             continue
         if events := _EVENTS.match(line) or _BRIEF.search(line):
-            found = _EVENT.finditer(events["events"])
-            findings[-1].ids = [(one["worker"] or "", int(one["id"])) for one in found]
+            findings[-1].ids = _ids(events["events"])
         elif at := _AT.match(line):
             findings[-1].line = at["line"]
         elif change := _CHANGE.match(line):
             findings[-1].change = change["change"]
     return headline, findings
+
+
+def _ids(events: str) -> list[tuple[str, int]]:
+    """Worker and number of each event; those of one name and worker stand together."""
+    ids = []
+    for group in events.split("; "):
+        worker = _WORKER.search(group)
+        for one in _EVENT.finditer(group):
+            ids.append((one["worker"] or (worker["worker"] if worker else ""), int(one["id"])))
+    return ids
 
 
 def read_events(worker: str, text: str) -> dict[int, list[Opened]]:

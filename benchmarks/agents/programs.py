@@ -201,8 +201,8 @@ def main() -> int:
         for name, entry in entries.items()
         if not options.only or name in options.only
     ]
-    serving.ask = in_this_process  # type: ignore[assignment]
-    asking.ask = in_this_process  # type: ignore[assignment]
+    for module in (serving, asking):
+        module.ask = in_this_process  # type: ignore[attr-defined]
     modes = options.modes.split(",")
     with tempfile.TemporaryDirectory() as cache:
         os.environ.setdefault("TORCH_TB_PROFILER_CACHE_DIR", cache)

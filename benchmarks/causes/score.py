@@ -35,8 +35,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-import torch_tb_profiler  # noqa: E402
-from tests.views.claims import NEAR, broken  # noqa: E402
+from tests.views.claims import NEAR, answers_of, broken  # noqa: E402
 from torch_tb_profiler.cli.main import main as command_line  # noqa: E402
 
 Answer = Mapping[str, Any]
@@ -60,7 +59,10 @@ def answer_of(*arguments: str) -> Any:
         with redirect_stdout(printed), redirect_stderr(io.StringIO()):
             command_line(list(arguments))
         return json.loads(printed.getvalue())
-    except (SystemExit, ValueError):
+    except SystemExit:
+        return None
+    except Exception as failed:
+        print(f"{arguments}: {failed!r}", file=sys.stderr)
         return None
 
 
@@ -233,7 +235,7 @@ def scored(script: Path, entry: Mapping[str, Any], folder: Path, figures: Answer
     ]
     _predict(row, entry, slow, [finding for _, finding in judged if finding])
     lengths = [each[mode]["all"] for each in both]
-    row.claims += _false(answers, slow, lengths[0])
+    row.claims += _false(slow, lengths[0])
     row.claims += _noise(slow, folder / f"fixed_{mode}", lengths)
     sure = [
         each["recoverable_ns"] or 0
@@ -261,14 +263,10 @@ def _predict(row: Row, entry: Answer, folder: Path, findings: Sequence[Answer]) 
             row.predicted, row.told = max(saving, row.predicted or saving), False
 
 
-def _false(answers: Sequence[Answer], folder: Path, lengths: Sequence[float]) -> Iterator[str]:
-    traces = {
-        (each.worker, each.span): each
-        for each in torch_tb_profiler.open_all(str(folder))  # type: ignore[arg-type]
-    }
-    for at, answer in enumerate(answers):
-        yield from broken(answer, traces[answer["worker"], answer["span"]])
-        step = (answer["step_ns"] or 0) / 1e6
+def _false(folder: Path, lengths: Sequence[float]) -> Iterator[str]:
+    for at, told in enumerate(answers_of(folder)):
+        yield from broken(told)
+        step = (told.answer["step_ns"] or 0) / 1e6
         # Only the first rank tells how long its steps took.
         if at == 0 and step and min(abs(each / step - 1) for each in lengths) > NEAR:
             yield f"no step took {step:.1f} ms"

@@ -174,7 +174,7 @@ def test_a_budget_is_shared(tokens: int) -> None:
 
 def test_findings_keep_their_events_when_their_details_are_cut() -> None:
     items = [Item(f"The {i}.", ("Detail. " * 40,), brief=f"(#{i})") for i in range(8)]
-    text = shared([Document("Trace", (), (Listing("Findings", items, "A note."),))], 150)
+    text = shared([Document("Trace", (), (Listing("Findings", items, "A note."),))], 100)
     assert "Detail" not in text
     assert "- The 0. (\\#0)" in text
     assert text.count("\\#") == text.count("- The")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,31 +55,44 @@ _SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNO
 _NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
 
 
-def answers_of(path: Path) -> list[tuple[Answer, TraceFrames]]:
-    """The answer about each trace of a file or run folder, and that trace."""
+def printed_by(*arguments: str) -> Any:
+    """What a command prints as JSON."""
     printed = io.StringIO()
     with redirect_stdout(printed):
-        assert main(["findings", str(path), "--json"]) == 0
-    answers = json.loads(printed.getvalue())
-    traces = {
-        (each.worker, each.span): each
-        for each in torch_tb_profiler.open_all(str(path))  # type: ignore[arg-type]
-    }
-    return [(answer, traces[answer["worker"], answer["span"]]) for answer in answers]
+        assert main(arguments) == 0
+    return json.loads(printed.getvalue())
 
 
-def broken(answer: Answer, trace: TraceFrames) -> list[str]:
+@dataclass(frozen=True)
+class Answered:
+    """The answer about a trace, and the traces of its run: what holds a rank up may be on another."""
+
+    answer: Answer
+    trace: TraceFrames
+    run: Sequence[TraceFrames]
+
+    @property
+    def said(self) -> str:
+        """The headline and what follows it."""
+        return " ".join(filter(None, (self.answer["headline"], self.answer.get("detail"))))
+
+
+def answers_of(path: Path) -> list[Answered]:
+    """The answers about the traces of a file or run folder."""
+    traces = {(each.worker, each.span): each for each in torch_tb_profiler.open_all(str(path))}
+    return [
+        Answered(answer, traces[answer["worker"], answer["span"]], list(traces.values()))
+        for answer in printed_by("findings", str(path), "--json")
+    ]
+
+
+def broken(told: Answered) -> list[str]:
     """The claims of an answer that are not so."""
-    said = " ".join(filter(None, (answer["headline"], answer.get("detail"))))
-    rows = findings_of(trace.facts, trace.insight, None)["rows"]
+    answer, trace, said = told.answer, told.trace, told.said
     wrong = [*_of_texts(said, answer), *_of_steps(said, answer, trace)]
     if answer["step_ns"]:
-        wrong += [
-            *_of_savings(said, answer),
-            *_of_totals(answer),
-            *_of_loading(answer, trace, rows),
-        ]
-        wrong += _of_places(said, trace, rows)
+        wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_loading(answer, trace)]
+        wrong += _of_places(told)
     return wrong
 
 
@@ -185,7 +199,7 @@ def _of_totals(answer: Answer) -> Iterator[str]:
         before = saving
 
 
-def _of_loading(answer: Answer, trace: TraceFrames, rows: list[int]) -> Iterator[str]:
+def _of_loading(answer: Answer, trace: TraceFrames) -> Iterator[str]:
     """Batches that are ready save no more than the DataLoader takes."""
     savings = [
         finding["recoverable_ns"]
@@ -194,7 +208,7 @@ def _of_loading(answer: Answer, trace: TraceFrames, rows: list[int]) -> Iterator
     ]
     if not savings:
         return
-    spans = trace.trace["spans"]
+    spans, rows = trace.trace["spans"], _judged(trace)
     numbers, inverse = np.unique(spans["name"], return_inverse=True)
     loads = np.array(
         [
@@ -214,26 +228,30 @@ def _of_loading(answer: Answer, trace: TraceFrames, rows: list[int]) -> Iterator
         yield f"input_bound saves {max(savings)} ns of a DataLoader of {taken / len(rows):.0f} ns"
 
 
-def _of_places(said: str, trace: TraceFrames, rows: list[int]) -> Iterator[str]:
-    """ "Most of it is in X at L": X at L takes half of what is spoken of, on the critical path."""
+def _of_places(told: Answered) -> Iterator[str]:
+    """ "Most of it is in X at L": X at L takes half of what is spoken of, on a critical path."""
+    said = told.said
     for place in _PLACE.finditer(said):
         amounts = re.findall(_AMOUNT, said[: place.start()])
-        if not amounts or not rows:
+        paths = [_time_at(place, trace) for trace in told.run if _has_lines(trace)]
+        if not amounts or not paths:
             continue
-        each = _time_at(place, trace, rows)
-        time = each.max() if _SOME_STEPS.search(said) else each.mean()
-        if not time and _has_no_lines(trace, rows):
-            continue
+        time = max(each.max() if _SOME_STEPS.search(said) else each.mean() for each in paths)
         share = time / _ns(*amounts[0])
         least = MOST if "ost of it" in place["how"] else 0.1
         if share < least / ROUNDED:
             yield f"{place[0]}: {share:.0%}"
 
 
-def _time_at(place: re.Match[str], trace: TraceFrames, rows: list[int]) -> Array:
+def _judged(trace: TraceFrames) -> list[int]:
+    """Rows of the steps that the findings are about."""
+    return list(findings_of(trace.facts, trace.insight, None)["rows"])
+
+
+def _time_at(place: re.Match[str], trace: TraceFrames) -> Array:
     """How long the critical path is at a place in each step, ns."""
     table, strings = trace.insight["critical_path_steps"], trace.facts.strings
-    what, script = place["what"].strip(), place["file"] or place["script"]
+    what, script, rows = place["what"].strip(), place["file"] or place["script"], _judged(trace)
     chosen = np.flatnonzero(np.isin(table["step"], rows))
     total = dict.fromkeys(rows, 0)
     for row in chosen.tolist():
@@ -253,10 +271,10 @@ def _time_at(place: re.Match[str], trace: TraceFrames, rows: list[int]) -> Array
     return np.array(list(total.values()), np.float64)
 
 
-def _has_no_lines(trace: TraceFrames, rows: list[int]) -> bool:
-    """Whether lines are known of events, not of the path: of old recordings, which have no frames."""
+def _has_lines(trace: TraceFrames) -> bool:
+    """Whether lines are known of the path: old recordings have them of operators, but no frames."""
     table = trace.insight["critical_path_steps"]
-    return bool((table["line"][np.isin(table["step"], rows)] < 0).all())
+    return bool((table["line"][np.isin(table["step"], _judged(trace))] >= 0).any())
 
 
 def _is(what: str, name: str) -> bool:

@@ -47,7 +47,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
     assert (
         one.sentence
         == "Synchronising calls (1 per step) keep the host from launching ahead; without these"
-        " waits the step is 110 µs (23.9 %) shorter. Most of them are in aten::_local_scalar_dense."
+        " waits the step is 110 µs (23.9 %) shorter. Most of them are in aten::_local_scalar_dense (once)."
     )
     assert (one.certainty, one.change) == ("certain", "no-sync")
     assert [(e.label, e.worker, e.span, e.start_ns, e.dur_ns) for e in one.evidence] == [
@@ -60,7 +60,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
     assert not found.healthy
     assert found.headline == "Synchronising with the GPU costs 110 µs of the 460 µs step."
     assert found.detail == (
-        "It is in aten::_local_scalar_dense. Without these waits the step takes about 350 µs (330 to 440)."
+        "It is in aten::_local_scalar_dense (once). Without these waits the step takes about 350 µs (330 to 440)."
     )
 
 

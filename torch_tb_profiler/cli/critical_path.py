@@ -125,6 +125,7 @@ def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
                     "worker": Column("Worker", "name"),
                     "kind": Column("Kind", "text"),
                     "name": Column("Event", "below"),
+                    "line": Column("Line", "name"),
                 },
             ),
         )
@@ -135,7 +136,9 @@ def _sums_table(
     path: DataFrame, title: str, columns: Mapping[str, Column], limit: int, wall: int
 ) -> Table:
     """Time and segments of the path by some columns, the most first."""
-    by = path.fillna({"name": UNKNOWN}).groupby(list(columns), sort=False, observed=True)["dur_ns"]
+    by = path.fillna({"name": UNKNOWN, "line": ""}).groupby(
+        list(columns), sort=False, observed=True
+    )["dur_ns"]
     sums = by.agg(["sum", "size"]).sort_values("sum", ascending=False, kind="stable")
     rows = [
         (

@@ -88,13 +88,20 @@ def finding_item(finding: Finding, opened: Opened, where: str = "") -> Item:
         f"But: {finding.caveat}" if finding.caveat else "",
     )
     sure = f"[{finding.certainty}] " if finding.certainty else ""
-    brief = ", ".join(_number(event, opened, bool(where)) for event in events[:BRIEF])
+    brief = ", ".join(
+        f"#{event.event}{_of(event, opened, bool(where))}" for event in events[:BRIEF]
+    )
     return Item(
         f"{sure}{finding.title}. {finding.sentence}",
         tuple(filter(None, details)),
         brief=f"({brief})" if brief else "",
-        names=(*_names(finding), *((change,) if change else ())),
+        names=(*_names(finding), opened.worker.name, *_code(change)),
     )
+
+
+def _code(change: str | None) -> tuple[str, ...]:
+    """A change that is to be copied as it is; one of letters alone may also be a word of the text."""
+    return (change,) if change and not change.isalpha() else ()
 
 
 def _saving(finding: Finding) -> str:
@@ -113,15 +120,15 @@ def _names(finding: Finding) -> tuple[str, ...]:
 
 
 def _events(events: Sequence[Evidence], opened: Opened, always: bool) -> str:
-    """Events with their times, those of one name together."""
+    """Events with their times, those of one name and worker together."""
     each: dict[str, list[str]] = {}
     for event in events:
-        number = _number(event, opened, always)
-        each.setdefault(event.label, []).append(f"{number} {format_ns(event.dur_ns)}")
-    return "; ".join(f"{label} {', '.join(numbers)}" for label, numbers in each.items())
+        named = f"{event.label}{_of(event, opened, always)}"
+        each.setdefault(named, []).append(f"#{event.event} {format_ns(event.dur_ns)}")
+    return "; ".join(f"{named} {', '.join(numbers)}" for named, numbers in each.items())
 
 
-def _number(event: Evidence, opened: Opened, always: bool) -> str:
-    """An event's number, and its worker where that is another one, or ``always``."""
+def _of(event: Evidence, opened: Opened, always: bool) -> str:
+    """The worker of an event where that is another one, or ``always``."""
     own_trace = not always and (event.worker, event.span) == (opened.worker.name, opened.span.name)
-    return f"#{event.event}{'' if own_trace else f' of {event.worker}'}"
+    return "" if own_trace else f" of {event.worker}"

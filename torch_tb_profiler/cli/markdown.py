@@ -23,25 +23,17 @@ ALL = sys.maxsize
 _ROWS = (200, 100, 50, 30, 20, 15, 10, 7)
 _CORE_BLOCKS = 4
 """Blocks that matter more than many rows of each."""
+_FEW_BLOCKS = 2
+"""Of a document of so few the details of the first items matter more than the rest."""
 _DETAILED = 3
 """Items of a list whose details matter more than further blocks."""
+_DETAILS_FIRST = ((7, 2, 3), (5, 2, 3), (3, 2, 3), (3, 1, 3), (5, 2, 2), (3, 1, 2), (3, 1, 1))
 _FEW = (
-    *(
-        (7, 4, 3),
-        (5, 4, 3),
-        (5, 3, 3),
-        (3, 3, 3),
-        (5, 2, 2),
-        (5, 1, 2),
-        (5, 1, 1),
-        (3, 4, 0),
-        (2, 4, 0),
-        (3, 3, 0),
-    ),
-    *((2, 3, 0), (2, 2, 0), (2, 1, 0), (1, 1, 0)),
+    *((7, 4, 3), (5, 4, 3), (5, 3, 3), (3, 3, 3), (5, 2, 2), (5, 1, 2), (5, 1, 1), (3, 4, 0)),
+    *((2, 4, 0), (3, 3, 0), (2, 3, 0), (2, 2, 0), (2, 1, 0), (1, 1, 0)),
 )
 """(rows, blocks, items with details) where that is still too long."""
-_WHOLE = 0.7
+_WHOLE = 0.85
 """Part of the budget that a document about a run may take before those about parts of it."""
 LEAST = 250
 """Tokens that a document needs; of more documents than have room the last ones are left out."""
@@ -94,7 +86,8 @@ def _fitting(document: Document, room: int) -> str:
     tries = [(rows, blocks, ALL, True) for rows in (ALL, *_ROWS)] + [
         (_ROWS[-1], left, _DETAILED, True) for left in range(blocks, _CORE_BLOCKS, -1)
     ]
-    few = [(*each, lines) for lines in (True, False) for each in _FEW]
+    ladder = (*(_DETAILS_FIRST if blocks <= _FEW_BLOCKS else ()), *_FEW)
+    few = [(*each, lines) for lines in (True, False) for each in ladder]
     for rows, left, details, lines in (*tries, *few):
         text = markdown(document.cut(rows, left, details, lines))
         if estimate(text) <= room:

@@ -13,6 +13,7 @@ from torch_tb_profiler.views.findings import costly
 from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
+"""Rules that tell one thing on the worker that waits, and on the one that is late."""
 Kind = list[tuple[int, Opened, Finding]]
 """A kind of finding: its place among those of each trace that has it."""
 

@@ -37,7 +37,7 @@ from torch_tb_profiler.views.findings_headline import LEAST_JUDGED, Answer, answ
 from torch_tb_profiler.views.findings_path import Path
 from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.memory_headline import memory_headline
-from torch_tb_profiler.views.texts import capitalised, missing
+from torch_tb_profiler.views.texts import capitalised, filled, missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 from torch_tb_profiler.views.wire import Link, Number
 
@@ -96,9 +96,9 @@ def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
 def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
-    filled = [_own_words(source, words, analysis, item) for item in analysis["found"]]
+    texts = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
-        _finding(source, own, item) for own, item in zip(filled, analysis["found"], strict=True)
+        _finding(source, own, item) for own, item in zip(texts, analysis["found"], strict=True)
     ]
     path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
     # A file of allocations alone has an answer of its own.
@@ -106,7 +106,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
     answer = (
         Answer(*memory_headline(source.trace, facts, source.insight))
         if allocations_alone
-        else answer_of(path, analysis, words, filled)
+        else answer_of(path, analysis, words, texts)
     )
     return FindingsPayload(
         headline=answer.headline,
@@ -122,7 +122,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         together=_together(analysis),
         unsure=[]
         if allocations_alone
-        else [_filled(UNSURE[key], words) for key in analysis["unsure"]],
+        else [filled(UNSURE[key], words) for key in analysis["unsure"]],
         missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
@@ -212,13 +212,13 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
-    sentence = capitalised(_filled(" ".join(sentences), words))
+    sentence = capitalised(filled(" ".join(sentences), words))
     if item.get("behind_ns"):
         sentence = f"{_BEHIND} {sentence}"
     low, high = _saving(source, item)
     return Finding(
         rule=item["rule"],
-        title=capitalised(_filled(rule.title, words)),
+        title=capitalised(filled(rule.title, words)),
         sentence=sentence,
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
@@ -232,10 +232,10 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
         + [Evidence(**event) for event in item.get("evidence", ())],
         evidence_count=item["count"],
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
-        attempt=_filled(rule.attempt, words),
-        caveat=_filled(rule.caveat, words),
+        attempt=filled(item["words"].get("attempt") or rule.attempt, words),
+        caveat=filled(rule.caveat, words),
         numbers=[
-            Number(label=_filled(label, words), value=numbers[key], unit=unit)
+            Number(label=filled(label, words), value=numbers[key], unit=unit)
             for key, (label, unit) in rule.numbers.items()
             if label and key in numbers
         ],
@@ -282,11 +282,6 @@ def _together(analysis: Mapping[str, Any]) -> str:
         else "some of them act on the same time"
     )
     return f"Each alone they save {format_ns(alone)} in sum, together {format_ns(both)}: {why}."
-
-
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with its words filled in, on one line."""
-    return " ".join(text.split()).format_map(words)
 
 
 def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:

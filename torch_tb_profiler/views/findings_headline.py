@@ -11,13 +11,14 @@ it says where the time goes. It has at most twelve words and two quantities.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
+from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
@@ -26,7 +27,7 @@ from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.findings_path import MOST, NOTABLE, Path, Place, of_line, plain
-from torch_tb_profiler.views.texts import capitalised
+from torch_tb_profiler.views.texts import capitalised, filled
 
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
@@ -48,9 +49,9 @@ def answer_of(
     path: Path,
     analysis: Mapping[str, Any],
     words: Mapping[str, str],
-    filled: Sequence[Mapping[str, str]],
+    texts: Sequence[Mapping[str, str]],
 ) -> Answer:
-    """The answer of the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``filled``: of each
+    """The answer of the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``texts``: of each
     finding, in the same order, ``left`` with its interval among them.
     """
     if analysis["step_ns"] is None:
@@ -68,7 +69,7 @@ def answer_of(
         item = analysis["found"][0]
         sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
         if sure and RULES[item["rule"]].cause:
-            return _of_cause(path, analysis, words | dict(filled[0]), item)
+            return _of_cause(path, analysis, words | dict(texts[0]), item)
     return _account(path, analysis, words)
 
 
@@ -101,7 +102,7 @@ def _of_cause(
         _aside(item) or (_most(place, shown) if place else _line(item)),
         _outcome(rule, analysis, own, item),
     ]
-    return Answer(_sentence(_filled(rule.cause, own)), " ".join(filter(None, sentences)))
+    return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)))
 
 
 def _outcome(
@@ -112,7 +113,7 @@ def _outcome(
     step, whose = own["step"], _a_step(analysis, own)
     if analysis["mean_ns"] != analysis["step_ns"] or item["once"] is not None:
         whose = f"an average {step}"
-    return f"{capitalised(_filled(rule.without, own))} {whose} takes about {own['left']}."
+    return f"{capitalised(filled(rule.without, own))} {whose} takes about {own['left']}."
 
 
 def _most(place: Place | None, whole: float) -> str:
@@ -128,7 +129,7 @@ def _line(item: Mapping[str, Any]) -> str:
     """Where the evidence of a finding is that the path does not show apart."""
     if not item["line"]:
         doing = item["words"].get("doing") or item["words"].get("operators")
-        return f"It is in {doing}." if doing else ""
+        return filled("It is in {doing}.", {"doing": doing}) if doing else ""
     share = item.get("line_share", 1.0)
     much = "Most" if share >= MOST else format_share(share)
     return f"{much} of it is in {of_line(item['line'])}."
@@ -136,8 +137,7 @@ def _line(item: Mapping[str, Any]) -> str:
 
 def _aside(item: Mapping[str, Any]) -> str:
     """Where it is as the rule itself says it."""
-    text = item["words"].get("where", "").strip(" ,;")
-    return _sentence(text) if text else ""
+    return str(item["words"].get("why", ""))
 
 
 def _sentence(text: str) -> str:
@@ -158,16 +158,11 @@ def _by_design(
             " ".join(filter(None, (idle, _most(host.place(), host.total)))),
         )
     what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
-    share = 0.0 if analysis["busy"] is None else analysis["busy"]
-    works = format_ns(share * analysis["mean_ns"])
+    works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
     return Answer(
         f"{what} was recorded: the {device} works for {works} of {step}.",
         _longest(path, analysis),
     )
-
-
-def _filled(text: str, words: Mapping[str, str]) -> str:
-    return " ".join(text.split()).format_map(words)
 
 
 def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) -> Answer:
@@ -187,17 +182,11 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        active = format_share(analysis["busy"])
-        return Answer(
-            f"The {device} is busy for {active} of {step}.",
-            " ".join(filter(None, (_longest(path, analysis), judged))),
-        )
+        told = (f"The {device} is busy.", _longest(path, analysis), judged)
+        return _nothing(path, analysis, words, told)
     if quiet:
-        active = (
-            ""
-            if analysis["busy"] is None
-            else f"The {device} is busy for {format_share(analysis['busy'])} of it."
-        )
+        busy = _busy(path, analysis)
+        active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
         return Answer(
             f"Nothing was recorded for {format_ns(nothing)} of {step}.",
             " ".join(filter(None, (active, judged))),
@@ -212,6 +201,15 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if judged or (place is not None and place.time >= MOST * whole):
         told = _most(place, part.total)
         return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
+    told = _most(place, part.total).replace("of it is", "of that is", 1)
+    of_it = f"{says} {format_share(part.total / whole)} of the time."
+    return _nothing(path, analysis, words, (of_it, told))
+
+
+def _nothing(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], told: Iterable[str]
+) -> Answer:
+    """That nothing, or little, could be saved. ``told``: sentences that follow, some of them empty."""
     first = next((item for item in analysis["found"] if item["costs"]), None)
     found = "Nothing to save was found"
     if first is not None and not first["artefact"]:
@@ -220,9 +218,13 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
     if analysis["mean_ns"] != analysis["step_ns"]:
         takes = f"{words['step']}s take {_lengths(path, analysis)}"
-    told = _most(place, part.total).replace("of it is", "of that is", 1)
-    of_it = f"{says} {format_share(part.total / whole)} of the time."
-    return Answer(f"{found}: {takes}.", " ".join(filter(None, (of_it, told))))
+    return Answer(f"{found}: {takes}.", " ".join(filter(None, told)))
+
+
+def _busy(path: Path, analysis: Mapping[str, Any]) -> float:
+    """Share of the steps in which a kernel ran on the busiest device, as the Overview has it."""
+    devices = device_use(path.facts, Selection(np.array(analysis["rows"], np.int64), False))
+    return max((device.utilization or 0.0 for device in devices), default=0.0)
 
 
 def _lengths(path: Path, analysis: Mapping[str, Any]) -> str:

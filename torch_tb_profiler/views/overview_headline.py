@@ -1,5 +1,5 @@
-"""The sentences on top of the Overview, the summary and the report: is the accelerator busy, what
-takes the time, which step is odd, what is lost.
+"""The sentences on top of the Overview, the summary and the report: is the accelerator busy, how long
+a step takes, which step is odd, what is lost.
 """
 
 from __future__ import annotations
@@ -13,14 +13,10 @@ from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.step_kinds import GROWING
 from torch_tb_profiler.analysis.figures.unplaced import SETTING
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_ns, format_share
-from torch_tb_profiler.views.texts import IN_CATEGORY, NO_KNOWN_WORK
+from torch_tb_profiler.views.texts import NO_KNOWN_WORK
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 
-_MOST_PARTS = 3
-_LEAST_PART = 0.05
-"""Share of the step that a category needs to be named behind the largest."""
 _MOST_ODD = 4
 _MOST_KINDS = 4
 _BUSY, _IDLE = 0.9, 0.5
@@ -112,13 +108,6 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
             yield Sentence(key="time", text=text, tone="attention")
         return
     wall = average.wall_ns
-    times = {key: getattr(average.categories_ns, key) or 0 for key in CATEGORIES}
-    ranked = sorted(CATEGORIES, key=lambda key: -times[key])[:_MOST_PARTS]
-    parts = [
-        f"{format_share(times[key] / wall)} {'' if i else 'of it '}{IN_CATEGORY[key]}"
-        for i, key in enumerate(ranked)
-        if times[key] and (i == 0 or times[key] >= _LEAST_PART * wall)
-    ]
     who = (
         "The recording lasts"
         if whole
@@ -126,8 +115,7 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
         if average.steps == 1
         else "A step takes"
     )
-    more = f": {', '.join(parts)}" if parts else ""
-    text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}{more}."
+    text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}."
     yield Sentence(key="time", text=text, tone="plain")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
@@ -13,24 +14,36 @@ from torch_tb_profiler.views.recipes import recipe
 from torch_tb_profiler.views.wire import Missing
 
 _CATEGORIES = {
-    "kernel": ("Kernel", "kernel time", "in kernels"),
-    "memcpy": ("Memcpy", "memory copy time", "in memory copies"),
-    "memset": ("Memset", "memset time", "in memory sets"),
-    "communication": ("Communication", "communication time", "in communication"),
-    "runtime": ("Runtime", "runtime call time", "in runtime calls"),
-    "dataloader": ("DataLoader", "DataLoader time", "in DataLoader"),
-    "cpu_exec": ("CPU Exec", "host operator time", "in host operators"),
-    "other": ("Other", "uncategorised time", "not covered by anything recorded"),
+    "kernel": ("Kernel", "kernel time"),
+    "memcpy": ("Memcpy", "memory copy time"),
+    "memset": ("Memset", "memset time"),
+    "communication": ("Communication", "communication time"),
+    "runtime": ("Runtime", "runtime call time"),
+    "dataloader": ("DataLoader", "DataLoader time"),
+    "cpu_exec": ("CPU Exec", "host operator time"),
+    "other": ("Other", "uncategorised time"),
 }
-"""Of each category its label, its time, and where a step spends it."""
-CATEGORY_LABELS, CATEGORY_TEXT, IN_CATEGORY = (
-    {key: words[column] for key, words in _CATEGORIES.items()} for column in range(3)
+"""Of each category its label and its time."""
+CATEGORY_LABELS, CATEGORY_TEXT = (
+    {key: words[column] for key, words in _CATEGORIES.items()} for column in range(2)
 )
 
 
+_NAME = re.compile(r"[\d_:./#<>(\[]")
+
+
+_ONE_TIME = re.compile(r"(?<![\d.,\u202f])\b1 times\b")
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with its words filled in, on one line."""
+    return _ONE_TIME.sub("once", " ".join(text.split()).format_map(words))
+
+
 def capitalised(text: str) -> str:
-    """With a capital first letter."""
-    return text[:1].upper() + text[1:]
+    """With a capital first letter, unless the text begins with a name such as ``aten::mm`` or ``vm_32674``."""
+    first = text.split(" ", 1)[0].rstrip(".,:;")
+    return text if _NAME.search(first) else text[:1].upper() + text[1:]
 
 
 _RECORDED_BY: dict[str, tuple[str, ...]] = {

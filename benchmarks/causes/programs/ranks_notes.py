@@ -10,7 +10,7 @@ def main(rank, args):
     net = nn.GRU(48, 96, 2, batch_first=True)
     model = DistributedDataParallel(net)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    length = 28 if args.fixed else 4 + 48 * rank
+    length = 8 if args.fixed else 8 + 40 * rank
     notes = torch.randn(16, length, 48)
     with Loop(args) as loop:
         while loop.on:

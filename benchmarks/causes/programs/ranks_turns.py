@@ -25,7 +25,7 @@ def main(rank, args):
         nn.Sequential(nn.Linear(96, 128), nn.ReLU(), nn.Linear(128, 32))
     )
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-    books, x, step = Books(Path(args.out) / f"books{rank}.json"), torch.randn(128, 96), 0
+    books, x, step = Books(Path(args.out) / f"books{rank}.txt"), torch.randn(128, 96), 0
     with Loop(args) as loop:
         while loop.on:
             loss = model(x).pow(2).mean()

@@ -181,3 +181,60 @@ def test_a_wait_after_each_kernel_is_said() -> None:
     found = item(made(entries), "host_synchronisation")
     assert found["words"]["called"] == "cudaDeviceSynchronize"
     assert found["numbers"]["kernels"] == 20
+
+
+def _cats(count: int, grows: bool, shapes: bool) -> list[Event]:
+    entries, begin = [], 1
+    for i in range(count):
+        rows = i + 1 if grows else 1
+        known = (
+            {"Input Dims": [[[rows, 64], [1, 64]], []], "Input type": ["TensorList", "Scalar"]}
+            if shapes
+            else {}
+        )
+        entries.append(span("cpu_op", "aten::cat", begin, 10 * rows, **known))
+        begin += 10 * rows + 3
+    return [*steps((0, begin)), *entries]
+
+
+@given(count=st.integers(17, 40), shapes=st.booleans())
+def test_a_tensor_that_grows_by_cat(count: int, shapes: bool) -> None:
+    finding = item(made(_cats(count, True, shapes)), "growing_cat")
+    total, last = 5 * count * (count + 1), 10 * count
+    assert finding["recoverable_ns"] == pytest.approx(1000 * (total - last), rel=0.05)
+
+
+@given(count=st.integers(1, 40), shapes=st.booleans())
+def test_cats_of_one_size_are_no_growing_tensor(count: int, shapes: bool) -> None:
+    assert "growing_cat" not in rules(made(_cats(count, False, shapes)))
+
+
+@pytest.mark.parametrize("none", [True, False])
+def test_gradients_that_are_filled_with_zeros(none: bool) -> None:
+    entries = [
+        *steps((0, 1000)),
+        span("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", 1, 200),
+        span("cpu_op", "torch::autograd::AccumulateGrad", 300, 200),
+    ]
+    if not none:
+        entries.append(span("cpu_op", "aten::_foreach_zero_", 2, 150))
+        entries.append(span("cpu_op", "aten::zero_", 3, 140))
+        entries.append(span("cpu_op", "aten::add_", 310, 100))
+    found = made(entries)
+    if none:
+        assert "zeroed_gradients" not in rules(found)
+    else:
+        finding = item(found, "zeroed_gradients")
+        assert finding["recoverable_ns"] == pytest.approx(250_000, rel=0.01)
+
+
+def test_copies_that_an_operator_makes_by_itself() -> None:
+    entries = [*steps((0, 2000))]
+    for i in range(6):
+        begin = 300 * i + 1
+        entries.append(span("cpu_op", "aten::convolution_backward", begin, 250))
+        entries += [
+            span("cpu_op", name, begin + 1 + depth, 200 - 2 * depth)
+            for depth, name in enumerate(("aten::contiguous", "aten::clone", "aten::copy_"))
+        ]
+    assert "layout" not in rules(made(entries))

@@ -83,7 +83,7 @@ def test_innermost_function_that_holds_most() -> None:
         ("<built-in function collect>", "garbage collection (gc.collect)", "certain"),
         ("<built-in function sleep>", "sleeping (time.sleep)", "certain"),
         ("torch/serialization.py(900): save", "saving a checkpoint (torch.save)", "likely"),
-        ("copy.py(128): deepcopy", "deep copying (copy.deepcopy)", "likely"),
+        ("wandb/sdk/wandb_run.py(9): log", "logging to Weights & Biases (wandb.log)", "likely"),
     ],
 )
 def test_known_calls(name: str, what: str, certainty: str) -> None:
@@ -188,7 +188,7 @@ def test_interpreter_held_by_another_thread() -> None:
     )
     thread = [frame("tick.py(3): tick", 0, 42_000, 2)]
     finding = item(made(entries + thread), "interpreter_held")
-    assert finding["line"] == "tick.py(3): tick"
+    assert finding["line"] == "tick.py: tick"
     assert finding["recoverable_ns"] == pytest.approx(2 * 6_450_000 / 6, rel=0.02)
     idle = [frame("threading.py(300): wait", 0, 42_000, 2)]
     assert "interpreter_held" not in rules(made(entries + idle))
@@ -227,3 +227,37 @@ def test_known_fixes_say_what_and_where() -> None:
 )
 def test_plain_names(name: str, plain: str) -> None:
     assert plain_name(name) == plain
+
+
+def _launches(held: bool) -> list[Event]:
+    """Kernels of 20 µs; a launch waits for its own, or returns at once."""
+    entries = steps((0, 25 * 40))
+    for number in range(25):
+        begin = number * 40.0 + 1 if held else number * 10.0 + 1
+        at = number * 40.0 + 5
+        entries.append(
+            span(
+                "cuda_runtime", "cudaLaunchKernel", begin, 30 if held else 3, correlation=number + 1
+            )
+        )
+        entries.append(span("kernel", "mul", at, 20, 7, correlation=number + 1))
+    return entries
+
+
+def test_launches_that_wait_for_their_kernels() -> None:
+    found = made(_launches(True))
+    assert item(found, "launch_blocking")["numbers"]["launches"] == 25
+    assert item(found, "launch_blocking")["recoverable_ns"] > 300_000
+    assert "launch_blocking" not in rules(made(_launches(False)))
+
+
+def test_start_up_without_steps() -> None:
+    calls = [
+        ("cudaFree", 100, 400_000),
+        ("cudaFree", 900_000, 5),
+        ("cuModuleLoadData", 500_000, 9000),
+    ]
+    entries = [span("cuda_runtime", name, begin, length) for name, begin, length in calls]
+    entries += [span("cpu_op", "aten::mm", 600_000, 300_000)]
+    assert item(made(entries), "start_up")["numbers"]["taken"] == 409_000_000
+    assert "start_up" not in rules(made(entries + steps((0, 950_000))))

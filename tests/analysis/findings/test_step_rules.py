@@ -190,6 +190,22 @@ def test_a_function_that_becomes_longer_is_named() -> None:
     assert one["words"]["what"] == "watch"
 
 
+def test_of_functions_in_each_other_the_program_s_own_is_named() -> None:
+    entries = loop([[*FORWARD, ("log.py(6): write", 200.0 + 90 * at)] for at in range(10)])
+    entries += [
+        span("python_function", "json/encoder.py(3): encode", one["ts"] + 1, one["dur"] - 2)
+        for one in entries
+        if one["name"].startswith("log.py")
+    ]
+    assert item(made(entries), "growing_steps")["words"]["what"] == "write"
+
+
+def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:
+    share = [1 + 0.1 * at for at in range(10)]
+    bodies = [[(name, length * one) for name, length in FORWARD] for one in share]
+    assert "growing_steps" not in rules(made(loop(bodies)))
+
+
 @QUICK
 @given(jitter=st.permutations(list(range(10))))
 def test_steps_in_any_order_do_not_grow(jitter: list[int]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import H100, inputs
-from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import Event, Findings, item, launched, made, rules, span, steps
 
 DGEMM = "void cutlass::Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_tn_align1>(Params)"
 SLOW_DOUBLE: dict[str, Any] = {
@@ -108,3 +108,39 @@ def test_where_tensors_become_float64() -> None:
         span("cpu_op", "aten::mm", 201, 600, **inputs((64, 64), (64, 64), dtype="double")),
     ]
     assert item(made(entries), "double_precision")["words"]["entry"] == "train.py(12): load"
+
+
+def _conversion(source: str, result: str, begin: float, shape: tuple[int, ...]) -> list[Event]:
+    copy = inputs(shape, shape) | {"Input type": [result, source]}
+    return [
+        span("cpu_op", "aten::to", begin, 20, **inputs(shape, dtype=source)),
+        span("cpu_op", "aten::_to_copy", begin + 1, 18, **inputs(shape, dtype=source)),
+        span("cpu_op", "aten::copy_", begin + 2, 15, **copy),
+    ]
+
+
+@given(pairs=st.integers(4, 12))
+def test_conversions_there_and_back(pairs: int) -> None:
+    entries = [*steps((0, 50 * pairs + 1))]
+    for i in range(pairs):
+        entries += _conversion("float", "c10::BFloat16", 50 * i + 1, (64, 64))
+        entries += _conversion("c10::BFloat16", "float", 50 * i + 23, (64, 64))
+    finding = item(made(entries), "conversions")
+    assert finding["certainty"] == "likely"
+    assert finding["recoverable_ns"] == pytest.approx(40_000 * pairs, rel=0.01)
+    assert finding["numbers"]["back"] == 2 * pairs
+
+
+def test_conversions_of_weights_are_the_price_of_mixed_precision() -> None:
+    entries = [*steps((0, 1000))]
+    for i in range(10):
+        entries += _conversion("float", "c10::BFloat16", 50 * i + 1, (64, i + 1))
+    assert item(made(entries), "conversions")["certainty"] == "theoretical"
+
+
+def test_integers_and_numbers_are_no_conversions() -> None:
+    entries = [*steps((0, 1000))]
+    for i in range(10):
+        entries += _conversion("long int", "float", 90 * i + 1, (64, 64))
+        entries += _conversion("double", "float", 90 * i + 41, ())
+    assert "conversions" not in rules(made(entries))

@@ -233,7 +233,7 @@ def test_definitions_tables_and_prompts_are_there(
 ) -> None:
     async def use(client: Client) -> None:
         uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
-        assert uris == {"profiler://definitions", "profiler://tables"}
+        assert uris == {f"profiler://{name}" for name in ("definitions", "tables", "changes")}
         one: Any = await client.read_resource("profiler://definitions/critical_path")
         assert one.contents[0].text.startswith("# Critical path")
         tables: Any = await client.read_resource("profiler://tables")

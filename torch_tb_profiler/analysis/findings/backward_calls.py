@@ -14,16 +14,22 @@ from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Ints
 
+PAUSE = 1_000_000
+"""ns; two calls further apart do not follow each other."""
+
 
 @dataclass(frozen=True)
 class BackwardCalls:
     """row: the engine's calls of backward functions that have a number; number: theirs, ascending. sequence: number
-    of every row of spans, −1 none.
+    of every row of spans, −1 none. every: all of the engine's calls, ascending; since: when the one before
+    each ended, at most ``PAUSE`` before its begin: the engine's own time.
     """
 
     row: Ints
     number: Ints
     sequence: Ints
+    every: Ints
+    since: Ints
 
     @classmethod
     def of(cls, case: Case) -> BackwardCalls:
@@ -32,9 +38,16 @@ class BackwardCalls:
         sequence = np.full(case.trace["spans"].n, -1, np.int64)
         sequence[args["span"]] = args["sequence"]
         row = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
+        every = row[np.argsort(case.trace["spans"]["track"][row], kind="stable")]
+        since = _since(case, every)
         row = row[sequence[row] >= 0]
         order = np.argsort(sequence[row], kind="stable")
-        return cls(row[order], sequence[row[order]], sequence)
+        by_row = np.argsort(every)
+        return cls(row[order], sequence[row[order]], sequence, every[by_row], since[by_row])
+
+    def begins(self, row: Ints) -> Ints:
+        """When the engine began with some of its calls, ns."""
+        return np.asarray(self.since[np.searchsorted(self.every, row)])
 
     def within(self, low: int, high: int) -> Ints:
         """Functions with numbers from ``low`` to below ``high``; none where ``low`` is negative."""
@@ -48,3 +61,12 @@ class BackwardCalls:
         found = self.sequence[calls]
         found = found[found >= 0]
         return int(found[0]) if len(found) else -1
+
+
+def _since(case: Case, row: Ints) -> Ints:
+    start, end = case.times(row)
+    track = case.trace["spans"]["track"][row]
+    since = start.copy()
+    follows = (track[1:] == track[:-1]) & (end[:-1] <= start[1:]) & (start[1:] - end[:-1] <= PAUSE)
+    since[1:][follows] = end[:-1][follows]
+    return since

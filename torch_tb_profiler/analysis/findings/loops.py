@@ -25,7 +25,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
+from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -35,8 +35,6 @@ from torch_tb_profiler.store.roles import Role
 
 RECENT = 32
 """Calls among which a name must occur again."""
-PAUSE = 1_000_000
-"""ns; two calls further apart are of no loop of small operators."""
 ROUNDS = 16
 """Rounds from which on a stretch is a loop."""
 UNKNOWN_ROUNDS = 64
@@ -246,6 +244,7 @@ def _loops(case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, in
     function = np.concatenate(functions)
     start, end = case.times(np.concatenate((row[first], function)))
     end[: len(first)] = case.times(row[stop - 1])[1]
+    start[len(first) :] = work.backward.begins(function)
     track = case.trace["spans"]["track"][np.concatenate((row[first], function))]
     does = np.minimum(work.inside(track, start, end), end - start)
     does[len(first) :][case.named(function, _TAKE_BACKWARD.match)] = 0

@@ -36,9 +36,9 @@ class Rule:
         place: their order; of two rules about the same device work the first one stands.
         claim: what it finds; None for a rule that compares the workers of a run.
         certainty: how sure the saving is.
-        cause: the headline where this is the largest cause, without a full stop; may name ``the_step``
-            (``the 1.21 s step``), ``path`` (time of ``causes`` on the critical path) and ``where``
-            (what takes most of that, with a comma before it).
+        cause: the headline where this finding is the first, without a full stop, of at most twelve words and two
+            quantities; may name ``the_step`` (``the 1.21 s step``) and ``path`` (time of ``causes`` on the critical
+            path). Where it is, and what then, follow by themselves.
         causes: what of the path it is about.
         without: begins the sentence after it, such as ``With batches ready``; what the step would take
             follows.

@@ -28,11 +28,18 @@ from torch_tb_profiler.store.roles import Role
 _S = r"[\\/]"
 _BELONGS = re.compile(
     rf"Optimizer\.|enumerate\(Data(?:Loader|Pipe)\)|.*torch{_S}(?:optim|utils{_S}data){_S}.*\.py\(\d+\): "
+    rf"|.*torch{_S}nn{_S}utils{_S}clip_grad\.py\(\d+\): |Torch-Compiled Region: |## Call CompiledFxGraph"
+    r"|.*\bcompile_id="
 )
-"""What a training loop does in some steps by design: gradients are accumulated, batches are loaded ahead."""
+"""What a training loop does in some steps by design: gradients are accumulated and clipped, batches are loaded ahead; and
+what has a number of its own in its name."""
 LONGER = 1.1
 """A step is longer than others from so many times their median on."""
 _DEEPEST = 6
+_CLEAR, _OFTEN = 3, 3
+"""Time in which nothing was recorded comes in every n-th step where it is so many times as long as in all others, and comes so
+often: one stretch, or two, may be a machine that was busy with something else.
+"""
 
 
 @dataclass(frozen=True)
@@ -136,12 +143,15 @@ def _launched(case: Case, row: Ints) -> Ints:
 
 
 def _lengthens(case: Case, own: Own, cost: Ints) -> bool:
-    """Whether the steps with a call are longer than those without it, by half of its time at least."""
+    """Whether the steps with a call are longer than those without it, and by it: by half of its time at least, and by
+    twice its time at most.
+    """
     wall = step_lengths(case.facts["steps"])
     having = np.unique(own.step)
     others = np.setdiff1d(case.steps, having)
     typical = float(cost.sum()) / len(having)
-    return float(np.median(wall[having]) - np.median(wall[others])) >= typical / 2
+    longer = float(np.median(wall[having]) - np.median(wall[others]))
+    return typical / 2 <= longer <= 2 * typical
 
 
 def longer_steps(case: Case) -> tuple[Ints, Ints]:
@@ -204,13 +214,9 @@ def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
         first, last = _common(*names)
         if first + last < len(rows[0]) or first + last < len(rows[1]):
             return _between(base, own, rows[1], first, last)
-        gap = (own[1] - own[0]) - (base[1] - base[0])
         longer = (own[0][1:] - own[1][:-1]) - (base[0][1:] - base[1][:-1])
-        if not len(longer) or gap.max() >= longer.max():
-            at = int(np.argmax(gap))
-            usual = int(base[1][at] - base[0][at])
-            before = int(rows[1][at - 1]) if at else -1
-            return int(own[0][at]), int(own[1][at]) - usual, before
+        if not len(longer):
+            return None
         at = int(np.argmax(longer))
         windows = [(int(edges[1][at]), int(edges[0][at + 1])) for edges in (base, own)]
         rows = [
@@ -219,6 +225,64 @@ def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
         if not len(rows[0]) or not len(rows[1]):
             return None
     return None
+
+
+def gap_of_some(case: Case) -> Own | None:
+    """The time between the same two calls, of steps that all make the same calls, that comes in every n-th step alone, at
+    least three times: nothing was recorded there. None where there is none.
+    """
+    table = case.facts["steps"]
+    windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in case.steps]
+    rows = [_top(case, *window, -1) for window in windows]
+    names = case.trace["spans"]["name"]
+    for _ in range(_DEEPEST):
+        first = names[rows[0]]
+        if not all(np.array_equal(names[row], first) for row in rows[1:]):
+            return None
+        edges = [_edges(case, row, window) for row, window in zip(rows, windows, strict=True)]
+        begins, ends = (np.array([edge[side] for edge in edges]) for side in (0, 1))
+        if (found := _rare_gap(case, rows, begins, ends)) is not None:
+            return found
+        inner = begins[:, 1:] - ends[:, :-1]
+        if not inner.size or 2 * inner.sum(axis=0).max() < (ends[:, -1] - begins[:, 0]).sum():
+            return None
+        at = int(inner.sum(axis=0).argmax())
+        if case.trace["spans"]["role"][rows[0][at]] != Role.ANNOTATION:
+            return None
+        windows = list(zip(ends[:, at].tolist(), begins[:, at + 1].tolist(), strict=True))
+        rows = [
+            _top(case, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
+        ]
+    return None
+
+
+def _rare_gap(case: Case, rows: list[Ints], begins: Ints, ends: Ints) -> Own | None:
+    """The longest gap that is much longer in every n-th step than in all others; ``begins``, ``ends``: of gaps, ns, of shape
+    (steps, gaps).
+    """
+    gap = ends - begins
+    long = 2 * gap >= gap.max(axis=0)
+    others = np.where(long, 0, gap).max(axis=0)
+    clear = np.where(long, gap, np.iinfo(np.int64).max).min(axis=0) >= _CLEAR * others
+    regular = np.array([every(np.flatnonzero(column), len(gap)) > 1 for column in long.T])
+    total = np.where(long, gap - others, 0).sum(axis=0)
+    total[~(clear & regular & (long.sum(axis=0) >= _OFTEN))] = 0
+    at = int(total.argmax())
+    if not total[at]:
+        return None
+    step = np.flatnonzero(long[:, at])
+    before = np.array([rows[one][at - 1] if at else -1 for one in step.tolist()], np.int64)
+    start, end = begins[step, at], ends[step, at] - others[at]
+    return _named(case, case.steps[step], start, end, before)
+
+
+def every(position: Ints, n: int) -> int:
+    """Every how many of ``n`` steps these come, none missing; 0 where that is not regular."""
+    distance = np.unique(np.diff(position))
+    if len(distance) != 1:
+        return 0
+    step = int(distance[0])
+    return step if position[0] < step and n - position[-1] <= step else 0
 
 
 def _between(
@@ -283,6 +347,8 @@ def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own 
     total = sum_by(group, len(name), spans["dur"][row])
     if len(name) and 3 * int(total.max()) >= int((end - start).sum()):
         return Own(before, start, end, step, int(name[total.argmax()]), True)
+    if len(step) < _OFTEN or not every(np.searchsorted(case.steps, step), len(case.steps)):
+        return None
     known = before[before >= 0]
     told = int(spans["name"][known[0]]) if len(known) else -1
     return Own(before, start, end, step, told, False)

@@ -191,19 +191,34 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
         return await ask(home, "diff", *options, "--", within(logdir, a), within(logdir, b))
 
 
+async def _asked(
+    logdir: str, trace: str, worker: str, statement: str, limit: int, tokens: int
+) -> str:
+    """The answer to one SELECT."""
+    place = within(logdir, trace)
+    options = (
+        f"--tokens={budget(tokens)}",
+        f"--limit={limit}",
+        f"--seconds={_SQL_SECONDS}",
+        *of_worker(worker),
+    )
+    return await ask(folder_of(logdir), "sql", *options, "--", place, statement)
+
+
+def _statement(table: str, columns: str, where: str, sort: str) -> str:
+    """The SELECT of a table. Beside an aggregate the other columns are what it is grouped by."""
+    grouped = _AGGREGATE.search(columns) and not re.search(r"\bover\b", columns, re.I)
+    return (
+        f"select {columns or '*'} from {table}"
+        + (f" where {where}" if where else "")
+        + (" group by all" if grouped else "")
+        + (f" order by {sort}" if sort else "")
+    )
+
+
 def _add_queries(made: MCPServer[Any], logdir: str) -> None:
     """The tools that ask by SQL."""
     add, home = _adding(made), folder_of(logdir)
-
-    async def asked(trace: str, worker: str, statement: str, limit: int, tokens: int) -> str:
-        place = within(logdir, trace)
-        options = (
-            f"--tokens={budget(tokens)}",
-            f"--limit={limit}",
-            f"--seconds={_SQL_SECONDS}",
-            *of_worker(worker),
-        )
-        return await ask(home, "sql", *options, "--", place, statement)
 
     @add
     async def query(
@@ -237,15 +252,8 @@ def _add_queries(made: MCPServer[Any], logdir: str) -> None:
             raise BadRequest("Give either `sql` or `table`.", f"{_TABLES} lists the tables.")
         if table and not _NAME.fullmatch(table):
             raise BadRequest(f"There is no table {table}.", f"{_TABLES} lists the tables.")
-        # Beside an aggregate the other columns are what it is grouped by.
-        grouped = _AGGREGATE.search(columns) and not re.search(r"\bover\b", columns, re.I)
-        statement = sql or (
-            f"select {columns or '*'} from {table}"
-            + (f" where {where}" if where else "")
-            + (" group by all" if grouped else "")
-            + (f" order by {sort}" if sort else "")
-        )
-        answer = await asked(trace, worker, statement, limit, tokens)
+        statement = sql or _statement(table, columns, where, sort)
+        answer = await _asked(logdir, trace, worker, statement, limit, tokens)
         if re.search(r"^\|\s*---.*\n\|", answer, re.M):
             return answer
         gaps = await not_recorded(home, within(logdir, trace), worker)
@@ -265,7 +273,7 @@ select p.type as device_type, p.id as device, p.peak, p.peak_time, a.operator, a
 from peak p join allocations a on a.device_type is not distinct from p.type and a.device is not distinct from p.id
   and coalesce(a.start, -1) <= p.peak_time and coalesce(a.stop, p.peak_time + 1) > p.peak_time
 group by all order by p.peak desc, bytes desc"""
-        return await asked(trace, worker, statement, 50, tokens)
+        return await _asked(logdir, trace, worker, statement, 50, tokens)
 
 
 def _add_resources(made: MCPServer[Any]) -> None:

@@ -173,10 +173,11 @@ def _by_time(case: Case, backward: Ints, fill: Ints) -> Ints:
         return region
     inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
     work, call = launched_in(case, inside)
-    time = spans["dur"][inside].astype(np.float64)
+    time: Array = spans["dur"][inside].astype(np.float64)
     if len(work.row):
         time = np.bincount(call, weights=work.end - work.start, minlength=len(inside))
-    inside, time = (part[time >= MOST * _time(case, fill) / len(fill)] for part in (inside, time))
+    long = np.flatnonzero(time >= MOST * _time(case, fill) / len(fill))
+    inside, time = inside[long], time[long]
     home = climb(parent, inside, rows_mask(case.scene, region))
     allowed = max(1, round(len(backward) / len(case.steps)))
     taken: Counter[tuple[int, int]] = Counter()

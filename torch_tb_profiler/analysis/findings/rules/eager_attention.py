@@ -38,7 +38,9 @@ _OTHER = re.compile(
     r"aten::(?:mm|addmm|mv|addmv|convolution|embedding|native_\w*norm|_fused_rms_norm|_log_softmax"
     r"|_scaled_dot_product\w*|sort|topk)$"
 )
-_DONE = re.compile(r"aten::_?scaled_dot_product\w*$")
+_DONE = re.compile(
+    r"aten::(?:_?scaled_dot_product\w*|_native_multi_head_attention|_transformer_encoder_layer_fwd)$"
+)
 _PRODUCT_BACKWARD = re.compile(re.escape(EVALUATE) + r"(?:Bmm|Baddbmm)Backward")
 MANY = 2
 """Attentions from which on it is no coincidence."""
@@ -160,7 +162,7 @@ RULE = Rule(
     written and read by each operator; with scaled_dot_product_attention the {step} is {gain} ({share}) shorter.""",
     attempt="""Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…) instead of
     the products, scaling, mask, softmax and dropout. In Transformers: attn_implementation="sdpa" (or
-    "flash_attention_2") in from_pretrained; in diffusers: AttnProcessor2_0.""",
+    "flash_attention_2") in from_pretrained; in diffusers: AttnProcessor2_0; in nn.MultiheadAttention: need_weights=False.""",
     caveat="""Where the weights of the attention are needed (output_attentions) or scores are changed by more than
     a mask, it cannot stand in; flex_attention may. Small scores gain little.""",
     views=("overview", "operator", "kernel", "efficiency"),

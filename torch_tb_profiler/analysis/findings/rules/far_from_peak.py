@@ -83,7 +83,7 @@ RULE = Rule(
     operator can move, and irregular work is slower by nature.""",
     views=("overview", "efficiency", "operator", "kernel"),
     certainty="likely",
-    cause="Kernels below what the {device} can do cost {gain} of {the_step}",
+    cause="Kernels slower than the {device} allows cost {gain} of {the_step}",
     causes=(*DEVICE,),
     without="With these kernels at what the {device} typically achieves",
     links=(links.COMPILE, links.TUNING),

@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
@@ -47,7 +48,7 @@ _FLAT = 0.2
 """The rest of the steps grows less than so much of what a function does, in shares."""
 _MOST_STEPS = 400
 _TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
-_FRAME = re.compile(r".+\(\d+\): (?P<function>.+)", re.DOTALL)
+_FRAME = re.compile(r"(?P<file>.+)\(\d+\): (?P<function>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,15 @@ def _lines(steps: Ints, values: Array) -> tuple[Array, Array]:
 
 
 def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
-    """The name that holds most of the growth, the innermost of several; else the operators that do together."""
+    """The name that holds most of the growth, of several the innermost of the program's own; else the operators that do
+    together.
+    """
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
+    texts = case.trace.strings.many(trend.names[most])
+    own = [
+        frame is not None and is_user_code(frame["file"]) for frame in map(_FRAME.fullmatch, texts)
+    ]
+    most = most[own] if any(own) else most
     if len(most):
         innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
         if not _of_operators(case, trend.names[innermost]).all():

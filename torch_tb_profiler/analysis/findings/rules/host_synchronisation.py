@@ -72,7 +72,7 @@ def _synchronising(case: Case) -> Ints:
 
 
 RULE = Rule(
-    place=80,
+    place=82,
     claim=_claim,
     title="The host waits for the {device}, then the {device} for the host",
     sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead;

@@ -25,6 +25,12 @@ SWITCH = 5_000_000
 """ns after which a waiting thread asks for the lock (``sys.getswitchinterval``)."""
 _ABOUT = 0.9
 """Share of ``SWITCH`` from which on a stretch may have been waiting for it."""
+_SOURCE = "\n".join(
+    (
+        "Global interpreter lock",
+        "https://docs.python.org/3/glossary.html#term-global-interpreter-lock",
+    )
+)
 _USUAL = 0.25
 """Share of a stretch that the same call takes at most where it does not wait."""
 
@@ -63,7 +69,7 @@ def _claim(case: Case) -> Candidate | None:
             "taken": int((end - start).sum()) / len(case.steps),
             "stretches": len(long) / len(case.steps),
         },
-        {"what": plain_name(case.trace.strings[chief])},
+        {"what": plain_name(case.trace.strings[chief]), "source": _SOURCE},
         edit=thread_time_gone(np.full(len(start), main), start, end),
     )
 
@@ -92,7 +98,7 @@ RULE = Rule(
     place=44,
     claim=_claim,
     title="Another thread holds the interpreter lock",
-    sentence="""{what} runs Python in another thread and holds the interpreter lock (GIL) while the program
+    sentence="""Another thread runs Python and holds the interpreter lock (GIL) while the program
     waits for it: {taken} of the {step}, in {stretches} stretches{at}. Without that the {step} is {gain}
     ({share}) shorter.""",
     attempt="""Move that work to another process (multiprocessing, concurrent.futures.ProcessPoolExecutor) or into
@@ -102,11 +108,6 @@ RULE = Rule(
     certainty="likely",
     cause="Another thread holds the interpreter lock for {taken} of {the_step}",
     without="Without that",
-    links=(
-        (
-            "Global interpreter lock",
-            "https://docs.python.org/3/glossary.html#term-global-interpreter-lock",
-        ),
-    ),
+    details=(("what", "The other thread is in {what}."),),
     numbers={"taken": ("Taken", "ns"), "stretches": ("Stretches", "count")},
 )

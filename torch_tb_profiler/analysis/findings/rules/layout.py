@@ -15,13 +15,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import most_named, outermost
+from torch_tb_profiler.analysis.findings.operators import beneath, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints
 
 FEWEST = 4
 """Copies by operators per step, below which no layout flips again and again."""
 _ORDERS = re.compile(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape_as)$")
+_ATEN = re.compile(r"aten::")
 _CLONE = re.compile(r"aten::(?:clone|_reshape_copy)$")
 _COPY = re.compile(r"aten::copy_$")
 _TURNS = re.compile(
@@ -36,13 +37,13 @@ def _claim(case: Case) -> Candidate | None:
         host = host[:0]
     work = case.work.take(case.work.kernel)
     parent = case.facts["span_links"]["parent"].astype(np.int64)
-    beneath = climb(parent, work.launch.astype(np.int64), rows_mask(case.scene, host)) >= 0
+    inside = climb(parent, work.launch.astype(np.int64), rows_mask(case.scene, host)) >= 0
     turns = case.named(work.row, _TURNS.search)
-    work = work.take(beneath | turns)
+    work = work.take(inside | turns)
     if not len(host) and not len(work.row):
         return None
     row = work.row if len(case.work.row) else host
-    count = case.per_step(host) + case.per_step(work.row[turns[beneath | turns]])
+    count = case.per_step(host) + case.per_step(work.row[turns[inside | turns]])
     return Candidate(
         row,
         *case.times(row),
@@ -59,9 +60,13 @@ def ordering(case: Case) -> Ints:
     above = np.unique(parent[copies])
     clones = above[above >= 0]
     clones = clones[case.named(clones, _CLONE.match)]
-    orders = case.operators[case.named(case.operators, _ORDERS.match)]
+    is_order = case.named(case.operators, _ORDERS.match)
+    orders = case.operators[is_order]
     if not len(orders) or not len(clones):
         return np.zeros(0, np.int64)
+    # What an operator copies by itself the program cannot leave out.
+    others = case.operators[~is_order & case.named(case.operators, _ATEN.match)]
+    orders = orders[~beneath(case, others)[orders]]
     home = climb(parent, clones, rows_mask(case.scene, orders))
     return case.within(outermost(case, np.unique(home[home >= 0])))
 

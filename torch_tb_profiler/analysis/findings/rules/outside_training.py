@@ -39,7 +39,6 @@ _BACKWARD = "the backward pass"
 _PROFILER = re.compile(r"user_annotation|profiler|_RecordFunction")
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files,
 logging, garbage collection, sleeping and loops in Python call no operator."""
-_LESS = "Do it less often, in fewer calls, or beside the training."
 
 
 @dataclass(frozen=True)
@@ -93,16 +92,16 @@ def _claim(case: Case) -> Candidate | None:
     if took.max() >= MOST * total.max():
         one = kind == order[0]
         fix = known_fix(chief)
-        words |= {"what": f"{chief} takes", "fix": fix.attempt if fix else _LESS}
+        words |= {"what": f"{chief} takes", "attempt": fix.attempt if fix else ""}
         words["source"] = "\n".join(fix.source) if fix else ""
         return _candidate(case, inner.row[one], inner.start[one], inner.end[one], words)
-    words |= {"what": f"{chief} and other operators that train nothing take", "fix": _LESS}
+    words |= {"what": f"{chief} and other operators that train nothing take"}
     whole = np.append(inner.start, quiet.start), np.append(inner.end, quiet.end)
     row = np.append(inner.row, np.full(len(quiet.start), inner.row[0]))
     return _candidate(case, row, *whole, words)
 
 
-_NOTHING = {"what": "nothing was recorded for", "nothing": "yes", "fix": _SEE}
+_NOTHING = {"what": "nothing was recorded for", "nothing": "yes", "attempt": " ".join(_SEE.split())}
 
 
 def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, str]) -> Candidate:
@@ -185,15 +184,17 @@ RULE = Rule(
     place=291,
     claim=_claim,
     title="{share} of the {step} trains nothing",
-    sentence="""{what} {taken} of the {step} on average, after {before}, in {in_steps} of {of_steps}; the longest
-    stretch was {longest}. Without it the {step} is {gain} ({share}) shorter.""",
-    attempt="{fix}",
+    sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in {in_steps}
+    of {of_steps}; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
+    attempt="Do it less often, in fewer calls, or beside the training.",
     caveat="What the program does there may be needed, so less than all of it may be saved.",
     views=("overview", "trace"),
     certainty="likely",
     cause="{what} {taken} of {the_step}",
     without="Without that",
     details=(
+        ("nothing", "Nothing was recorded there."),
+        ("before", "It comes after {before}."),
         ("after", "Then comes {after}."),
         ("once", "It happened once and may not recur."),
         ("most", "Most of it is in {most}."),

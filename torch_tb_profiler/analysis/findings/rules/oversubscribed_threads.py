@@ -87,7 +87,7 @@ def _elements(text: str) -> int:
 RULE = Rule(
     place=43,
     claim=_claim,
-    title="PyTorch uses {threads} threads on {cores} cores",
+    title="PyTorch uses more threads than there are cores",
     sentence="""PyTorch splits operators among {threads} threads, and the process may use {cores} cores:
     the threads of an operator wait for each other.""",
     attempt="""torch.set_num_threads({cores}), or OMP_NUM_THREADS={cores} in the environment; with several
@@ -95,7 +95,7 @@ RULE = Rule(
     caveat="The saving is estimated from the smallest operators that are split.",
     views=("overview", "operator"),
     certainty="likely",
-    cause="{threads} threads share {cores} cores: {gain} of {the_step}",
+    cause="More threads than cores cost {gain} of {the_step}",
     without="With a thread per core",
     links=(
         (

@@ -17,7 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
@@ -33,8 +33,6 @@ MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
-
-_LESS = "Do it less often, on fewer values, or in another thread or process."
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,9 @@ def _claim(case: Case) -> Candidate | None:
         },
         {
             "what": fix.what if fix and most else what,
+            "kind": fix.what if fix and most else what if evaluates else "",
             "callee": "" if most or callee is None else _plain(case, callee),
-            "fix": fix.attempt if fix else _LESS,
+            "attempt": fix.attempt if fix else "",
             "known": fix.what if fix and not most else "",
             "source": "\n".join(fix.source) if fix else "",
         },
@@ -173,7 +172,7 @@ def _place(case: Case, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
     name = case.trace["spans"]["name"]
     names = np.array([name[link.call[0]] for link in chain])
     rank = line_ranks(case.trace.strings, names)[names]
-    own = np.flatnonzero(rank == 2)
+    own = np.flatnonzero(rank == OWN)
     if not len(own):
         return chain[0], None
     last = int(own[-1])
@@ -192,10 +191,10 @@ def _plain(case: Case, place: _Pieces) -> str:
 RULE = Rule(
     place=290,
     claim=_claim,
-    title="{what} takes {share} of the {step}",
-    sentence="""{what} takes {taken} of the {step}, {calls} calls per {step}, in {in_steps} of {of_steps}{at}.
-    Without it the {step} is {gain} ({share}) shorter.""",
-    attempt="{fix}",
+    title="One call takes {share} of the {step} and trains nothing",
+    sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step}, {calls} calls
+    per {step}, in {in_steps} of {of_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
+    attempt="Do it less often, on fewer values, or in another thread or process.",
     caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
     the work itself.""",
     views=("overview", "trace"),
@@ -203,8 +202,9 @@ RULE = Rule(
     cause="{what} takes {taken} of {the_step}",
     without="Without {what}",
     details=(
+        ("kind", "It is {kind}."),
         ("callee", "Most of it is in {callee}."),
-        ("known", "{known} takes {part} of it."),
+        ("known", "Of that, {known} takes {part}."),
     ),
     numbers={
         "taken": ("Taken", "ns"),

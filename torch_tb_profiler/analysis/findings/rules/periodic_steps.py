@@ -26,6 +26,8 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.some_steps import (
     Own,
     calls_of_some,
+    every,
+    gap_of_some,
     longer_steps,
     time_of_some,
 )
@@ -59,18 +61,18 @@ def _claim(case: Case) -> Candidate | None:
     usual, longer = longer_steps(case)
     if len(longer) and (own is None or not _explains(case, own, usual, longer)):
         own = time_of_some(case, usual, longer) or own
+    own = own or gap_of_some(case)
     if own is None:
         return None
     having = np.unique(own.step)
     wall = step_lengths(case.facts["steps"])
     others = np.setdiff1d(case.steps, having)
-    longer_by = float(np.median(wall[having]) - np.median(wall[others]))
     return Candidate(
         own.row,
         own.start,
         own.end,
         {
-            "longer": longer_by,
+            "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
             "steps": float(len(case.steps)),
             "others": float(np.median(wall[others])),
@@ -112,13 +114,10 @@ def _without(case: Case, own: Own) -> Edit:
 
 def _every(case: Case, having: Ints) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    position = np.searchsorted(case.steps, having)
-    distance = np.unique(np.diff(position))
     n = len(case.steps)
-    if len(distance) == 1 and len(position) > 1:
-        every = int(distance[0])
-        if 1 < every < len(_WORDS) and position[0] < every and n - position[-1] <= every:
-            return f"every {_WORDS[every]} step takes"
+    number = every(np.searchsorted(case.steps, having), n)
+    if 1 < number < len(_WORDS):
+        return f"every {_WORDS[number]} step takes"
     return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"
 
 

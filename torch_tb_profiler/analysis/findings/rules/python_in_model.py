@@ -16,7 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import plain_name
@@ -41,11 +41,11 @@ def _claim(case: Case) -> Candidate | None:
     start, end = path["start"][chosen], path["end"][chosen]
     rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
     nearest_line = climb(parent, event, rank >= 1)
-    mine = (nearest_line >= 0) & (rank[nearest_line] == 2)
+    mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)
     mine &= nearest(parent, own_work(case))[event] >= 0
     event, start, end = event[mine], start[mine], end[mine]
     unnamed = name_mask(case.trace.strings, spans["name"][python], _NO_NAME.search)[spans["name"]]
-    function = climb(parent, event, (rank == 2) & ~unnamed).astype(np.int64)
+    function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
     if not len(function):
         return None
     each, group = np.unique(np.append(spans["name"], np.int32(-1))[function], return_inverse=True)
@@ -73,8 +73,8 @@ RULE = Rule(
     place=289,
     claim=_claim,
     title="Python within the model takes {share} of the {step}",
-    sentence="""Pure Python in {what} takes {taken} of the {step} within the model, outside of every operator:
-    {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
+    sentence="""Pure Python of one function takes {taken} of the {step} within the model, outside of every
+    operator: {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
     {gain} ({share}) shorter.""",
     attempt="""Write the Python loop as operators on whole tensors, compute what stays the same once, outside of
     forward, or compile the function with torch.compile.""",
@@ -85,6 +85,7 @@ RULE = Rule(
     cause="Python in {what} takes {taken} of {the_step}",
     without="Without it",
     links=(links.COMPILE,),
+    details=(("what", "It is in {what}."),),
     numbers={
         "taken": ("Taken", "ns"),
         "calls": ("Calls", "count"),

@@ -1,7 +1,7 @@
 """A function of the user's own that a Python loop calls very often, each time for little, without calling an operator.
 
 Evidence: frames of one function on the program's thread, at least ``MANY`` per step, half of them of at most
-``SHORT``, without any operator, called from the same caller's frame; the function whose loops take most. Change: the calls and what is
+``SHORT``, without any operator, called from the same caller's frame; the function that takes most. Change: the calls and what is
 between them within their caller take as long as one call. Likely. Only where Python frames were recorded.
 Wrong where no single call does the same: part of the loop's time then stays.
 """
@@ -12,20 +12,20 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks
 from torch_tb_profiler.analysis.findings.edits import stretches_take
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 MANY = 500
 """Calls per step."""
 SHORT = 100_000
 """ns; the median beyond which a call is no small one."""
+LEVELS = 4
+"""Callers of callers that may be called in a loop themselves."""
 ROUNDS = 16
 """Calls from one frame, from which on it is a loop."""
-OWN = 2
-"""Rank of the user's own lines."""
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -34,23 +34,24 @@ def _claim(case: Case) -> Candidate | None:
     if len(frames) < MANY * len(case.steps):
         return None
     rank = line_ranks(case.trace.strings, spans["name"][frames])
-    frames = case.within(frames[rank[spans["name"][frames]] == OWN])
+    frames = case.within(frames[rank[spans["name"][frames]] >= PACKAGE])
     name, count = np.unique(spans["name"][frames], return_counts=True)
     frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(case.steps)])]
     if not len(frames):
         return None
-    parent = case.facts["span_links"]["parent"]
-    frames = frames[~with_ancestors(parent, spans["role"] == Role.OPERATOR)[frames]]
-    start, end, function, rounds = _loops(case, frames)
-    if not len(start):
+    alone = ~with_ancestors(case.facts["span_links"]["parent"], spans["role"] == Role.OPERATOR)
+    frames = frames[alone[frames]]
+    if not len(frames):
         return None
-    names, group = np.unique(function, return_inverse=True)
-    best = int(names[sum_by(group, len(names), end - start).argmax()])
-    own, row = function == best, frames[spans["name"][frames] == best]
+    names, group = np.unique(spans["name"][frames], return_inverse=True)
+    best = int(names[sum_by(group, len(names), spans["dur"][frames]).argmax()])
+    row = frames[spans["name"][frames] == best]
     length = spans["dur"][row]
     if len(row) < MANY * len(case.steps) or np.median(length) > SHORT:
         return None
-    start, end = start[own], end[own]
+    start, end, rounds = _loops(case, row, alone)
+    if not len(start):
+        return None
     return Candidate(
         row,
         *case.times(row),
@@ -60,32 +61,42 @@ def _claim(case: Case) -> Candidate | None:
             "loops": int((end - start).sum()) / len(case.steps),
         },
         {"function": case.trace.strings[best].partition(": ")[2]},
-        edit=stretches_take(np.full(len(start), case.main_track), start, end, 1 / rounds[own]),
+        edit=stretches_take(np.full(len(start), case.main_track), start, end, 1 / rounds),
     )
 
 
-def _loops(case: Case, frames: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """From the first to the last call of one function within one frame, ns, the name of that function, and how many
-    calls there are.
+def _loops(case: Case, frames: Ints, alone: Mask) -> tuple[Ints, Ints, Ints]:
+    """From the first to the last call within one frame, ns, and how many calls there are: of the function, or of one
+    that calls it and is itself called in a loop, without an operator (``alone``).
     """
-    parent = case.facts["span_links"]["parent"][frames].astype(np.int64)
-    name = case.trace["spans"]["name"][frames]
-    first, group = group_rows((parent, name))
-    count = np.bincount(group, minlength=len(first))
-    last = np.zeros(len(first), np.int64)
-    last[group] = frames
-    begin, stop = case.times(frames[first])[0], case.times(last)[1]
-    kept = count >= ROUNDS
-    return begin[kept], stop[kept], name[first][kept].astype(np.int64), count[kept]
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    none = np.zeros(0, np.int64)
+    found = none, none, none
+    calls = frames
+    for _ in range(LEVELS):
+        first, group = group_rows((parent[calls], spans["name"][calls]))
+        count = np.bincount(group, minlength=len(first))
+        last = np.zeros(len(first), np.int64)
+        last[group] = calls
+        looped = count >= ROUNDS
+        if 2 * count[looped].sum() >= len(calls):
+            begin, stop = case.times(calls[first])[0], case.times(last)[1]
+            found = begin[looped], stop[looped], count[looped]
+        calls = np.unique(parent[calls])
+        calls = calls[calls >= 0]
+        calls = calls[alone[calls] & (spans["role"][calls] == Role.PYTHON)]
+        if not len(calls):
+            break
+    return found
 
 
 RULE = Rule(
     place=93,
     claim=_claim,
     title="A Python loop calls a function very often",
-    sentence="""A Python loop calls one function {calls} times per {step}, {each} each{at}; with one call over all
+    sentence="""A Python loop calls {function} {calls} times per {step}, {each} each{at}; with one call over all
     elements instead the {step} is {gain} ({share}) shorter.""",
-    details=(("function", "The function is {function}."),),
+    words=("function",),
     attempt="""Do it for all elements at once: vectorise with torch or numpy, use a tokenizer's batch call or
     str.translate, cache what repeats (functools.lru_cache), or do it before training or in DataLoader workers.""",
     caveat="""Recording Python frames makes short calls look longer than they are. Where no single call does the same,
@@ -94,7 +105,7 @@ RULE = Rule(
     certainty="likely",
     cause="A Python loop of small calls takes {gain} of {the_step}",
     without="With one call instead",
-    reach=Reach(0.5, 1.2),
+    reach=Reach(0.6, 1.3),
     numbers={
         "calls": ("Calls", "count"),
         "each": ("Median", "ns"),

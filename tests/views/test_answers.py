@@ -1,0 +1,173 @@
+"""The answers as an engineer would say them: the first finding, in twelve words and two quantities, without what a
+trace does not say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.findings.cases import span, steps
+from tests.builders.drawn import Event
+from tests.views.test_findings import page
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.runs.single import load_all
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.units import format_about
+from torch_tb_profiler.views.findings import Source, findings_payload
+from torch_tb_profiler.views.findings_path import of_line, plain, short_file
+from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.texts import capitalised
+
+AMOUNT = re.compile(r"[<>−]*\d[\d.\u202f]*(?: (?:ns|µs|ms|s|%|[KMGTP]?i?B))?(?![\w:])")
+NAMED = re.compile(
+    r"\b(?:[Rr]ank|[Ss]tep|ProfilerStep) ?#?\d+|\b\w*[A-Za-z_:]\w*\d\w*|\bfloat\d+\b"
+)
+WORDS, AMOUNTS = 12, 2
+NEVER = re.compile(
+    r"\b(\d+) of \1 steps|\d\.\d+ \w+ per step|\(\d+ characters\)|\b1 times|[{}]|\bNone\b|\bnan\b"
+)
+LINE_OF_NOBODY = re.compile(r"torchinductor_|<string>|<frozen|<eval_with_key>")
+
+
+def faults(headline: str) -> list[str]:
+    """What is wrong with a headline."""
+    bare = NAMED.sub("name", headline)
+    amounts = AMOUNT.findall(bare)
+    words = AMOUNT.sub("amount", bare).split()
+    found = [f"{len(words)} words"] if len(words) > WORDS else []
+    found += [f"{len(amounts)} quantities"] if len(amounts) > AMOUNTS else []
+    found += ["no full stop"] if not headline.endswith(".") or headline.endswith("..") else []
+    found += [match[0] for match in NEVER.finditer(headline)]
+    found += [f"{headline.split()[0]} is a name"] if re.match(r"[A-Z]\w*(?:_|::)", headline) else []
+    return found
+
+
+def said_well(found: FindingsPayload) -> None:
+    """Everything that holds of any answer."""
+    assert faults(found.headline) == [], found.headline
+    assert not found.detail or found.detail.endswith("."), found.detail
+    for text in (found.detail, *(item.sentence for item in found.findings)):
+        assert not NEVER.search(text), text
+        assert not LINE_OF_NOBODY.search(text), text
+    assert not ("Nothing to save was found" in found.headline and "Most of" in found.detail)
+    gains = [item for item in found.findings if item.recoverable_ns is not None]
+    assert all((item.recoverable_ns or 0) <= (found.step_ns or 0) for item in gains)
+    possible = [item.certainty == "theoretical" for item in gains if not item.artefact]
+    assert possible == sorted(possible)
+
+
+def answers(folder: Path) -> Iterator[FindingsPayload]:
+    for run in sorted(path for path in folder.iterdir() if path.is_dir()):
+        for opened in load_all(str(run), Settings()):
+            if isinstance(opened, Opened):
+                insight = build_insight(opened.trace, opened.facts)
+                yield findings_payload(
+                    Source(opened.trace, opened.facts, insight, opened.worker.name, "1")
+                )
+
+
+def test_of_the_samples(samples: Path) -> None:
+    for found in answers(samples):
+        said_well(found)
+
+
+def test_of_public_traces(real_traces: Path) -> None:
+    for found in answers(real_traces):
+        said_well(found)
+
+
+FILLED = {
+    "the_step": "each 12.3 ms step",
+    "device": "GPU",
+    "multiprocessor": "SM",
+    "matrix_cores": "Tensor Cores",
+    "step": "step",
+    "worker": "rank 5",
+    "every_takes": "every third step takes",
+}
+
+
+@pytest.mark.parametrize("key", [key for key, rule in RULES.items() if rule.cause])
+def test_of_a_rule(key: str) -> None:
+    rule = RULES[key]
+    named = set(re.findall(r"{(\w+)}", rule.cause))
+    words = {name: FILLED.get(name, "collect") for name in named}
+    words |= dict.fromkeys(("path", "gain", *rule.numbers), "1.23 ms")
+    assert faults(capitalised(" ".join(rule.cause.split()).format_map(words)) + ".") == []
+    assert "where" not in named
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("rank 5 holds", "Rank 5 holds"),
+        ("vm_32674 holds", "vm_32674 holds"),
+        ("aten::mm takes", "aten::mm takes"),
+        ("loading data", "Loading data"),
+        ("", ""),
+    ],
+)
+def test_names_are_not_capitalised(text: str, expected: str) -> None:
+    assert capitalised(text) == expected
+
+
+def test_places() -> None:
+    assert of_line("photos.py(31): transform") == "transform at photos.py(31)"
+    assert of_line("train.py: main") == "main of train.py"
+    assert plain("<built-in method collect of module object at 0x7f>") == "collect"
+    assert short_file("/home/u/" + "a" * 90 + "/b/train.py") == "b/train.py"
+    assert format_about(6.4e6, 4e6, 9.34e6) == "6.4 ms (4.0 to 9.3)"
+
+
+def _traced(inner: str, least: int) -> list[Event]:
+    """A step of 1,000 µs in functions of the program, one of which calls ``inner`` for ``least`` µs."""
+    return [
+        span("python_function", "train.py(80): main", 0, 2000),
+        span("python_function", "torch/profiler/profiler.py(700): step", 1, 5),
+        span("python_function", "<built-in function perf_counter_ns>", 2, 1),
+        *steps((100, 1000), (1100, 900)),
+        *(
+            part
+            for at in (100, 1100)
+            for part in (
+                span("python_function", "train.py(7): load", at + 10, 880),
+                span("python_function", inner, at + 20, least),
+            )
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("inner", "least", "where"),
+    [
+        ("<built-in method collect of module object at 0x1>", 800, "collect at train.py(7)"),
+        ("<built-in method collect of module object at 0x1>", 200, "load at train.py(7)"),
+        ("numpy/core/fromnumeric.py(2): sum", 800, "sum at train.py(7)"),
+        ("/tmp/torchinductor_u/ab/cab.py(9): call", 800, "call at train.py(7)"),
+    ],
+)
+def test_a_place_is_the_line_and_what_has_its_share(inner: str, least: int, where: str) -> None:
+    found = page(_traced(inner, least))
+    said_well(found)
+    told = f"{found.headline} {found.detail}"
+    what, _, line = where.partition(" at ")
+    assert what in told
+    assert line in told
+    assert "profiler.py" not in told
+
+
+def test_a_frame_that_was_open_has_no_line() -> None:
+    entries = [
+        item for item in _traced("aten", 1) if not str(item["name"]).startswith("train.py(7)")
+    ]
+    entries += [span("cpu_op", "aten::mm", at, 850) for at in (120, 1120)]
+    found = page(entries)
+    told = f"{found.headline} {found.detail}"
+    assert "main of train.py" in told
+    assert "train.py(80)" not in told

@@ -1,0 +1,111 @@
+"""``aten::cat`` in a loop whose first input is what an earlier one made: all that was gathered is copied again each time.
+
+Evidence: where shapes were recorded, calls whose first tensor has as many elements as the result of an earlier one of their step; where
+not, at least 16 calls in a step that take longer and longer (rank correlation of 0.9 and more). At least eight results of
+different sizes. Change: together they take what the last one takes: one ``cat`` at the end. Likely.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_takes_each, work_scaled
+from torch_tb_profiler.analysis.findings.operators import (
+    launched_in,
+    outermost,
+    read_arguments,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.store.columns import Array, Ints
+
+SIZES, CALLS = 8, 16
+"""Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
+STEADY, GROWS = 0.9, 3
+"""Rank correlation of time and order, and the last of them ÷ the first ones, from which on calls take longer and longer."""
+_CAT = re.compile(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    cats = case.operators[case.named(case.operators, _CAT.match)]
+    cats = outermost(case, case.within(cats))
+    if len(cats) < SIZES:
+        return None
+    step = case.facts["span_links"]["step"][cats]
+    rows, factors = [], []
+    for one in np.unique(step).tolist():
+        own = _growing(case, cats[step == one])
+        if len(own):
+            time = _times(case, own)
+            rows.append(own)
+            factors.append(np.full(len(own), min(float(time[-1] / max(time.sum(), 1)), 1.0)))
+    if not rows:
+        return None
+    row, factor = np.concatenate(rows), np.concatenate(factors)
+    work, call = launched_in(case, row)
+    shown = work.row if len(case.work.row) else row
+    edit = work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(row, factor)
+    return Candidate(
+        shown,
+        *case.times(shown),
+        {
+            "calls": len(row) / len(case.steps),
+            "growing": float(_times(case, row).sum()) / len(case.steps),
+        },
+        edit=edit,
+    )
+
+
+def _growing(case: Case, cats: Ints) -> Ints:
+    """Those of one step that copy what earlier ones made, in time order."""
+    calls = read_arguments(case, cats)
+    known = [one for one in cats.tolist() if calls.get(one) and calls[one].tensors(0)]
+    if not known:
+        time = _times(case, cats)
+        first, last = np.mean(time[: len(time) // 4]), np.mean(time[-(len(time) // 4) :])
+        if len(cats) < CALLS or last < GROWS * first:
+            return cats[:0]
+        rank = np.argsort(np.argsort(time))
+        steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
+        return cats if steady else cats[:0]
+    made: set[int] = set()
+    found, sizes = [], set()
+    for one in known:
+        parts = [tensor.elements for tensor in calls[one].tensors(0) or ()]
+        if parts[0] in made:
+            found.append(one)
+            sizes.add(sum(parts))
+        made.add(sum(parts))
+    return np.array(found if len(sizes) >= SIZES else [], np.int64)
+
+
+def _times(case: Case, rows: Ints) -> Array:
+    """ns of each call: of the device work that it launched, else its own."""
+    work, call = launched_in(case, rows)
+    if len(work.row):
+        return np.bincount(call, weights=work.end - work.start, minlength=len(rows))
+    return case.trace["spans"]["dur"][rows].astype(np.float64)
+
+
+RULE = Rule(
+    place=174,
+    claim=_claim,
+    title="A tensor grows by torch.cat in a loop",
+    sentence="""{calls} calls of torch.cat per {step} copy all that was gathered before again{at}; with one at the
+    end the {step} is {gain} ({share}) shorter.""",
+    attempt="""Append to a list and call torch.cat once, or allocate the whole tensor before the loop and write into
+    its slices; for keys and values a cache of fixed size (StaticCache).""",
+    caveat="Where each round needs all that was gathered as one tensor, only the tensor that is allocated before helps.",
+    views=("overview", "operator", "kernel"),
+    certainty="likely",
+    cause="A tensor that grows by torch.cat takes {growing} of {the_step}",
+    without="With one torch.cat",
+    links=(("torch.cat", links.DOCS + "generated/torch.cat.html"),),
+    reach=Reach(0.5, 1.3),
+    numbers={
+        "calls": ("Calls", "count"),
+        "growing": ("Time in these calls", "ns"),
+    },
+)

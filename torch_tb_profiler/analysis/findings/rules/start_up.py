@@ -1,0 +1,88 @@
+"""What happens once when a program starts, in a recording without steps: Python imports, the accelerator's
+context (within whichever call into its runtime comes first), loading of its modules and libraries.
+
+Evidence: import frames, calls that initialise or load, and single calls into the runtime that take at least
+``LONG`` and longer than all others of their name together, but for those that wait for the device or copy.
+Change: they take no time, as in every later step. Likely. Wrong for a program that runs only once.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_skips
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+LONG = 10_000_000
+"""ns; a call of the runtime that takes so long does more than its name says."""
+_LOADS = re.compile(
+    r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*|(?:Module|Library)Load\w*)$"
+)
+_OTHER = re.compile(r"\w*(?:Synchronize|Wait|Finish|Query|Memcpy|GraphLaunch)")
+_IMPORTS = re.compile(
+    r"^<frozen importlib\._bootstrap>\(\d+\): _find_and_load$|/cuda/__init__\.py\(\d+\): _lazy_init$"
+)
+
+
+def _claim(case: Case) -> Candidate | None:
+    spans = case.trace["spans"]
+    if not case.is_whole:
+        return None
+    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
+    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    row = np.concatenate(
+        (
+            runtime[case.named(runtime, _LOADS.match)],
+            _once(case, runtime[~case.named(runtime, _OTHER.match)]),
+            python[case.named(python, _IMPORTS.search)],
+        )
+    )
+    if not len(row):
+        return None
+    row = np.unique(row)
+    took = case.when(row).length
+    longest = row[np.argmax(spans["dur"][row])]
+    return Candidate(
+        row,
+        *case.times(row),
+        {"taken": took, "longest": int(spans["dur"][longest])},
+        {"call": case.trace.strings[int(spans["name"][longest])]},
+        edit=host_skips(row),
+    )
+
+
+def _once(case: Case, row: Ints) -> Ints:
+    """The longest call of each name, where it is long and longer than all others."""
+    spans = case.trace["spans"]
+    chosen = []
+    for number in np.unique(spans["name"][row]).tolist():
+        own = row[spans["name"][row] == number]
+        took = spans["dur"][own]
+        if took.max() >= LONG and 2 * took.max() >= took.sum():
+            chosen.append(own[took.argmax()])
+    return np.array(chosen, np.int64)
+
+
+RULE = Rule(
+    place=45,
+    claim=_claim,
+    title="The recording holds the start of the program",
+    sentence="""{taken} of the {step} is start-up: the context of the {device}, modules and imports are made once; without it
+    the {step} is {gain} ({share}) shorter.""",
+    attempt="""Record steps after the first ones: schedule(wait=1, warmup=2, active=3) and step() after each
+    iteration. A program that starts often keeps a process alive, or loads lazily
+    (CUDA_MODULE_LOADING=LAZY).""",
+    caveat="A program that runs once pays for its start.",
+    views=("overview",),
+    certainty="likely",
+    cause="Start-up takes {taken} of {the_step}",
+    without="Without it",
+    links=(("Profiler schedule", links.DOCS + "profiler.html#torch.profiler.schedule"),),
+    details=(("call", "The longest part is {call}: {longest}."),),
+    numbers={"taken": ("Taken", "ns"), "longest": ("Longest call", "ns")},
+)

@@ -1,0 +1,61 @@
+"""Gradients that are filled with zeros before each backward pass and then added to.
+
+Evidence: ``aten::zero_`` or ``aten::_foreach_zero_`` beneath ``Optimizer.zero_grad``, and the addition beneath
+``AccumulateGrad``; on a device what they launch. Change: they take no time: a gradient that is None is set. Certain.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
+from torch_tb_profiler.analysis.findings.operators import beneath, launched_in, outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+
+_REGION = re.compile(r"Optimizer\.zero_grad#")
+_ZERO = re.compile(r"aten::(?:zero_|_foreach_zero_)$")
+_SUM = re.compile(r"aten::add_?$")
+_ACCUMULATE = re.compile(r"torch::autograd::AccumulateGrad$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    region = case.within(case.calls[case.named(case.calls, _REGION.match)])
+    if not len(region):
+        return None
+    zeros = case.operators[case.named(case.operators, _ZERO.match)]
+    zeros = outermost(case, zeros[beneath(case, region)[zeros]]) if len(zeros) else zeros
+    if not len(zeros):
+        return None
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    nodes = case.operators[case.named(case.operators, _ACCUMULATE.match)]
+    sums = case.within(case.operators[case.named(case.operators, _SUM.match)])
+    sums = outermost(case, sums[climb(parent, sums, rows_mask(case.scene, nodes)) >= 0])
+    host = np.sort(np.concatenate((zeros, sums)))
+    work, _ = launched_in(case, host)
+    row = work.row if len(case.work.row) else host
+    return Candidate(
+        row,
+        *case.times(row),
+        {"fills": case.per_step(zeros), "sums": case.per_step(sums)},
+        edit=together(host_skips(host), work_takes(work.row, 0)),
+    )
+
+
+RULE = Rule(
+    place=89,
+    claim=_claim,
+    title="Gradients are filled with zeros and added to",
+    sentence="""Gradients are filled with zeros ({fills} calls per {step}), and the backward pass adds to them ({sums}
+    calls){at}; without both the {step} is {gain} ({share}) shorter.""",
+    attempt="Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
+    caveat="Code that reads a gradient before the backward pass finds None; gradients that views share have to stay.",
+    views=("overview", "operator"),
+    cause="Filling gradients with zeros and adding to them costs {gain} of {the_step}",
+    without="With set_to_none=True",
+    links=(("zero_grad", links.DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),),
+    numbers={"fills": ("Fills", "count"), "sums": ("Additions", "count")},
+)

@@ -205,9 +205,17 @@ def _details(
         "line": part.line or None if part else None,
         "words": {
             "worker": called,
+            "doing": _doing(part) if part else "",
             "why": " ".join(why_texts(hold, called)).removesuffix("."),
         },
     }
+
+
+def _doing(part: BlamedWork) -> str:
+    """What takes longer; empty where nothing but the step was recorded."""
+    if part.name.startswith("ProfilerStep"):
+        return ""
+    return f"{part.name} in {part.module}" if part.module else part.name
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:

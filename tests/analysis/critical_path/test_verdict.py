@@ -63,7 +63,11 @@ def job(
             events.append(entry("user_annotation", mark, start, end + BETWEEN - start))
             events.append(entry("cpu_op", name, start + 1, length - 1, **more))
             called = start + length + 2
-            told = {"Collective name": "allreduce", "Process Group Name": "0", "Seq": step}
+            told: dict[str, Any] = {
+                "Collective name": "allreduce",
+                "Process Group Name": "0",
+                "Seq": step,
+            }
             told["Group size"] = world or ranks
             moves = end - called - 2
             events.append(entry("cpu_op", "c10d::allreduce_", called, 5, **told))
@@ -224,7 +228,11 @@ def pairs(moves: list[float], steps: int = 5) -> list[Trace]:
     """Two ranks for each of some times, µs, that the data takes to move between them."""
     found = []
     for number, length in enumerate(moves):
-        told = {"Collective name": "allreduce", "Process Group Name": str(number), "Group size": 2}
+        told: dict[str, Any] = {
+            "Collective name": "allreduce",
+            "Process Group Name": str(number),
+            "Group size": 2,
+        }
         told |= {"In msg nelems": 1000, "dtype": "Float"}
         for rank in (2 * number, 2 * number + 1):
             events: list[Event] = []

@@ -43,9 +43,9 @@ def verdict_sentences(
         found.append(f"{_begun(called([most]))} {told}.")
     found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
     for link in verdict.links[:MOST_LINKS]:
-        times = format_number(round(link.times, 1))
+        often = format_number(round(link.times, 1))
         found.append(
-            f"A slow link: {link.kind} between {called(link.ranks)} takes {times} times as long as the same between others,"
+            f"A slow link: {link.kind} between {called(link.ranks)} takes {often} times as long as the same between others,"
             f" {format_ns(link.lost)} per step."
         )
     if verdict.late is not None:

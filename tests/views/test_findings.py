@@ -159,7 +159,7 @@ def test_the_edge_of_a_recording_is_no_loss() -> None:
     )
     # The copy itself is a cost of its own.
     assert [item.rule for item in costly(found.findings)] in ([], ["tensor_copies"])
-    assert found.headline.startswith(("The GPU is busy", "The GPU computes"))
+    assert found.detail.startswith("The GPU is busy.")
     assert "before the recording" not in found.headline
 
 

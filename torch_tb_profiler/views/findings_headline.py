@@ -141,7 +141,8 @@ def _line(item: Mapping[str, Any]) -> str:
 
 def _aside(item: Mapping[str, Any]) -> str:
     """Where it is as the rule itself says it."""
-    return str(item["words"].get("why", ""))
+    text = str(item["words"].get("why", ""))
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 def _sentence(text: str) -> str:

@@ -90,6 +90,9 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
     assert found.step_ns is not None
     costing = [finding for finding in found.findings if finding.recoverable_ns is not None]
     assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
+    weight = {"certain": 1.0, "likely": 0.6}
+    shares = [weight[finding.certainty or ""] * (finding.share or 0) for finding in costing]
+    assert shares == sorted(shares, reverse=True)
     assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)
 
 

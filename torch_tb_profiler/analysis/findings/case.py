@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
+from torch_tb_profiler.analysis.compiled.compilations import Compilations, compilations
 from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -144,6 +145,11 @@ class Case:
             look == Look.COMMUNICATION,
             spans["role"][row] == Role.KERNEL,
         )
+
+    @cached_property
+    def compilations(self) -> Compilations:
+        """What was compiled, traced, tuned or captured."""
+        return compilations(self.trace, self.facts)
 
     @property
     def peaks(self) -> Peaks:

@@ -120,16 +120,19 @@ def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Can
     """The time between the same calls that grows while the rest of the steps does not: nothing was recorded there."""
     for gaps in common_gaps(case, steps):
         gap = (gaps.ends - gaps.begins).astype(np.float64)
-        slope, begin = _lines(steps, gap)
+        # Each alone may be too noisy: together they must fit.
+        slope, begin = _lines(steps, gap, fits=0.0)
         grown = np.flatnonzero(slope >= _COUNTS * numbers["growth"])
         held = float(slope[grown].sum())
-        if held < _HOLDS * numbers["growth"] or not _alone(steps, gap[:, grown].sum(axis=1), wall):
+        together = gap[:, grown].sum(axis=1)
+        fits = _lines(steps, together[:, None])[0][0] > 0
+        if held < _HOLDS * numbers["growth"] or not fits or not _alone(steps, together, wall):
             continue
         pieces = [_pieces(case, steps, gaps, at, slope[at], begin[at]) for at in grown.tolist()]
         row, start, end = (np.concatenate(part) for part in zip(*pieces, strict=True))
         first = gaps.before(0, int(slope.argmax()))
         text = case.trace.strings[int(case.trace["spans"]["name"][first])] if first >= 0 else ""
-        what = f"what is not recorded after {text}" if text else "what is not recorded at its begin"
+        what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
         grows = f"it takes {format_ns(held)} longer in each step than in the one before"
         track, seen = np.full(len(row), case.main_track), row >= 0
         return Candidate(
@@ -184,14 +187,14 @@ def _trend(case: Case, steps: Ints) -> _Trend | None:
     return _Trend(row, step, name, names, time, slope, begin, more, called)
 
 
-def _lines(steps: Ints, values: Array) -> tuple[Array, Array]:
+def _lines(steps: Ints, values: Array, fits: float = _FITS) -> tuple[Array, Array]:
     """``(slope, begin)`` of the least-squares line of each column over the steps; a slope of 0 where it does not fit."""
     x = steps - steps.mean()
     centred = values - values.mean(axis=0)
     slope = x @ centred / float(x @ x)
     spread = np.sqrt((centred**2).sum(axis=0) * float(x @ x))
-    fits = np.divide(x @ centred, spread, out=np.zeros(len(slope)), where=spread > 0) >= _FITS
-    slope = np.where(fits, slope, 0.0)
+    correlation = np.divide(x @ centred, spread, out=np.zeros(len(slope)), where=spread > 0)
+    slope = np.where(correlation >= fits, slope, 0.0)
     begin = steps.mean() - np.divide(
         values.mean(axis=0), slope, out=np.full(len(slope), np.inf), where=slope > 0
     )

@@ -46,7 +46,7 @@ def test_who_keeps_a_rank_waiting(samples: Path) -> None:
     found = payload(run, "rank0")
     [straggler] = of_rule(found, "straggler")
     assert straggler.evidence[0].worker == "rank5"
-    assert found.headline.startswith("Rank 5 holds all others back: 1.80 ms of each 10.0 ms step.")
+    assert found.headline.startswith("Rank 5 holds all others back: 1.83 ms of each 10.0 ms step")
     [once] = of_rule(found, "held_once")
     assert once.evidence[0].worker == "rank2"
     assert (once.recoverable_ns, once.share) == (None, None)

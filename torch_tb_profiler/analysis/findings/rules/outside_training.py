@@ -36,6 +36,7 @@ from torch_tb_profiler.store.roles import Role
 
 _CALLS = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON)
 _BACKWARD = "the backward pass"
+_OPTIMIZER = re.compile(r"torch/optim/")
 _PROFILER = re.compile(r"user_annotation|profiler|_RecordFunction")
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files,
 logging, garbage collection, sleeping and loops in Python call no operator."""
@@ -145,7 +146,9 @@ def _calls(case: Case) -> _Calls:
 
 
 def _label(name: str) -> str:
-    return "the begin of the step" if _PROFILER.search(name) else plain_name(name)
+    if _PROFILER.search(name):
+        return "the begin of the step"
+    return "the optimizer" if _OPTIMIZER.search(name) else plain_name(name)
 
 
 def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:

@@ -265,20 +265,20 @@ def test_start_up_without_steps() -> None:
 
 def test_known_call_while_the_device_waits() -> None:
     entries = [
-        frame("train.py(5): main", 0, 3001),
-        *steps(*((i * 1000 + 1, i * 1000 + 1000) for i in range(3))),
+        frame("train.py(5): main", 0, 15_001),
+        *steps(*((i * 5000 + 1, i * 5000 + 5000) for i in range(3))),
     ]
     for number in range(3):
-        begin = number * 1000
-        for place, at in enumerate((10, 900)):
+        begin = number * 5000
+        for place, at in enumerate((10, 4900)):
             correlation = 2 * number + place + 1
             entries.append(
                 span("cuda_runtime", "cudaLaunchKernel", begin + at, 4, correlation=correlation)
             )
             entries.append(span("kernel", "mul", begin + at + 5, 20, 7, correlation=correlation))
         entries += [
-            frame("train.py(9): tidy", begin + 100, 700),
-            frame("<built-in function collect>", begin + 105, 690),
+            frame("train.py(9): tidy", begin + 100, 4700),
+            frame("<built-in function collect>", begin + 105, 4690),
         ]
     found = made(entries)
     assert rules(found)["idle_host"] > 0.5

@@ -90,7 +90,6 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
     assert found.step_ns is not None
     costing = [finding for finding in found.findings if finding.recoverable_ns is not None]
     assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
-    assert costing == sorted(costing, key=lambda finding: -(finding.recoverable_ns or 0))
     assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)
 
 

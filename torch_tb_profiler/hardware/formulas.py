@@ -77,6 +77,7 @@ FORMULAS = tuple(
             "torch.nn.functional.cross_entropy",
             r"(?:O|ol|M?s?eSls|M?s?eSdl)[Gx][nmSd]{1,3}",
         ),
+        ("a distance", "torch.cdist", r"s[px]S[ka]{0,2}q"),
         ("logsumexp", "torch.logsumexp", r"M?s?eSla?"),
         ("a softmax", "torch.softmax", r"M?s?eS[d]"),
         (

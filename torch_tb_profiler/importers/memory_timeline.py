@@ -32,7 +32,7 @@ from torch_tb_profiler.importers.memory_records import (
 )
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.block_categories import RECORDED_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
@@ -114,7 +114,7 @@ def _of_records(rows: list[list[Any]], counts: DefectCounts) -> tuple[Ints, Ints
 def _of_sums(
     times: list[Any], sums: list[Any], counts: DefectCounts
 ) -> tuple[Ints, Ints, Ints, Ints]:
-    kinds = len(BLOCK_CATEGORIES) + 1
+    kinds = len(RECORDED_CATEGORIES) + 1
     usable = [i for i, row in enumerate(sums) if type(row) is list and len(row) == kinds + 1]
     counts.add(UNUSABLE, max(len(times), len(sums)) - len(usable))
     usable = [i for i in usable if i < len(times)]
@@ -140,6 +140,6 @@ def _of_sums(
 
 
 def _categories(numbers: Ints, counts: DefectCounts) -> Array:
-    known = len(BLOCK_CATEGORIES)
+    known = len(RECORDED_CATEGORIES)
     counts.add(d.UNKNOWN_CATEGORY, int(((numbers < 0) | (numbers > known)).sum()))
     return np.where((numbers >= 0) & (numbers < known), numbers, -1)

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.importers.memory_records import MOST_BYTES, UNUSABLE
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.block_categories import RECORDED_CATEGORIES
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.schema import BlockState
@@ -42,7 +42,7 @@ def category_of(metadata: Any) -> int:
     if type(metadata) is not str or len(metadata) > 32:
         return -1
     word = metadata.strip().lower().replace(" ", "_").replace("-", "_").removesuffix("s")
-    return BLOCK_CATEGORIES.index(word) if word in BLOCK_CATEGORIES else -1
+    return RECORDED_CATEGORIES.index(word) if word in RECORDED_CATEGORIES else -1
 
 
 class FinalSegments:

@@ -6,7 +6,7 @@ of its colours, not of the enum's values.
 
 from __future__ import annotations
 
-BLOCK_CATEGORIES = (
+RECORDED_CATEGORIES = (
     "parameter",
     "optimizer_state",
     "input",
@@ -15,7 +15,9 @@ BLOCK_CATEGORIES = (
     "gradient",
     "autograd_detail",
 )
-"""One name per number; PyTorch's 7, "unknown", is −1 here."""
+"""One name per number of a file; PyTorch's 7, "unknown", is −1 here."""
+BLOCK_CATEGORIES = (*RECORDED_CATEGORIES, "kept")
+"""One name per number of a block. What is kept, its life alone tells."""
 CATEGORY_RULES = (
     ("parameter", "built by a module"),
     ("optimizer_state", "kept by the optimizer"),
@@ -24,6 +26,8 @@ CATEGORY_RULES = (
     ("input", "ahead of the modules"),
     ("activation", "released in backward"),
     ("activation", "held through backward"),
+    ("kept", "to the end of its phase"),
+    ("kept", "past the next such phase"),
     ("temporary", "within a phase"),
 )
 """The rules by which the category of a block follows from its life (``definitions.md``), in the order

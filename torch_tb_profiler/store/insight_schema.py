@@ -196,6 +196,7 @@ memory_levels: What the records so far changed by category, before every 4,096th
     activation       i8  bytes                  Activations.
     gradient         i8  bytes                  Gradients.
     autograd_detail  i8  bytes                  Details of autograd.
+    kept             i8  bytes                  What is kept.
 """)
 
 MEMORY_OUTLINE = declared("""

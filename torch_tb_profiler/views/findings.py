@@ -47,6 +47,8 @@ UNEVEN = 10
 DIFFERS = 0.1
 """Share from which on a saving of several changes differs from the sum of each."""
 LONGEST_LINE = 500
+_SENTENCES = ("why",)
+"""Words that are sentences, of names that are cut already."""
 _BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
 MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
@@ -177,7 +179,10 @@ def _own_words(
     rule, numbers = RULES[item["rule"]], item["numbers"]
     units = {key: unit for key, (_, unit) in rule.numbers.items()}
     own = dict(words) | {key: _number(value, units.get(key, "")) for key, value in numbers.items()}
-    own |= {key: cut(text, LONGEST_LABEL) for key, text in item["words"].items()}
+    own |= {
+        key: cut(text, LONGEST_LINE if key in _SENTENCES else LONGEST_LABEL)
+        for key, text in item["words"].items()
+    }
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
         left = analysis["mean_ns"] - item["recoverable_ns"]

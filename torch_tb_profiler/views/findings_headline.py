@@ -31,6 +31,8 @@ from torch_tb_profiler.views.texts import capitalised, filled
 
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
+BESIDE = 0.05
+"""Share of the path's time from which on a cause is said to take what its evidence takes."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
 LEAST_JUDGED = 0.5
@@ -95,7 +97,9 @@ def _of_cause(
         own["the_step"] = f"one {format_ns(length)} {words['step']}"
         own["gain"] = format_ns(min(item["recoverable_ns"] * analysis["steps"], length))
     part = path.take(rule.causes)
-    shown = max(part.total, item["shown_ns"]) if rule.causes else part.total
+    # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.
+    beside = rule.causes and item["shown_ns"] > (1 + BESIDE) * part.total
+    shown = item["shown_ns"] if beside else part.total
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
     sentences = [
@@ -137,7 +141,8 @@ def _line(item: Mapping[str, Any]) -> str:
 
 def _aside(item: Mapping[str, Any]) -> str:
     """Where it is as the rule itself says it."""
-    return str(item["words"].get("why", ""))
+    text = str(item["words"].get("why", ""))
+    return f"{text}." if text else ""
 
 
 def _sentence(text: str) -> str:
@@ -193,7 +198,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         )
     place = part.place()
     time = f"{format_ns(part.total)} of {step}"
-    if place is not None and place.named and place.time >= MOST * whole:
+    if place is not None and place.tells and place.time >= MOST * whole:
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")

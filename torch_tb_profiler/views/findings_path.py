@@ -23,6 +23,7 @@ _LINE = re.compile(
 )
 _MARK = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
 _OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
+_TELLS = re.compile(r"(?!__|<)[^\s…]+")
 _MODULE = "nn.Module: "
 _LONGEST_NAME, _LONGEST_FILE, _FOLDERS = 60, 60, 2
 
@@ -39,9 +40,12 @@ class Place:
     called: bool = False
 
     @property
-    def named(self) -> bool:
-        """Whether the name says what takes the time: the function around the whole recording does not."""
-        return self.called or not self.at.startswith(" of ")
+    def tells(self) -> bool:
+        """Whether the name alone says what takes the time: neither the function around the whole recording does nor
+        ``<module>`` or ``__call__``.
+        """
+        around = not self.called and self.at.startswith(" of ")
+        return not around and _TELLS.fullmatch(self.what) is not None
 
     def __str__(self) -> str:
         return f"{self.what}{self.at}"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Findings, item, made, rules, span
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
 from tests.builders.drawn import Event
 
 FORWARD = (("aten::linear", 300.0), ("aten::relu", 100.0), ("aten::mse_loss", 80.0))
@@ -85,6 +85,16 @@ def test_the_frame_and_the_sizes_that_change_are_told() -> None:
     assert one["words"]["sizes"].startswith("input 2 of the compiled graph is [100, 64], [101, 64]")
 
 
+def test_without_autograd_the_first_operator_of_a_region_tells_the_sizes() -> None:
+    entries = loop([[*FORWARD, *compiled(number)] for number in range(4, 10)])
+    regions = [entry for entry in entries if entry["name"].startswith("Torch-Compiled")]
+    for number, region in enumerate(regions):
+        dims = [[8, 64], [100 + number, 64]]
+        entries.append(span("cpu_op", "aten::mm", region["ts"] + 1, 10, **{"Input Dims": dims}))
+    one = item(made(entries), "recompiles")
+    assert one["words"]["sizes"].startswith("input 2 of aten::mm is [100, 64], [101, 64]")
+
+
 def test_compiling_at_first_alone_is_no_recompilation() -> None:
     first = [*FORWARD, *compiled(0, 9000)]
     others = [[*FORWARD, ("Torch-Compiled Region: 0/0", 20)]] * 5
@@ -151,6 +161,26 @@ def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
     assert one["recoverable_ns"] == pytest.approx(8 * 404 * 1000 / 4, rel=0.05)
 
 
+def test_what_some_steps_launch_is_gone_too() -> None:
+    """A device that is never idle: validation costs its kernels and not its launches."""
+    entries, number, now = [], 0, 0.0
+    for step in range(9):
+        begin, kernels = now, ["train"] * 4 + ["valid"] * (12 if step % 3 == 2 else 0)
+        for place, kernel in enumerate(kernels):
+            number += 1
+            called = begin + 10 + 5 * place
+            entries += launched(kernel, number, called, now + 20, 100)
+            now += 101
+        if "valid" in kernels:
+            entries.append(span("user_annotation", "validate", begin + 29, 62))
+        entries.append(span("user_annotation", f"ProfilerStep#{step}", begin, 200))
+        now = max(now, begin + 201)
+    one = item(made(entries), "periodic_steps")
+    assert one["words"]["every_takes"] == "every third step takes"
+    assert one["words"]["extra"] == "validate"
+    assert one["recoverable_ns"] == pytest.approx(12 * 101_000 / 3, rel=0.15)
+
+
 @pytest.mark.parametrize("name", ["Optimizer.step#SGD.step", "enumerate(DataLoader)#x.__next__"])
 def test_accumulated_gradients_and_batches_are_by_design(name: str) -> None:
     usual = list(FORWARD)
@@ -198,6 +228,25 @@ def test_of_functions_in_each_other_the_program_s_own_is_named() -> None:
         if one["name"].startswith("log.py")
     ]
     assert item(made(entries), "growing_steps")["words"]["what"] == "write"
+
+
+def test_time_without_records_that_becomes_longer_is_told_by_its_place() -> None:
+    bodies = [[*FORWARD, ("", 300.0 + 200 * at), ("aten::mul", 20)] for at in range(10)]
+    one = item(made(loop(bodies)), "growing_steps")
+    assert one["words"]["what"] == "what is not recorded after aten::mse_loss"
+    assert one["numbers"]["growth"] == pytest.approx(200_000, rel=0.02)
+    assert 0.7 * 1_200_000 <= one["recoverable_ns"] <= 1_204_000
+
+
+def test_time_at_the_begin_of_a_step_is_shown_by_its_mark() -> None:
+    bodies = [[("", 9000 if at % 3 == 2 else 5), *FORWARD] for at in range(12)]
+    one = item(made(loop(bodies)), "periodic_steps")
+    assert one["words"]["extra"] == "nothing recorded at its begin"
+    assert min(one["rows"]) >= 0
+    grown = item(
+        made(loop([[("", 300.0 + 200 * at), *FORWARD] for at in range(10)])), "growing_steps"
+    )
+    assert min(grown["rows"]) >= 0
 
 
 def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:
@@ -275,3 +324,15 @@ def test_a_trace_says_why_it_ran_out_of_memory() -> None:
     assert one["words"]["failed"].startswith("1.00 GiB were asked for, with 512 B free")
     assert one["numbers"]["allocated"] == 8192
     assert one["recoverable_ns"] is None
+
+
+def test_a_cold_step_tells_what_is_known_of_it() -> None:
+    """What compiles is told with its time; of an unknown reason nothing is."""
+    first = [*FORWARD, *compiled(0, 9000)]
+    others = [[*FORWARD, ("Torch-Compiled Region: 0/0", 20)]] * 6
+    one = item(made(loop([first, *others])), "cold_step")
+    assert one["numbers"]["compiling"] == 9_000_000
+    assert "setting_up" not in one["numbers"]
+    found = made(loop([[(name, 9 * length) for name, length in FORWARD], *[FORWARD] * 6]))
+    if "cold_step" in rules(found):
+        assert not {"compiling", "setting_up"} & set(item(found, "cold_step")["numbers"])

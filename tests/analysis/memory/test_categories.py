@@ -66,7 +66,7 @@ def life(begin: int, end: int | None) -> tuple[str, str]:
         (LINEAR, EVALUATE, ("activation", "released in backward")),
         (LINEAR, LINEAR + 2, ("temporary", "within a phase")),
         (LINEAR, STEP, ("", "")),
-        (LINEAR, None, ("", "")),
+        (LINEAR, None, ("kept", "past the next such phase")),
         (EVALUATE, ZERO, ("gradient", "held for the optimizer")),
         (EVALUATE, None, ("gradient", "held for the optimizer")),
         (EVALUATE, EVALUATE + 3, ("temporary", "within a phase")),
@@ -157,7 +157,7 @@ def test_what_was_there_before_the_buffer_is_told_by_its_stack() -> None:
     for frames in (DATA, FORWARD, BACKWARD, OPTIMIZER):
         device.free(device.alloc(50, frames), frames)
     assert [row[1:] for row in told(of(device)) if row[0] == 1000] == [
-        ("", ""),
+        ("kept", "past the next such phase"),
         ("optimizer_state", "kept by the optimizer"),
         ("parameter", "built by a module"),
     ]
@@ -238,3 +238,22 @@ def test_the_outline_of_a_long_curve_keeps_its_extremes(monkeypatch: pytest.Monk
 def test_categories_of_a_device_without_blocks_are_none() -> None:
     _, _, found = case("main 1 gpu0 - +5 5\nmain 2 gpu0 - -5 0")
     assert by_category(found, 0, np.array([0, 1])).shape == (0, 2)
+
+
+def test_what_grows_from_layer_to_layer_to_the_end_is_kept() -> None:
+    """A forward pass that keeps the output of each layer, and releases its other blocks as it goes."""
+    spans = "[enumerate(DataLoader)#it] " + "[aten::linear    ] " * 6 + "[enumerate(DataLoader)#it]"
+    line = f"main {spans}"
+    begins = [at for at in range(len(line)) if line.startswith("[aten::linear", at)]
+    written = []
+    for number, at in enumerate(begins):
+        written.append(f"main {at + 1} gpu0 {chr(97 + number)} +{64 + number}")
+        written.append(f"main {at + 3} gpu0 z +8")
+        written.append(f"main {at + 6} gpu0 z -8")
+    end = begins[-1] + 12
+    written += [f"main {end} gpu0 {chr(97 + number)} -{64 + number}" for number in range(len(begins))]
+    found = told(insight("\n".join(written), line))
+    kinds = {size: rule for size, _, rule in found}
+    # Nothing tells what the last layer keeps from what it only uses.
+    assert {kinds[64 + number] for number in range(5)} == {"to the end of its phase"}
+    assert kinds[8] == "within a phase"

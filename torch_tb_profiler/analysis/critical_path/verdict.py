@@ -3,7 +3,7 @@
 ==============  ================================================================================================
 unknown         not all ranks of the groups were read, or nothing ties them: nobody is named
 straggler       the same ranks hold most steps back, more often than chance would have it
-input           the ranks that are given more hold the steps back, each time others
+input           the ranks that are given more than the others do, always the same or each time others
 none            nobody does for long
 ==============  ================================================================================================
 
@@ -35,6 +35,8 @@ WORTH = 0.02
 """Share of the steps from which on it is said who holds them back."""
 PLAIN = 0.1
 """Share of each of a few steps from which on these need no more."""
+SHARED = 2.0
+"""Ranks that share a processor do the same work so many times as long as others at most: each gets its part."""
 CHANCE = 0.05
 """How likely equal ranks may seem to have a straggler."""
 AsFast = Callable[[Sequence[int], Ints | None], tuple[Ints, Array] | None]
@@ -48,6 +50,8 @@ class Hold:
     held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. Where it could be simulated, what
     each is shorter if these ranks are as fast as the others: the next slowest then holds it.
     worst: the blame that costs most. why: what these ranks are given more than the others; None the same.
+    times: how many times as long what takes longer does on these ranks; infinite where the others do not do it.
+    varies: whether it is now one, now another of them.
     """
 
     ranks: tuple[int, ...]
@@ -55,6 +59,8 @@ class Hold:
     held: Array
     worst: Blame
     why: Unequal | None = None
+    times: float = 1.0
+    varies: bool = False
 
     @property
     def each(self) -> float:
@@ -145,9 +151,15 @@ def _who(
         always = replace(
             _simulated(always, as_fast),
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
+            times=_times(figures, always),
         )
+        given_more = always.why is not None and always.why.is_shared
+        if given_more:
+            # What one rank is given less another has more: all end at the mean.
+            always = replace(always, held=always.held * (1 - len(always.ranks) / ranks))
         if _share(always, usual, length) >= WORTH:
-            return Verdict("straggler", judged, each, always, once)
+            kind: VerdictKind = "input" if given_more else "straggler"
+            return Verdict(kind, judged, each, always, once)
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
         return Verdict("input", judged, each, shared, once)
@@ -224,6 +236,23 @@ def by_chance(often: int, steps: int, ranks: int, named: int = 1) -> float:
     return min(tail * max(ranks, 1) / named, 1.0)
 
 
+def _times(figures: RunFigures, hold: Hold) -> float:
+    """How many times as long work of the kind that takes longest does on the ranks that hold back as on the others."""
+    parts = hold.worst.parts
+    if not parts:
+        return 1.0
+    time = np.zeros(len(figures.ranks))
+    for number, own in enumerate(figures.ranks):
+        step = np.append(figures.steps.place[number], -1)[own.work.step]
+        mine = (own.work.cause == parts[0].cause) & np.isin(step, hold.steps)
+        time[number] = own.work.time[mine].sum()
+    others = np.setdiff1d(np.flatnonzero(figures.tied), hold.ranks)
+    if not len(others):
+        return 1.0
+    usual = float(np.median(time[others]))
+    return float(np.median(time[list(hold.ranks)])) / usual if usual else float("inf")
+
+
 def _once(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:
     """Steps that are far longer than the usual one, of which whoever holds them back explains most, and that are few."""
     usual = float(np.median(length[judged]))
@@ -278,9 +307,8 @@ def _by_input(
     if 2 * len(own) <= len(worth) or by_chance(len(own), len(worth), ranks) > CHANCE:
         return None
     hold = _hold(sorted({blame.rank for blame in own}), own, len(length))
-    # What one rank is given less another has more: all end at the mean.
     hold = replace(hold, held=hold.held * (1 - 1 / ranks))
     why = unequal(given, (hold.worst.rank,), (hold.worst.step,), hold.worst.parts)
     if why is None or _share(hold, steps, length) < WORTH:
         return None
-    return replace(hold, why=why)
+    return replace(hold, why=why, varies=True)

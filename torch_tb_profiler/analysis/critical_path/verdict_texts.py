@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import WORTH, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
@@ -43,9 +43,9 @@ def verdict_sentences(
         found.append(f"{_begun(called([most]))} {told}.")
     found += [once_text(verdict, hold, called, steps) for hold in verdict.once]
     for link in verdict.links[:MOST_LINKS]:
-        times = format_number(round(link.times, 1))
+        often = format_number(round(link.times, 1))
         found.append(
-            f"A slow link: {link.kind} between {called(link.ranks)} takes {times} times as long as the same between others,"
+            f"A slow link: {link.kind} between {called(link.ranks)} takes {often} times as long as the same between others,"
             f" {format_ns(link.lost)} per step."
         )
     if verdict.late is not None:
@@ -65,7 +65,7 @@ def unknown_text(read: int, world: int) -> str:
 
 def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
     each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.mean)} step"
-    if verdict.kind == "input":
+    if hold.varies:
         return (
             f"Unequal inputs: whichever rank is given most holds all others back, {each}"
             f"{_often(verdict, hold)}."
@@ -90,37 +90,48 @@ def _often(verdict: Verdict, hold: Hold) -> str:
     return f", in {format_count(own)} of {format_count(steps)} steps"
 
 
-def why_texts(hold: Hold) -> list[str]:
-    """What these ranks do longer, and whether they are given more; in a step that costs most."""
+def why_texts(hold: Hold, who: str = "") -> list[str]:
+    """What these ranks do longer, and whether they are given more; in a step that costs most. ``who``: what they are called,
+    where nothing before named them.
+    """
     part = hold.worst.parts[0] if hold.worst.parts else None
     return [
-        *([unequal_text(hold)] if hold.why else []),
-        *([longer_text(part, bool(hold.why))] if part else []),
+        *([unequal_text(hold, who)] if hold.why else []),
+        *([longer_text(part, bool(hold.why) or hold.times >= SHARED)] if part else []),
     ]
 
 
-def unequal_text(hold: Hold) -> str:
+def unequal_text(hold: Hold, who: str = "") -> str:
     """``It calls aten::mm 40 times a step, the others never.``"""
     why = hold.why
     if why is None:
         return ""
-    it = "It" if len(hold.ranks) == 1 else "They"
+    it = _begun(who) or ("It" if len(hold.ranks) == 1 else "They")
     s = "s" if len(hold.ranks) == 1 else ""
     if why.of == "calls":
-        others = f"{format_number(round(why.others, 1))} times" if why.others >= 0.5 else "never"
+        others = "never"
+        if why.others >= 0.5:
+            times = format_number(round(why.others, 1))
+            others = f"{times} times: unequal inputs, or more layers"
         call = f"call{s} {_cut(why.name)} {format_number(round(why.own, 1))} times a step"
         return f"{it} {call}, the others {others}."
-    times = f"{format_number(round(why.own / why.others, 2))} times as much input"
-    of = f" to {_cut(why.name)}" if why.name else ""
-    shapes = f": {why.shape} instead of {why.other_shape}" if why.shape != why.other_shape else ""
+    times = f"{format_number(round(why.own / why.others, 1))} times as much input"
+    on = f": {_cut(why.name)}" if why.name else ""
+    if why.shape != why.other_shape:
+        on += f" on {why.shape} instead of {why.other_shape}"
     are = "is" if len(hold.ranks) == 1 else "are"
-    return f"{it} {are} given {times}{of} as the others{shapes}."
+    it = who or it.lower()
+    return f"Unequal inputs: {it} {are} given {times} as the others{on}."
 
 
-def longer_text(part: BlamedWork, given_more: bool = False) -> str:
-    """``The same work takes longer: aten::mm in Linear_0, by 0.7 ms in the worst step.``"""
+def longer_text(part: BlamedWork, other_work: bool = False) -> str:
+    """``other_work``: it is not what the others do.
+
+    ``The same work takes longer: aten::mm in Linear_0, by 0.7 ms in the worst step.``"""
     what = f"{doing(part)}, by {format_ns(part.held)} in the worst step"
-    if given_more:
+    if part.name.startswith("ProfilerStep"):
+        return f"What takes longer is host code that was not recorded (with_stack), by {format_ns(part.held)} in the worst step."
+    if other_work and part.cause not in (*_OF_DEVICE, PathCause.DATALOADER):
         return f"What takes longer: {what}."
     if part.cause == PathCause.DATALOADER:
         return f"It waits longer for its data: {what}."

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal
 
@@ -25,14 +25,15 @@ MORE = 1.1
 
 @dataclass(frozen=True)
 class _Workloads:
-    """Operators of a rank: arrays of shape (rows,) by workload and common step. elements: of the inputs of one call,
-    −1 not recorded.
+    """Operators of a rank: arrays of shape (rows,) by workload and common step. time: on host and device, ns. elements: of
+    the inputs of one call, −1 not recorded.
     """
 
     name: list[str]
     dims: list[str]
     step: Ints
     calls: Ints
+    time: Ints
     elements: Array
 
 
@@ -59,7 +60,9 @@ class Given:
         if np.isnan(own).any() or own.min() <= 0 or own.max() < MORE * own.min():
             return None
         most, least = int(own.argmax()), int(own.argmin())
-        return self.ranks[most], self.ranks[least], float(own[most] / own[least])
+        larger = _larger(self, [most], [least], steps.tolist())
+        times = larger.own / larger.others if larger else float(own[most] / own[least])
+        return self.ranks[most], self.ranks[least], times
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,11 @@ class Unequal:
     others: float
     shape: str = ""
     other_shape: str = ""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the others do the same on less: it could be dealt out."""
+        return self.of == "elements" or self.others >= 0.5
 
 
 def given_work(
@@ -112,6 +120,7 @@ def _workloads(opened: RankTrace, place: Ints) -> _Workloads:
         [dims[i] for i in row.tolist()],
         np.append(place, -1)[steps["step"]],
         steps["calls"].astype(np.int64),
+        (steps["host_total"] + steps["device_total"]).astype(np.int64),
         each[row] if len(each) else np.zeros(0),
     )
 
@@ -142,23 +151,72 @@ def unequal(
     others = [place for place, rank in enumerate(given.ranks) if rank not in ranks]
     if not mine or not others:
         return None
-    for name in dict.fromkeys(part.name for part in parts):
-        calls = [_sum(own, steps, name, False) for own in given.workloads]
-        own, usual = _of(calls, mine), _of(calls, others)
+    names = list(dict.fromkeys(part.name for part in parts))
+    calls = {name: _both(given, mine, others, steps, name, False) for name in names}
+    for name, (own, usual) in calls.items():
+        if own >= 1 and usual < 0.5:
+            return Unequal("calls", name, own, usual)
+    larger = _larger(given, mine, others, steps)
+    if larger is not None:
+        return larger
+    for name, (own, usual) in calls.items():
         if own > MORE * usual and own - usual >= 1:
             return Unequal("calls", name, own, usual)
-        elements = [_sum(one, steps, name, True) for one in given.workloads]
-        own, usual = _of(elements, mine), _of(elements, others)
-        if usual > 0 and own > MORE * usual:
-            shapes = [
-                _largest(given.workloads[place], steps, name) for place in (mine[0], others[0])
-            ]
-            return Unequal("elements", name, own, usual, *shapes)
     total = given.elements[:, list(steps)].mean(axis=1)
     own, usual = _of(total, mine), _of(total, others)
     if np.isfinite(own) and usual > 0 and own > MORE * usual:
         return Unequal("elements", "", own, usual)
     return None
+
+
+def _both(
+    given: Given,
+    mine: Sequence[int],
+    others: Sequence[int],
+    steps: Sequence[int],
+    name: str,
+    elements: bool,
+) -> tuple[float, float]:
+    """Calls, or elements, of a name per step: of some places, and of the others."""
+    each = [_sum(own, steps, name, elements) for own in given.workloads]
+    return _of(each, mine), _of(each, others)
+
+
+def _larger(
+    given: Given, mine: Sequence[int], others: Sequence[int], steps: Sequence[int]
+) -> Unequal | None:
+    """The operator that all call equally often, but some on larger inputs: that which takes most time more."""
+    own, other = given.workloads[mine[0]], given.workloads[others[0]]
+    best: Unequal | None = None
+    longest = 0
+    for name in set(_names(own, steps)) & set(_names(other, steps)):
+        if _sum(own, steps, name, False) != _sum(other, steps, name, False):
+            continue
+        more, usual = _both(given, mine, others, steps, name, True)
+        longer = _time(own, steps, name) - _time(other, steps, name)
+        if usual > 0 and more > MORE * usual and longer > longest:
+            longest = longer
+            best = Unequal("elements", name, more, usual)
+    if best is None:
+        return None
+    shapes = [_largest(one, steps, best.name) for one in (own, other)]
+    sizes = [elements_of(shape) for shape in shapes]
+    if sizes[1] > 0 and sizes[0] > MORE * sizes[1]:
+        # Beside the weights the input itself differs more.
+        best = replace(best, own=sizes[0], others=sizes[1])
+    return replace(best, shape=shapes[0], other_shape=shapes[1])
+
+
+def _time(own: _Workloads, steps: Sequence[int], name: str) -> int:
+    return sum(
+        int(own.time[i])
+        for i in np.flatnonzero(np.isin(own.step, list(steps))).tolist()
+        if own.name[i] == name
+    )
+
+
+def _names(own: _Workloads, steps: Sequence[int]) -> list[str]:
+    return [own.name[i] for i in np.flatnonzero(np.isin(own.step, list(steps))).tolist()]
 
 
 def _of(values: Sequence[float] | Array, places: Sequence[int]) -> float:

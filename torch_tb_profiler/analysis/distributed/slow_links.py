@@ -20,8 +20,8 @@ TIMES = 2.0
 """How many times as long a transfer takes on a slow link."""
 LEAST_SEEN = 3
 """So few transfers tell nothing."""
-LATE, DEVIATIONS = 0.1, 5.0
-"""A rank begins late by this share of a step, and so many times the others' median distance from each other."""
+LATE, DEVIATIONS = 1.0, 5.0
+"""A rank begins late by so many steps, and so many times the others' median distance from each other."""
 
 
 @dataclass(frozen=True)

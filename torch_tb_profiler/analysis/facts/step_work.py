@@ -27,7 +27,7 @@ DOES_ALL = 0.8
 """A step does all that others do when it calls at least this share of it."""
 OTHER_SIZE = 0.5
 """A step does work of another size when it calls less than this share of theirs with the same shapes."""
-_CALLS = re.compile(
+SETUP_CALLS = re.compile(
     r"(?:cu|cuda|hip)(?:(?:Module|Library)(?:Load|GetFunction|GetKernel)"
     r"|(?:Mem)?(?:Host|Ext)?(?:Malloc|Alloc|Free|Create|Map|Unmap|Reserve|Address|SetAccess|Release|Init)(?!.*Async)"
     r"|Graph(?:Instantiate|ExecUpdate)|StreamBeginCapture|FuncGetAttributes)"
@@ -154,7 +154,7 @@ def _setup(trace: Trace, start: Ints, end: Ints) -> Floats:
     role = spans["role"]
     runtime = role == Role.RUNTIME
     code = is_call(role) & ~runtime | (role == Role.PYTHON)
-    chosen = spans_named(trace, runtime, _CALLS.match) | spans_named(trace, code, _CODE.search)
+    chosen = spans_named(trace, runtime, SETUP_CALLS.match) | spans_named(trace, code, _CODE.search)
     row = np.flatnonzero(chosen)
     begin = spans["start"][row]
     return np.asarray(measure(union(begin, begin + spans["dur"][row]), start, end), np.float64)

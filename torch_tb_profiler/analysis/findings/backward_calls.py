@@ -69,4 +69,4 @@ def _since(case: Case, row: Ints) -> Ints:
     since = start.copy()
     follows = (track[1:] == track[:-1]) & (end[:-1] <= start[1:]) & (start[1:] - end[:-1] <= PAUSE)
     since[1:][follows] = end[:-1][follows]
-    return since
+    return np.asarray(since)

@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
+from torch_tb_profiler.analysis.arrays.nesting import nest_rows
+from torch_tb_profiler.analysis.compiled.compilations import Compilations, compilations
 from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -144,6 +146,11 @@ class Case:
             spans["role"][row] == Role.KERNEL,
         )
 
+    @cached_property
+    def compilations(self) -> Compilations:
+        """What was compiled, traced, tuned or captured."""
+        return compilations(self.trace, self.facts)
+
     @property
     def peaks(self) -> Peaks:
         """The device's peaks."""
@@ -178,6 +185,18 @@ class Case:
         rows = np.flatnonzero(spans["role"] == Role.OPERATOR)
         other = names.region | names.collective | names.hidden | names.dataloader
         return np.asarray(rows[~(other | (names.step >= 0))[spans["name"][rows]]])
+
+    @cached_property
+    def outermost(self) -> Ints:
+        """Rows of operators that the program's thread calls within the windows, neither from another one nor from an
+        optimizer, the DataLoader or another region.
+        """
+        spans, names = self.trace["spans"], self.names
+        region = self.calls[(names.region & (names.step < 0))[spans["name"][self.calls]]]
+        row = np.union1d(self.operators, region)
+        row = row[spans["track"][row] == self.main_track]
+        row = row[nest_rows(spans, row).parent < 0]
+        return self.within(row[np.isin(row, self.operators)])
 
     @cached_property
     def calls(self) -> Ints:

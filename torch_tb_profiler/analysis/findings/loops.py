@@ -24,14 +24,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
-from torch_tb_profiler.store.roles import Role
 
 RECENT = 32
 """Calls among which a name must occur again."""
@@ -95,14 +93,13 @@ class Loops:
 
 def find_loops(case: Case) -> Loops | None:
     """The loops of the program's thread; None without any."""
-    row = outermost(case)
+    row = case.outermost
     if len(row) < ROUNDS:
         return None
     stretch = _stretches(case, row)
-    first, stop = _bounds(stretch)
     parts = [
         (a, b, rounds)
-        for a, b in zip(first.tolist(), stop.tolist(), strict=True)
+        for a, b in _joined(case, row, *_bounds(stretch))
         if (rounds := _rounds(case, row[a:b])) >= ROUNDS
     ]
     if not parts:
@@ -110,19 +107,6 @@ def find_loops(case: Case) -> Loops | None:
     work = CallWork.of(case)
     parts = [part for part in parts if _is_loop(case, work, row, *part)]
     return _loops(case, work, row, parts) if parts else None
-
-
-def outermost(case: Case) -> Ints:
-    """Operators that the program's thread calls from Python: not from another one, nor from an optimizer, the
-    DataLoader or another region.
-    """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = case.within(case.operators[spans["track"][case.operators] == case.main_track])
-    names = case.names
-    region = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.ANNOTATION))
-    region = region[(names.region & (names.step < 0))[spans["name"][region]]]
-    called = rows_mask(case.scene, np.concatenate((row, region)))
-    return np.asarray(row[climb(parent, parent[row], called) < 0])
 
 
 def _stretches(case: Case, row: Ints) -> Ints:
@@ -149,6 +133,22 @@ def _bounds(stretch: Ints) -> tuple[Ints, Ints]:
     first, stop = edge[:-1], edge[1:]
     kept = (stretch[first] >= 0) & (stop - first >= 2 * ROUNDS)
     return first[kept], stop[kept]
+
+
+def _joined(case: Case, row: Ints, first: Ints, stop: Ints) -> list[tuple[int, int]]:
+    """Stretches of a step between which there is nothing but a pause, no longer than both of them, are one."""
+    start, end = case.times(row)
+    step = case.facts["span_links"]["step"][row]
+    joined: list[tuple[int, int]] = []
+    for a, b in zip(first.tolist(), stop.tolist(), strict=True):
+        if joined and joined[-1][1] == a and step[a] == step[a - 1]:
+            begin = joined[-1][0]
+            pause = start[a] - end[a - 1]
+            if 2 * pause <= end[b - 1] - start[begin]:
+                joined[-1] = begin, b
+                continue
+        joined.append((a, b))
+    return joined
 
 
 def _rounds(case: Case, row: Ints) -> int:

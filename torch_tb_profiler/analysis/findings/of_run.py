@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
@@ -83,7 +83,7 @@ def _always(
     if gain < THRESHOLD * length:
         return None
     part = hold.worst.parts[0] if hold.worst.parts else None
-    shown = hold.why is not None or (part is not None and part.cause in _SHOWS)
+    shown = _shows(hold)
     rule = late_itself.RULE if asked in hold.ranks else straggler.RULE
     if verdict.kind == "input":
         rule, shown = unequal_input.RULE, False
@@ -106,12 +106,20 @@ def _always(
     }
 
 
+def _shows(hold: Hold) -> bool:
+    """Whether what takes longer shows by itself that these ranks are slow: they are given more, do what the others do not,
+    compute on a device, or wait for data.
+    """
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    slow = part is not None and (part.cause in _SHOWS or hold.times >= SHARED)
+    return hold.why is not None or slow
+
+
 def _share_a_processor(figures: RunFigures, hold: Hold) -> bool:
     """Whether the same host work takes longer on one of several ranks of one machine: which of them the system lets run
     first may change.
     """
-    part = hold.worst.parts[0] if hold.worst.parts else None
-    if hold.why is not None or (part is not None and part.cause in _SHOWS):
+    if _shows(hold):
         return False
     hosts = {rank.host_name for rank in figures.ranks}
     return len(hosts) == 1 and "" not in hosts
@@ -182,6 +190,10 @@ def _details(
     hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     worker, span = names[hold.worst.rank]
+    called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
+    if hold.varies:
+        # In the step that costs most.
+        called = _called(worker)
     return {
         "artefact": False,
         "generic": False,
@@ -192,10 +204,18 @@ def _details(
         "count": int(part is not None),
         "line": part.line or None if part else None,
         "words": {
-            "worker": ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN]),
-            "why": " ".join(why_texts(hold)).removesuffix("."),
+            "worker": called,
+            "doing": _doing(part) if part else "",
+            "why": " ".join(why_texts(hold, called)).removesuffix("."),
         },
     }
+
+
+def _doing(part: BlamedWork) -> str:
+    """What takes longer; empty where nothing but the step was recorded."""
+    if part.name.startswith("ProfilerStep"):
+        return ""
+    return f"{part.name} in {part.module}" if part.module else part.name
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:

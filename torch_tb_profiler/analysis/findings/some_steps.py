@@ -11,13 +11,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
-from torch_tb_profiler.analysis.compiled.compilations import compilations
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import host_step
@@ -35,7 +35,7 @@ _BELONGS = re.compile(
 what has a number of its own in its name."""
 LONGER = 1.1
 """A step is longer than others from so many times their median on."""
-_DEEPEST = 6
+_DEEPEST, _MOST_STEPS = 6, 400
 _CLEAR, _OFTEN = 3, 3
 """Time in which nothing was recorded comes in every n-th step where it is so many times as long as in all others, and comes so
 often: one stretch, or two, may be a machine that was busy with something else.
@@ -101,6 +101,13 @@ def calls_of_some(case: Case) -> Own | None:
     return found if _lengthens(case, found, cost[mine]) else None
 
 
+def shown(case: Case, row: Ints, step: Ints) -> Ints:
+    """Rows of spans that show pieces of steps: the given ones, and for −1 the mark of the step, where it has one."""
+    marks = [case.mark_of(one) for one in step.tolist()]
+    mark = np.array([int(one[0]) if len(one) else -1 for one in marks], np.int64)
+    return np.where(row >= 0, row, mark)
+
+
 def on_main(case: Case) -> Mask:
     """Operators, annotations and frames of the program's thread, steps themselves aside."""
     spans = case.trace["spans"]
@@ -118,7 +125,7 @@ def _by_design(case: Case, row: Ints) -> Mask:
     belongs = host[case.named(host, _BELONGS.match)]
     inner = np.zeros(spans.n, np.bool_)
     inner[belongs] = True
-    inner[compilations(case.trace, case.facts).row] = True
+    inner[case.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
     outermost = np.flatnonzero(inner & (around[parent] < 0))
     above = climb(parent, outermost.astype(np.int64), chosen)
@@ -206,6 +213,8 @@ def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
 def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
     """``(start, end, before)`` of what one step has beyond another, ``before``: the call before it, −1 none."""
     table = case.facts["steps"]
+    if len(case.steps) > _MOST_STEPS:
+        return None
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in (like, step)]
     rows = [_top(case, *window, -1) for window in windows]
     for _ in range(_DEEPEST):
@@ -231,36 +240,57 @@ def gap_of_some(case: Case) -> Own | None:
     """The time between the same two calls, of steps that all make the same calls, that comes in every n-th step alone, at
     least three times: nothing was recorded there. None where there is none.
     """
-    table = case.facts["steps"]
-    windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in case.steps]
+    found = (_rare_gap(case, gaps) for gaps in common_gaps(case, case.steps))
+    return next((own for own in found if own is not None), None)
+
+
+@dataclass(frozen=True)
+class CommonGaps:
+    """The time between calls of steps that all make the same calls.
+
+    rows: of each step the calls, rows of spans. begins, ends: of the gaps around them, ns, of shape (steps, calls + 1).
+    """
+
+    rows: list[Ints]
+    begins: Ints
+    ends: Ints
+
+    def before(self, step: int, gap: int) -> int:
+        """The call before a gap; −1 at the begin."""
+        return int(self.rows[step][gap - 1]) if gap else -1
+
+
+def common_gaps(case: Case, steps: Ints) -> Iterator[CommonGaps]:
+    """The gaps between the outermost calls of some steps; then those within an annotation that takes most of the time. None
+    where the steps do not all make the same calls.
+    """
+    table, names = case.facts["steps"], case.trace["spans"]["name"]
+    if len(steps) > _MOST_STEPS:
+        return
+    windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in steps]
     rows = [_top(case, *window, -1) for window in windows]
-    names = case.trace["spans"]["name"]
     for _ in range(_DEEPEST):
         first = names[rows[0]]
         if not all(np.array_equal(names[row], first) for row in rows[1:]):
-            return None
+            return
         edges = [_edges(case, row, window) for row, window in zip(rows, windows, strict=True)]
         begins, ends = (np.array([edge[side] for edge in edges]) for side in (0, 1))
-        if (found := _rare_gap(case, rows, begins, ends)) is not None:
-            return found
+        yield CommonGaps(rows, begins, ends)
         inner = begins[:, 1:] - ends[:, :-1]
         if not inner.size or 2 * inner.sum(axis=0).max() < (ends[:, -1] - begins[:, 0]).sum():
-            return None
+            return
         at = int(inner.sum(axis=0).argmax())
         if case.trace["spans"]["role"][rows[0][at]] != Role.ANNOTATION:
-            return None
+            return
         windows = list(zip(ends[:, at].tolist(), begins[:, at + 1].tolist(), strict=True))
         rows = [
             _top(case, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
         ]
-    return None
 
 
-def _rare_gap(case: Case, rows: list[Ints], begins: Ints, ends: Ints) -> Own | None:
-    """The longest gap that is much longer in every n-th step than in all others; ``begins``, ``ends``: of gaps, ns, of shape
-    (steps, gaps).
-    """
-    gap = ends - begins
+def _rare_gap(case: Case, gaps: CommonGaps) -> Own | None:
+    """The longest gap that is much longer in every n-th step than in all others."""
+    gap = gaps.ends - gaps.begins
     long = 2 * gap >= gap.max(axis=0)
     others = np.where(long, 0, gap).max(axis=0)
     clear = np.where(long, gap, np.iinfo(np.int64).max).min(axis=0) >= _CLEAR * others
@@ -271,8 +301,8 @@ def _rare_gap(case: Case, rows: list[Ints], begins: Ints, ends: Ints) -> Own | N
     if not total[at]:
         return None
     step = np.flatnonzero(long[:, at])
-    before = np.array([rows[one][at - 1] if at else -1 for one in step.tolist()], np.int64)
-    start, end = begins[step, at], ends[step, at] - others[at]
+    before = np.array([gaps.before(one, at) for one in step.tolist()], np.int64)
+    start, end = gaps.begins[step, at], gaps.ends[step, at] - others[at]
     return _named(case, case.steps[step], start, end, before)
 
 
@@ -301,17 +331,15 @@ def _between(
 def _top(case: Case, begin: int, end: int, under: int) -> Ints:
     """The outermost operators and annotations of the program's thread in a window, in a call or in none."""
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    low, high = np.searchsorted(spans["start"], (begin, end))
+    low, high = (int(edge) for edge in np.searchsorted(spans["start"], (begin, end)))
     row = np.arange(low, high)
-    row = row[(spans["track"][row] == case.main_track) & (row != under)]
-    role = spans["role"][row]
-    is_step = np.append(case.names.step, -1)[spans["name"][row]] >= 0
-    row = row[((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step]
-    if not len(row):
-        return row
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row] = True
-    return np.asarray(row[climb(parent, parent[row].astype(np.int64), chosen) < 0])
+    role, name = spans["role"][low:high], spans["name"][low:high]
+    is_step = np.append(case.names.step, -1)[name] >= 0
+    chosen = ((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step
+    chosen &= (spans["track"][low:high] == case.main_track) & (row != under)
+    above = np.maximum(parent[low:high].astype(np.int64) - low, -1)
+    own = np.flatnonzero(chosen)
+    return np.asarray(low + own[climb(above, above[own], chosen) < 0], np.int64)
 
 
 def _edges(case: Case, row: Ints, window: tuple[int, int]) -> tuple[Ints, Ints]:

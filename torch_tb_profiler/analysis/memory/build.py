@@ -232,7 +232,7 @@ def _categories(
         own[records.before] = -1
         inner, path = (np.append(values, -1)[own] for values in (origin.inner, origin.path))
         phases = phases_of_spans(trace, facts, tables, inner, path, records["time"])
-    category, rule = inferred(phases, blocks)
+    category, rule = inferred(phases, blocks, records.device)
     return np.where(recorded >= 0, recorded, category), np.where(recorded >= 0, -1, rule)
 
 

@@ -8,6 +8,8 @@ import { PathStrips } from "./strip";
 
 interface PathOfStepProps {
   payload: CriticalPathPayload;
+  /** What it is made of on average, where it stands for several steps. */
+  mean?: Pick<CriticalPathPayload, "parts"> | undefined;
   /** Which step it is. */
   caption: string;
   hrefOf: ViewProps["hrefOf"];
@@ -16,12 +18,13 @@ interface PathOfStepProps {
 /** Parts smaller than this are counted together. */
 const LEAST = 0.01;
 
-export function PathOfStep({ payload, caption, hrefOf }: PathOfStepProps) {
+export function PathOfStep({ payload, mean, caption, hrefOf }: PathOfStepProps) {
   const [range, setRange] = useState<Range | null>(null);
   return (
     <div class="path-brief">
       <PathStrips
         payload={payload}
+        within={mean}
         range={range}
         onRange={setRange}
         least={LEAST}

@@ -9,6 +9,7 @@ const ORDER = [
   "optimizer state",
   "gradient",
   "activation",
+  "kept",
   "input",
   "temporary",
   "autograd detail",
@@ -22,6 +23,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   input: seriesColor(6),
   temporary: seriesColor(1),
   "autograd detail": seriesColor(7),
+  kept: seriesColor(4),
 };
 
 export const categoryColour = (name: string | null): string =>

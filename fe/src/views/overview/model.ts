@@ -1,6 +1,6 @@
 /** What the Overview page computes: shares of the categories, which steps are marked. */
 
-import type { Average, OverviewPayload } from "../../api/types.gen";
+import type { Average, CriticalPathPayload, OverviewPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { CATEGORIES, type Category } from "../../base/theme";
 import type { Step } from "../rows";
@@ -42,6 +42,15 @@ export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
 
 /** How many steps a bar is of. */
 export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ?? 1;
+
+/** What the paths of some steps are made of, on average. */
+export function meanParts({
+  parts,
+  steps,
+}: Pick<CriticalPathPayload, "parts" | "steps">): Pick<CriticalPathPayload, "parts"> {
+  const count = Math.max(steps.step.length, 1);
+  return { parts: { ...parts, path_ns: parts.path_ns.map((time) => time / count) } };
+}
 
 /** Of the rows that count, the one of median length: selected, whole and warm ones where there are any. */
 export function medianRow(rows: readonly Step[]): Step | undefined {

@@ -18,7 +18,7 @@ import { lacks } from "../missing";
 import { Health, HealthNote } from "./health";
 import { AllRanks } from "../ranks/view";
 import { rowsOf } from "../rows";
-import { isWholeSpan, medianRow, several } from "./model";
+import { isWholeSpan, meanParts, medianRow, several } from "./model";
 import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
 
 /** Of the chosen worker, or of all of its run. */
@@ -128,7 +128,7 @@ function OverviewPage({
   );
 }
 
-/** The critical path of the chosen step, of several that of the median one. */
+/** The critical path of the chosen step; of several that of the median one, and the means of all that the findings are about. */
 function Account({ payload, ...props }: PageProps) {
   const rows = rowsOf(payload.steps);
   const median = medianRow(rows);
@@ -138,17 +138,24 @@ function Account({ payload, ...props }: PageProps) {
     steps: { first: step, last: step, skipCold: false },
   });
   const { data, error } = useResource(step === null ? null : "critical_path", query);
+  const isOne = rows.filter((row) => row.selected).length < 2;
+  const all = useResource(
+    isOne ? null : "critical_path",
+    viewQuery({ ...props, steps: { ...props.steps, skipCold: true } }),
+  );
+  const mean = all.data?.parts.kind.length ? meanParts(all.data) : undefined;
   const [strip] = data?.strips ?? [];
   if (step === null || error || (data && !strip)) return null;
   if (!data || !strip) return <Skeleton height={124} label="Looking for the critical path" />;
   const of = isWholeSpan(payload)
     ? "the recording"
-    : `step ${stepName(strip.name)}${rows.filter((row) => row.selected).length > 1 ? ", the median" : ""}`;
+    : `step ${stepName(strip.name)}${isOne ? "" : ", the median,"}`;
   return (
     <PathOfStep
       payload={data}
+      mean={mean}
       hrefOf={props.hrefOf}
-      caption={`${capitalised(of)}: what the end of its ${formatTime(median?.wall_ns ?? null)} waited for`}
+      caption={`What the end of ${of} waited for${mean ? "; below, the mean of all steps" : ""}`}
     />
   );
 }

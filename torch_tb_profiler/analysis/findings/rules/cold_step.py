@@ -1,15 +1,19 @@
-"""The first step where it is marked cold: it loads, compiles, allocates or tunes, and nothing of that
-recurs. All findings leave it out, and it claims no time.
+"""The first step where it is marked cold: it is clearly longer, by what does not recur. What of it is known to compile, and to
+load or allocate from the driver, is told with its time; where neither is recorded, nothing is said of why. All findings leave
+it out, and it claims no time.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.step_work import SETUP_CALLS
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.store.roles import Role
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -17,11 +21,27 @@ def _claim(case: Case) -> Candidate | None:
     cold = np.flatnonzero(table["flags"] & StepFlag.COLD)
     if not len(cold) or cold[0] in case.steps:
         return None
-    wall = step_lengths(table)
-    return without_time(
-        {"wall": int(wall[cold[0]]), "others": float(np.median(wall[case.steps]))},
-        case.mark_of(int(cold[0])),
+    wall, first = step_lengths(table), int(cold[0])
+    window = int(table["host_start"][first]), int(table["host_end"][first])
+    spans = case.trace["spans"]
+    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
+    parts = {
+        "compiling": case.compilations.row,
+        "setting_up": runtime[case.named(runtime, SETUP_CALLS.match)],
+    }
+    found = without_time(
+        {"wall": int(wall[first]), "others": float(np.median(wall[case.steps]))},
+        case.mark_of(first),
     )
+    for key, row in parts.items():
+        time = int(measure(case.when(row), *(np.array([edge]) for edge in window))[0])
+        if time >= _TOLD * int(wall[first]):
+            found.numbers[key] = time
+    return found
+
+
+_TOLD = 0.02
+"""Share of the step from which on a part of it is told."""
 
 
 RULE = Rule(
@@ -34,6 +54,18 @@ RULE = Rule(
     caveat="A program that runs only once, such as a short job, pays for its first step.",
     views=("overview",),
     links=(("Profiler schedule", links.DOCS + "profiler.html#torch.profiler.schedule"),),
-    numbers={"wall": ("First step", "ns"), "others": ("Median of the others", "ns")},
+    details=(
+        ("compiling", "Compiling takes {compiling} of it."),
+        (
+            "setting_up",
+            "Calls that load kernels or allocate memory from the driver take {setting_up} of it.",
+        ),
+    ),
+    numbers={
+        "wall": ("First step", "ns"),
+        "others": ("Median of the others", "ns"),
+        "compiling": ("Compiling", "ns"),
+        "setting_up": ("Loading and allocating", "ns"),
+    },
     artefact=True,
 )

@@ -5,7 +5,7 @@
 
 Evidence: on one thread ``aten::_softmax`` is the only one among products, convolutions and norms between two of ``aten::bmm`` or
 ``aten::baddbmm``, outside ``aten::scaled_dot_product_attention``; its backward by sequence numbers. Change: what lies between the
-products is not done, neither on the host nor on the device; where shapes and peaks are known the products take what their
+products is not done, neither on the host, where the softmax itself remains, nor on the device; where shapes and peaks are known the products take what their
 arithmetic needs at the usual share of the peak. Likely.
 Wrong where the scores themselves are needed, or changed in a way that a mask cannot say.
 """
@@ -65,10 +65,18 @@ def _claim(case: Case) -> Candidate | None:
     track = spans["track"][np.concatenate((found.first, backward))]
     start = np.concatenate((end[found.first], spans["start"][backward]))
     stop = np.concatenate((spans["start"][found.second], end[backward]))
-    edit = thread_time_gone(track, start, stop)
     row = np.concatenate((found.softmax, backward))
     times = start, stop
-    if len(case.work.row):
+    if not len(case.work.row):
+        # The exponentials are computed all the same; a device does so beside the products.
+        edit = thread_time_gone(
+            np.concatenate((track, track[: len(found.first)])),
+            np.concatenate((start, end[found.softmax])),
+            np.concatenate(
+                (spans["start"][found.softmax], stop[len(found.first) :], stop[: len(found.first)])
+            ),
+        )
+    else:
         own = _launched(case, track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
         product = _launched(case, spans["track"][kept], spans["start"][kept], end[kept])
@@ -76,7 +84,7 @@ def _claim(case: Case) -> Candidate | None:
         takes = np.concatenate(
             (np.zeros(int(own.sum())), _arithmetic(case, case.work.row[product & ~own]))
         )
-        edit = together(edit, work_takes(work, takes))
+        edit = together(thread_time_gone(track, start, stop), work_takes(work, takes))
         row, times = case.work.row[own], (case.work.start[own], case.work.end[own])
     return Candidate(
         row,

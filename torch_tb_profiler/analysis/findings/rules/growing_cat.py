@@ -1,7 +1,7 @@
 """``aten::cat`` in a loop whose first input is what an earlier one made: all that was gathered is copied again each time.
 
 Evidence: where shapes were recorded, calls whose first tensor has as many elements as the result of an earlier one of their step; where
-not, at least 16 calls in a step that take longer and longer (rank correlation of 0.9 and more). At least eight results of
+not, at least 16 calls in every step that take longer and longer (rank correlation of 0.9 and more, of medians over steps). At least eight results of
 different sizes. Change: together they take what the last one takes: one ``cat`` at the end. Likely.
 """
 
@@ -34,13 +34,18 @@ def _claim(case: Case) -> Candidate | None:
     if len(cats) < SIZES:
         return None
     step = case.facts["span_links"]["step"][cats]
+    known = any(call.tensors(0) for call in read_arguments(case, cats).values())
+    if not known:
+        cats, step = _longer(case, cats, step)
     rows, factors = [], []
     for one in np.unique(step).tolist():
-        own = _growing(case, cats[step == one])
+        own = _growing(case, cats[step == one]) if known else cats[step == one]
         if len(own):
             time = _times(case, own)
             rows.append(own)
-            factors.append(np.full(len(own), min(float(time[-1] / max(time.sum(), 1)), 1.0)))
+            # Any of the last ones may be an outlier.
+            last = float(np.median(time[-SIZES // 2 :]))
+            factors.append(np.full(len(own), min(last / max(float(time.sum()), 1.0), 1.0)))
     if not rows:
         return None
     row, factor = np.concatenate(rows), np.concatenate(factors)
@@ -61,24 +66,32 @@ def _claim(case: Case) -> Candidate | None:
 def _growing(case: Case, cats: Ints) -> Ints:
     """Those of one step that copy what earlier ones made, in time order."""
     calls = read_arguments(case, cats)
-    known = [one for one in cats.tolist() if calls.get(one) and calls[one].tensors(0)]
-    if not known:
-        time = _times(case, cats)
-        first, last = np.mean(time[: len(time) // 4]), np.mean(time[-(len(time) // 4) :])
-        if len(cats) < CALLS or last < GROWS * first:
-            return cats[:0]
-        rank = np.argsort(np.argsort(time))
-        steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
-        return cats if steady else cats[:0]
     made: set[int] = set()
     found, sizes = [], set()
-    for one in known:
-        parts = [tensor.elements for tensor in calls[one].tensors(0) or ()]
+    for one in cats.tolist():
+        call = calls.get(one)
+        parts = [tensor.elements for tensor in (call.tensors(0) or ())] if call else []
+        if not parts:
+            continue
         if parts[0] in made:
             found.append(one)
             sizes.add(sum(parts))
         made.add(sum(parts))
     return np.array(found if len(sizes) >= SIZES else [], np.int64)
+
+
+def _longer(case: Case, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
+    """All of them and their steps, if in each step there are as many and they take longer and longer; else none."""
+    each = np.unique(step, return_counts=True)[1]
+    none = cats[:0]
+    if each.min() != each.max() or each.max() < CALLS:
+        return none, none
+    time = np.median(_times(case, cats).reshape(len(each), -1), axis=0)
+    quarter = len(time) // 4
+    rank = np.argsort(np.argsort(time))
+    steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
+    grows = time[-quarter:].mean() >= GROWS * time[:quarter].mean()
+    return (cats, step) if steady and grows else (none, none)
 
 
 def _times(case: Case, rows: Ints) -> Array:
@@ -90,7 +103,7 @@ def _times(case: Case, rows: Ints) -> Array:
 
 
 RULE = Rule(
-    place=174,
+    place=84,
     claim=_claim,
     title="A tensor grows by torch.cat in a loop",
     sentence="""{calls} calls of torch.cat per {step} copy all that was gathered before again{at}; with one at the

@@ -1,7 +1,8 @@
 """Steps that take longer and longer: something is kept, and all of it is read in each step.
 
 Evidence: the calls of the program's thread whose time grows from step to step by most of what the steps grow by: the innermost
-function or operator that holds it, else the few operators that do. Steps grow if their order could not be chance (Kendall's rank
+function or operator that holds it, else the few operators that do, else the time between the same two calls.
+Steps grow if their order could not be chance (Kendall's rank
 correlation), by a tenth at least from the first to the last, and something is called more often or with larger inputs, or one
 function alone becomes longer.
 Change: these calls take in each step what they took when the growth began, which is where the line through the times, or the
@@ -25,9 +26,9 @@ from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import on_main, step_of
+from torch_tb_profiler.analysis.findings.some_steps import common_gaps, on_main, shown, step_of
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -81,8 +82,9 @@ def _claim(case: Case) -> Candidate | None:
         return None
     trend = _trend(case, steps)
     chosen = _holding(case, trend, growth) if trend else np.zeros(0, np.int64)
+    numbers = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
     if trend is None or not len(chosen):
-        return None
+        return _gap(case, steps, wall[steps], numbers)
     own = np.isin(trend.name, chosen)
     row = trend.row[own]
     inside = np.unique(trend.name[_inside(case, trend, row)])
@@ -98,7 +100,7 @@ def _claim(case: Case) -> Candidate | None:
         row,
         start,
         end,
-        {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])},
+        numbers,
         {
             "what": _what(case, trend, chosen),
             "grows": _grows(case, trend, top),
@@ -106,6 +108,44 @@ def _claim(case: Case) -> Candidate | None:
         },
         edit=_as_begun(trend, chosen, row, begin),
     )
+
+
+def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Candidate | None:
+    """The time between the same two calls that grows while the rest of the steps does not: nothing was recorded there."""
+    for gaps in common_gaps(case, steps):
+        gap = (gaps.ends - gaps.begins).astype(np.float64)
+        slope, begin = _lines(steps, gap)
+        at = int(slope.argmax())
+        if slope[at] < _HOLDS * numbers["growth"] or not _alone(steps, gap[:, at], wall):
+            continue
+        step = np.arange(len(steps))
+        before = np.array([gaps.before(one, at) for one in step.tolist()], np.int64)
+        row = shown(case, before, steps)
+        least = slope[at] * (1 + max(min(float(begin[at]), float(steps[0])) - begin[at], 0.0))
+        start = np.minimum(gaps.begins[:, at] + round(float(least)), gaps.ends[:, at])
+        text = case.trace.strings[int(case.trace["spans"]["name"][before[0]])] if at else ""
+        what = f"what is not recorded after {text}" if text else "what is not recorded at its begin"
+        grows = (
+            f"that takes {format_ns(float(slope[at]))} longer in each step than in the one before"
+        )
+        track, seen = np.full(len(step), case.main_track), row >= 0
+        return Candidate(
+            row[seen],
+            start[seen],
+            gaps.ends[seen, at],
+            numbers,
+            {"what": what, "grows": grows},
+            edit=thread_time_gone(track, start, gaps.ends[:, at]),
+        )
+    return None
+
+
+def _alone(steps: Ints, held: Array, wall: Array) -> bool:
+    """Whether a part of steps grows and the rest of them does not."""
+    pairs = np.stack((held, wall - held), axis=1)
+    slope, _ = _lines(steps, pairs)
+    own, rest = slope / np.maximum(pairs.mean(axis=0), 1)
+    return bool(rest < _FLAT * own)
 
 
 def _trend(case: Case, steps: Ints) -> _Trend | None:
@@ -151,10 +191,11 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     """
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
     texts = case.trace.strings.many(trend.names[most])
-    own = [
-        frame is not None and is_user_code(frame["file"]) for frame in map(_FRAME.fullmatch, texts)
+    users = [
+        (frame := _FRAME.fullmatch(text)) is not None and is_user_code(frame["file"])
+        for text in texts
     ]
-    most = most[own] if any(own) else most
+    most = most[users] if any(users) else most
     if len(most):
         innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
         if not _of_operators(case, trend.names[innermost]).all():
@@ -260,11 +301,7 @@ def _grows_itself(case: Case, trend: _Trend, chosen: Ints, steps: Ints, sizes: s
     if _of_operators(case, trend.names[chosen]).any() or any(map(_TENSORS.search, texts)):
         return False
     wall = step_lengths(case.facts["steps"])[steps].astype(np.float64)
-    held = trend.time[np.ix_(steps, chosen)].sum(axis=1)
-    pairs = np.stack((held, wall - held), axis=1)
-    slope, _ = _lines(steps, pairs)
-    own, rest = slope / np.maximum(pairs.mean(axis=0), 1)
-    return bool(rest < _FLAT * own)
+    return _alone(steps, trend.time[np.ix_(steps, chosen)].sum(axis=1), wall)
 
 
 def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:

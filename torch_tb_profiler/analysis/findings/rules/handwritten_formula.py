@@ -14,18 +14,16 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.edits import stretches_take
-from torch_tb_profiler.analysis.findings.loops import RECENT, outermost
+from torch_tb_profiler.analysis.findings.loops import RECENT
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
 from torch_tb_profiler.store.columns import Ints
-
-_LIKE = (np.int64, np.int64, np.int64, np.float64)
 
 
 def _claim(case: Case) -> Candidate | None:
     if len(case.work.row):
         return None
-    row = outermost(case)
+    row = case.outermost
     found = _formulas(case, row)
     if not found:
         return None
@@ -42,9 +40,8 @@ def _claim(case: Case) -> Candidate | None:
         parts += taken
         key = formula.name, formula.call
         total[key] = total.get(key, 0) + sum(end - start for _, start, end, _ in taken)
-    track, start, end, left = (
-        np.array(column, kind) for column, kind in zip(zip(*parts, strict=True), _LIKE, strict=True)
-    )
+    track, start, end = (np.array([part[key] for part in parts], np.int64) for key in range(3))
+    left = np.array([part[3] for part in parts])
     name, call = max(total, key=lambda key: total[key])
     forward = np.concatenate([row[first:last] for _, first, last in found])
     return Candidate(

@@ -29,6 +29,7 @@ from torch_tb_profiler.analysis.findings.some_steps import (
     every,
     gap_of_some,
     longer_steps,
+    shown,
     time_of_some,
 )
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -67,10 +68,12 @@ def _claim(case: Case) -> Candidate | None:
     having = np.unique(own.step)
     wall = step_lengths(case.facts["steps"])
     others = np.setdiff1d(case.steps, having)
+    row = own.row if own.row.min() >= 0 else shown(case, own.row, own.step)
+    seen = row >= 0
     return Candidate(
-        own.row,
-        own.start,
-        own.end,
+        row[seen],
+        own.start[seen],
+        own.end[seen],
         {
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),

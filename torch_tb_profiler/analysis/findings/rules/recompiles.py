@@ -14,17 +14,13 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.compiled.compilations import (
-    COMPILERS,
-    Compilations,
-    compilations,
-)
+from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 
 _REGION = re.compile(r"Torch-Compiled Region: ")
 _FUNCTION = re.compile(r"CompiledFunction$")
@@ -34,7 +30,7 @@ _SHOWN = 4
 
 
 def _claim(case: Case) -> Candidate | None:
-    found = compilations(case.trace, case.facts)
+    found = case.compilations
     own = np.isin(found.row, case.within(found.row))
     row = found.row[own]
     if not len(row) or not _recurs(case, found, own & found.core):
@@ -75,7 +71,7 @@ def _step(case: Case, row: Ints) -> Ints:
     return host_step(table["host_start"], table["host_end"], time).astype(np.int64)
 
 
-def _recurs(case: Case, found: Compilations, counted: Ints) -> bool:
+def _recurs(case: Case, found: Compilations, counted: Mask) -> bool:
     """Whether what compiles does so again and not only at first."""
     if case.is_whole:
         frames = [
@@ -105,11 +101,10 @@ def _sizes(case: Case) -> str:
     if not graphs.any():
         regions = case.calls[case.named(case.calls, _REGION.match)]
         start, end = case.times(regions)
-        first = np.searchsorted(spans["start"][row], start)
-        first = first[(first < len(row))]
-        first = first[spans["start"][row[first]] < end[: len(first)]]
+        at = np.searchsorted(spans["start"][row], start)
+        inside = np.append(spans["start"][row], np.iinfo(np.int64).max)[at] < end
         graphs = np.zeros(len(row), np.bool_)
-        graphs[first] = True
+        graphs[at[inside]] = True
     by_kind: dict[tuple[str, int], list[list[object]]] = {}
     for at in np.flatnonzero(graphs).tolist():
         value = json_list(trace.strings[int(dims[at])])

@@ -1,8 +1,9 @@
-"""Ranks are given unequal inputs: in each step whichever is given most holds all others back.
+"""Ranks are given unequal inputs: whichever is given most holds all others back.
 
-Formula: the verdict on the ranks of the run (``critical_path/verdict.py``): no rank holds most steps back, but the one
-whose operators have most elements as inputs does, more often than chance would have it. Saving: what that rank takes
-longer, divided among all. Likely: needs recorded shapes.
+Formula: the verdict on the ranks of the run (``critical_path/verdict.py``): always the same rank, or in each step that
+whose operators have most elements as inputs, holds the others back more often than chance would have it, and it is
+given more: larger inputs of the same operators (recorded shapes), or more calls of an operator that the others call, too.
+Saving: what it takes longer, divided among all. Likely.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ RULE = Rule(
     place=53,
     claim=None,
     title="Ranks are given unequal inputs",
-    sentence="""In {held_steps} of {of_steps} steps the rank that is given most holds all others back; with equal inputs
-    every rank would take {gain} ({share}) less per {step}.""",
+    sentence="""The rank that is given most ({worker}) holds all others back, in {held_steps} of {of_steps} steps; with
+    equal inputs every rank would take {gain} ({share}) less per {step}.""",
     attempt="""Balance what the ranks are given in each {step}: sort or bucket samples by length and deal them out by
     tokens instead of by number (a batch sampler), or pad and pack to equal lengths; with experts, a balancing loss or a
     capacity for each.""",

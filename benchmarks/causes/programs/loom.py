@@ -17,9 +17,9 @@ class Server:
 
 def main():
     args = options()
-    body = [m for _ in range(6) for m in (nn.Linear(128, 128), nn.LayerNorm(128), nn.ReLU())]
+    body = [m for _ in range(2) for m in (nn.Linear(128, 128), nn.LayerNorm(128), nn.ReLU())]
     server = Server(nn.Sequential(*body, nn.Linear(128, 16)).eval(), not args.fixed)
-    requests = torch.randn(4, 32, 128)
+    requests = torch.randn(2, 32, 128)
     with Loop(args) as loop, torch.no_grad():
         while loop.on:
             for request in requests:

@@ -203,7 +203,7 @@ def _usual(labels: Iterable[str]) -> str:
 RULE = Rule(
     place=291,
     claim=_claim,
-    title="{share} of the {step} trains nothing",
+    title="Part of the {step} trains nothing",
     sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in {in_steps}
     of {of_steps}; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, in fewer calls, or beside the training.",

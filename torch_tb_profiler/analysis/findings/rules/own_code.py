@@ -200,7 +200,7 @@ def _plain(case: Case, place: _Pieces) -> str:
 RULE = Rule(
     place=290,
     claim=_claim,
-    title="One call takes {share} of the {step} and trains nothing",
+    title="A call in the loop takes much of the {step} and trains nothing",
     sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step},
     in {in_steps} of {of_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, on fewer values, or in another thread or process.",

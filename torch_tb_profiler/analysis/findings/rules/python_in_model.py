@@ -68,7 +68,7 @@ def _claim(case: Case) -> Candidate | None:
 RULE = Rule(
     place=289,
     claim=_claim,
-    title="Python within the model takes {share} of the {step}",
+    title="Python within the model takes much of the {step}",
     sentence="""Pure Python of one function takes {taken} of the {step} within the model, outside of every
     operator: {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
     {gain} ({share}) shorter.""",

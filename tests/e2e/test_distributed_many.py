@@ -17,6 +17,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
+from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
@@ -68,7 +69,7 @@ def payloads() -> dict[str, bytes]:
         for n in range(RANKS)
     ]
     replies: dict[str, Any] = {
-        "": distributed_payload(placed, figures, (), 1.0, RANKS),
+        "": distributed_payload(placed, figures, (), UNKNOWN, 1.0, RANKS),
         "/groups": process_groups_payload(placed, figures, 1.0),
         **{
             f"/map {measure}": distributed_map_payload(placed, figures, measure, 1.0)

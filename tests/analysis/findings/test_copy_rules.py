@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import inputs
-from tests.analysis.findings.cases import Event, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import item, launched, made, rules, span, steps
+from tests.builders.drawn import Event
 
 
 def _ordered(outer: str, count: int, length: int, copies: bool = True) -> list[Event]:
@@ -187,7 +190,7 @@ def _cats(count: int, grows: bool, shapes: bool) -> list[Event]:
     entries, begin = [], 1
     for i in range(count):
         rows = i + 1 if grows else 1
-        known = (
+        known: dict[str, Any] = (
             {"Input Dims": [[[rows, 64], [1, 64]], []], "Input type": ["TensorList", "Scalar"]}
             if shapes
             else {}

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import inputs
-from tests.analysis.findings.cases import Event, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import item, launched, made, rules, span, steps
+from tests.builders.drawn import Event
 
 NODE = "autograd::engine::evaluate_function: EmbeddingBackward0"
 
@@ -91,6 +92,10 @@ def test_tied_weights_have_dense_gradients_anyway(shapes: bool) -> None:
 def test_lists_of_tensors_count_by_their_elements() -> None:
     """A fused optimizer on a device updates a table of 3 · 2^20 and another parameter of 2^20 elements."""
     table, other = (49_152, 64), (16_384, 64)
+    known: dict[str, Any] = {
+        "Input Dims": [[list(table), list(other)]],
+        "Input type": ["TensorList"],
+    }
     entries = [
         *steps((0, 51)),
         span("cpu_op", NODE, 1, 20),
@@ -109,7 +114,7 @@ def test_lists_of_tensors_count_by_their_elements() -> None:
             "aten::_fused_adamw_",
             31,
             18,
-            **{"Input Dims": [[list(table), list(other)]], "Input type": ["TensorList"]},
+            **known,
         ),
         *launched("multi_tensor_apply_kernel", 2, 32, 210, 789),
     ]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Event, Findings, item, made, rules, span, steps
+from tests.analysis.findings.cases import Findings, item, made, rules, span, steps
+from tests.builders.drawn import Event
 
 NODE = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 

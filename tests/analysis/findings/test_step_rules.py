@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -76,7 +77,7 @@ def test_the_frame_and_the_sizes_that_change_are_told() -> None:
     entries = loop([[*FORWARD, *compiled(number)] for number in range(4, 10)])
     regions = [entry for entry in entries if entry["name"].startswith("Torch-Compiled")]
     for number, region in enumerate(regions):
-        dims = [[64, 64], [100 + number, 64]]
+        dims: Any = [[64, 64], [100 + number, 64]]
         entries.append(
             span("cpu_op", "CompiledFunction", region["ts"] + 1, 10, **{"Input Dims": dims})
         )
@@ -89,7 +90,7 @@ def test_without_autograd_the_first_operator_of_a_region_tells_the_sizes() -> No
     entries = loop([[*FORWARD, *compiled(number)] for number in range(4, 10)])
     regions = [entry for entry in entries if entry["name"].startswith("Torch-Compiled")]
     for number, region in enumerate(regions):
-        dims = [[8, 64], [100 + number, 64]]
+        dims: Any = [[8, 64], [100 + number, 64]]
         entries.append(span("cpu_op", "aten::mm", region["ts"] + 1, 10, **{"Input Dims": dims}))
     one = item(made(entries), "recompiles")
     assert one["words"]["sizes"].startswith("input 2 of aten::mm is [100, 64], [101, 64]")

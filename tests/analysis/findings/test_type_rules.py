@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import H100, inputs
-from tests.analysis.findings.cases import Event, Findings, item, launched, made, rules, span, steps
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
+from tests.builders.drawn import Event
 
 DGEMM = "void cutlass::Kernel2<cutlass_80_tensorop_d884gemm_64x64_16x4_tn_align1>(Params)"
 SLOW_DOUBLE: dict[str, Any] = {

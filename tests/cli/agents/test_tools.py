@@ -108,7 +108,7 @@ def test_every_example_in_a_description_runs(home: Path) -> None:
 
 def test_a_sum_beside_a_name_is_one_of_each_name(home: Path) -> None:
     async def use(client: Client) -> None:
-        both = [
+        both: list[dict[str, Any]] = [
             {"columns": "name, sum(dur) as total", "sort": "total desc", "limit": 3},
             {"table": "", "sql": "select name, sum(dur) as total from kernels group by name"
              " order by total desc limit 3"},

@@ -139,7 +139,7 @@ class Synchronises(Cause):
 class ManySmall(Cause):
     """Hundreds of operators of a few microseconds each."""
 
-    rules = ("launch_bound",)
+    rules = ("many_small_operators", "repeated_calls", "launch_bound")
     question = "Why is the GPU idle between kernels?"
 
     def draw(self, random: Random) -> None:
@@ -166,7 +166,7 @@ class ManySmall(Cause):
 class SlowRank(Cause):
     """The GPU of one rank is slower."""
 
-    rules = ("straggler",)
+    rules = ("late_itself", "straggler")
     question = "Which rank holds the others back, and by what?"
 
     def draw(self, random: Random) -> None:
@@ -179,7 +179,7 @@ class SlowRank(Cause):
 class LateRank(Cause):
     """One rank waits for its batches, the others for it."""
 
-    rules = ("straggler",)
+    rules = ("late_itself", "straggler")
     question = "Which rank holds the others back, and by what?"
 
     def draw(self, random: Random) -> None:
@@ -253,7 +253,7 @@ class PageableCopies(Cause):
 class Recompiles(Cause):
     """In one or two steps a changed shape is compiled for."""
 
-    rules = ("idle_host",)
+    rules = ("recompiles", "idle_host")
     question = "What makes single steps slow?"
 
     def draw(self, random: Random) -> None:

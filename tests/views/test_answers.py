@@ -148,7 +148,7 @@ def _traced(inner: str, least: int) -> list[Event]:
     [
         ("<built-in method collect of module object at 0x1>", 800, "collect at train.py(7)"),
         ("<built-in method collect of module object at 0x1>", 200, "load at train.py(7)"),
-        ("numpy/core/fromnumeric.py(2): sum", 800, "sum at train.py(7)"),
+        ("numpy/core/fromnumeric.py(2): sum", 800, "load at train.py(7)"),
         ("/tmp/torchinductor_u/ab/cab.py(9): call", 800, "call at train.py(7)"),
     ],
 )

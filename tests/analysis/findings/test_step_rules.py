@@ -233,7 +233,7 @@ def test_of_functions_in_each_other_the_program_s_own_is_named() -> None:
 def test_time_without_records_that_becomes_longer_is_told_by_its_place() -> None:
     bodies = [[*FORWARD, ("", 300.0 + 200 * at), ("aten::mul", 20)] for at in range(10)]
     one = item(made(loop(bodies)), "growing_steps")
-    assert one["words"]["what"] == "what is not recorded after aten::mse_loss"
+    assert one["words"]["what"] == "unrecorded time after aten::mse_loss"
     assert one["numbers"]["growth"] == pytest.approx(200_000, rel=0.02)
     assert 0.7 * 1_200_000 <= one["recoverable_ns"] <= 1_204_000
 

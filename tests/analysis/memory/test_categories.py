@@ -251,7 +251,9 @@ def test_what_grows_from_layer_to_layer_to_the_end_is_kept() -> None:
         written.append(f"main {at + 3} gpu0 z +8")
         written.append(f"main {at + 6} gpu0 z -8")
     end = begins[-1] + 12
-    written += [f"main {end} gpu0 {chr(97 + number)} -{64 + number}" for number in range(len(begins))]
+    written += [
+        f"main {end} gpu0 {chr(97 + number)} -{64 + number}" for number in range(len(begins))
+    ]
     found = told(insight("\n".join(written), line))
     kinds = {size: rule for size, _, rule in found}
     # Nothing tells what the last layer keeps from what it only uses.

@@ -140,6 +140,7 @@ def _who(
         return UNKNOWN
     ranks = int(figures.tied.sum())
     each = _as_ranks_take_it(figures)
+    blames = [blame for blame in blames if blame.step in judged]
     once = _once(blames, judged, length)
     apart = {step for hold in once for step in hold.steps}
     rest = [blame for blame in blames if blame.step not in apart]

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.links import DOCS, TUNING
 
 PYTHON = "https://docs.python.org/3/"
-_LINE = re.compile(r"(?P<file>.*\.py)\(\d+\): (?P<function>.+)", re.DOTALL)
+_LINE = re.compile(r"(?P<file>.*\.py|<frozen [^>]*>)\(\d+\): (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(
     r"<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<of>.+))?>", re.DOTALL
 )

@@ -35,22 +35,22 @@ RECENT = 32
 """Calls among which a name must occur again."""
 ROUNDS = 16
 """Rounds from which on a stretch is a loop."""
-UNKNOWN_ROUNDS = 64
-"""The same where products may have weights of their own: no usual network has so many layers."""
-TAKING = 1 / 12
-"""Share of calls that take elements out, at least, where nothing tells whether products share their weights."""
+UNKNOWN_ROUNDS, UNKNOWN_CALLS = 40, 16
+"""The same where products may have weights of their own, and most calls of a round: hardly a network has so many layers
+of so few calls. In each round an element is taken out.
+"""
 SHARED = 4
 """Products for each weight, from which on they share it."""
 OVERHEAD, PRODUCT_OVERHEAD = 5, 10
 """Times what operators take that only make views: results are allocated and their shapes checked, and libraries of products
 prepare more.
 """
+SMALL = 0.5
+"""Share of the time of half of the loops that work may take."""
 _VIEWS = re.compile(
     r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
 )
-_TAKES = re.compile(
-    r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|unbind|index_select|__getitem__)$"
-)
+_TAKES = re.compile(r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|index_select)$")
 _PRODUCTS = re.compile(
     r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
     r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
@@ -178,7 +178,7 @@ class CallWork:
         called = np.bincount(parent[row[inner]], weights=own[inner], minlength=spans.n)
         own = own - called[row]
         views = own[case.named(row, _VIEWS.match)]
-        base = float(np.median(views)) if len(views) else 0.0
+        base = float(np.median(views)) if len(views) else float(own.min())
         costs = base * np.where(case.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.
         beyond = np.zeros(len(row)) if len(case.work.row) else np.maximum(own - costs, 0)
@@ -225,7 +225,7 @@ def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, round
     if distinct:
         return len(products) >= SHARED * distinct
     takes = int(case.named(own, _TAKES.match).sum())
-    return rounds >= UNKNOWN_ROUNDS and takes >= TAKING * len(own)
+    return rounds >= UNKNOWN_ROUNDS and takes >= rounds and len(own) <= UNKNOWN_CALLS * rounds
 
 
 def _modules(case: Case, row: Ints) -> int:
@@ -237,19 +237,25 @@ def _modules(case: Case, row: Ints) -> int:
     return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
 
 
-def _loops(case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]) -> Loops:
+def _loops(
+    case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]
+) -> Loops | None:
     first, stop, rounds = (np.array(column) for column in zip(*parts, strict=True))
     functions = [_backward(work, row, a, b) for a, b, _ in parts]
-    each = np.array([len(some) for some in functions])
     function = np.concatenate(functions)
+    of = np.concatenate(
+        (np.arange(len(first)), np.repeat(np.arange(len(first)), [*map(len, functions)]))
+    )
     start, end = case.times(np.concatenate((row[first], function)))
     end[: len(first)] = case.times(row[stop - 1])[1]
     start[len(first) :] = work.backward.begins(function)
     track = case.trace["spans"]["track"][np.concatenate((row[first], function))]
     does = np.minimum(work.inside(track, start, end), end - start)
     does[len(first) :][case.named(function, _TAKE_BACKWARD.match)] = 0
-    number = np.concatenate((rounds, np.repeat(rounds, each)))
-    left = does + (end - start - does) / number
+    left = does + (end - start - does) / rounds[of]
+    # Where work takes more than the calls, they are not small.
+    if np.median(np.bincount(of, left) / np.bincount(of, end - start)) > SMALL:
+        return None
     return Loops(
         row[expand_ranges(first, stop - first)],
         np.repeat(np.arange(len(first)), stop - first),

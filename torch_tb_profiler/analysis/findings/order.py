@@ -19,6 +19,10 @@ GENERIC_PLACE = 250
 """``Rule.place`` from which on rules name a place and no cause."""
 
 
+_RISKS = {"memory_near_capacity": 0.03}
+"""Rules of what may end the program though it costs no time, and the share of a certain saving that counts as much."""
+
+
 def weight(item: Mapping[str, Any]) -> float:
     """How much a finding counts: its saving as a share of the steps, less where it is not certain, happens
     once, or names no cause.
@@ -35,6 +39,17 @@ def weight(item: Mapping[str, Any]) -> float:
 
 def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings, the one to act on first: by ``weight``, the profiler's own doing after all others, and then what costs no
-    time.
+    time, unless it may end the program.
     """
-    return sorted(items, key=lambda item: (item["share"] is None, item["artefact"], -weight(item)))
+    return sorted(
+        items,
+        key=lambda item: (
+            item["share"] is None and item["rule"] not in _RISKS,
+            item["artefact"],
+            -_counts(item),
+        ),
+    )
+
+
+def _counts(item: Mapping[str, Any]) -> float:
+    return weight(item) or _RISKS.get(item["rule"], 0.0)

@@ -71,7 +71,7 @@ def own_work(case: Case) -> Mask:
         above = with_ancestors(parent, forward)
         modules &= above
         found |= above & (role == Role.OPERATOR)
-    return found | modules
+    return np.asarray(found | modules)
 
 
 def housekeeping(case: Case, own: Mask) -> tuple[Mask, Mask]:
@@ -88,4 +88,4 @@ def housekeeping(case: Case, own: Mask) -> tuple[Mask, Mask]:
 
 def inside_of(parent: Ints, chosen: Mask) -> Mask:
     """Which spans are within some others of ``chosen``, themselves left out."""
-    return np.append(nearest(parent, chosen) >= 0, False)[parent]
+    return np.asarray(np.append(nearest(parent, chosen) >= 0, False)[parent])

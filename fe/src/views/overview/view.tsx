@@ -3,8 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
-import { formatCount, formatTime } from "../../base/units";
-import { capitalised, stepName } from "../../base/words";
+import { formatCount } from "../../base/units";
+import { stepName } from "../../base/words";
 import { useResource, type Resource } from "../../state/resource";
 import { onlyRow, viewQuery, type ViewProps, withRow } from "../../state/view";
 import { besideOf, runsStore } from "../../state/runs";

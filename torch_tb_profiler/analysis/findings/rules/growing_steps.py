@@ -28,7 +28,13 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import common_gaps, on_main, shown, step_of
+from torch_tb_profiler.analysis.findings.some_steps import (
+    CommonGaps,
+    common_gaps,
+    on_main,
+    shown,
+    step_of,
+)
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -111,33 +117,43 @@ def _claim(case: Case) -> Candidate | None:
 
 
 def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Candidate | None:
-    """The time between the same two calls that grows while the rest of the steps does not: nothing was recorded there."""
+    """The time between the same calls that grows while the rest of the steps does not: nothing was recorded there."""
     for gaps in common_gaps(case, steps):
         gap = (gaps.ends - gaps.begins).astype(np.float64)
-        slope, begin = _lines(steps, gap)
-        at = int(slope.argmax())
-        if slope[at] < _HOLDS * numbers["growth"] or not _alone(steps, gap[:, at], wall):
+        # Each alone may be too noisy: together they must fit.
+        slope, begin = _lines(steps, gap, fits=0.0)
+        grown = np.flatnonzero(slope >= _COUNTS * numbers["growth"])
+        held = float(slope[grown].sum())
+        together = gap[:, grown].sum(axis=1)
+        fits = _lines(steps, together[:, None])[0][0] > 0
+        if held < _HOLDS * numbers["growth"] or not fits or not _alone(steps, together, wall):
             continue
-        step = np.arange(len(steps))
-        before = np.array([gaps.before(one, at) for one in step.tolist()], np.int64)
-        row = shown(case, before, steps)
-        least = slope[at] * (1 + max(min(float(begin[at]), float(steps[0])) - begin[at], 0.0))
-        start = np.minimum(gaps.begins[:, at] + round(float(least)), gaps.ends[:, at])
-        text = case.trace.strings[int(case.trace["spans"]["name"][before[0]])] if at else ""
-        what = f"what is not recorded after {text}" if text else "what is not recorded at its begin"
-        grows = (
-            f"that takes {format_ns(float(slope[at]))} longer in each step than in the one before"
-        )
-        track, seen = np.full(len(step), case.main_track), row >= 0
+        pieces = [_pieces(case, steps, gaps, at, slope[at], begin[at]) for at in grown.tolist()]
+        row, start, end = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        first = gaps.before(0, int(slope.argmax()))
+        text = case.trace.strings[int(case.trace["spans"]["name"][first])] if first >= 0 else ""
+        what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
+        grows = f"it takes {format_ns(held)} longer in each step than in the one before"
+        track, seen = np.full(len(row), case.main_track), row >= 0
         return Candidate(
             row[seen],
             start[seen],
-            gaps.ends[seen, at],
+            end[seen],
             numbers,
             {"what": what, "grows": grows},
-            edit=thread_time_gone(track, start, gaps.ends[:, at]),
+            edit=thread_time_gone(track, start, end),
         )
     return None
+
+
+def _pieces(
+    case: Case, steps: Ints, gaps: CommonGaps, at: int, slope: float, begin: float
+) -> tuple[Ints, Ints, Ints]:
+    """Of one gap in each step, the call before it, and what lies beyond its time when the growth began."""
+    before = np.array([gaps.before(one, at) for one in range(len(steps))], np.int64)
+    least = slope * (1 + max(min(begin, float(steps[0])) - begin, 0.0))
+    start = np.minimum(gaps.begins[:, at] + round(float(least)), gaps.ends[:, at])
+    return shown(case, before, steps), start, gaps.ends[:, at]
 
 
 def _alone(steps: Ints, held: Array, wall: Array) -> bool:
@@ -171,14 +187,14 @@ def _trend(case: Case, steps: Ints) -> _Trend | None:
     return _Trend(row, step, name, names, time, slope, begin, more, called)
 
 
-def _lines(steps: Ints, values: Array) -> tuple[Array, Array]:
+def _lines(steps: Ints, values: Array, fits: float = _FITS) -> tuple[Array, Array]:
     """``(slope, begin)`` of the least-squares line of each column over the steps; a slope of 0 where it does not fit."""
     x = steps - steps.mean()
     centred = values - values.mean(axis=0)
     slope = x @ centred / float(x @ x)
     spread = np.sqrt((centred**2).sum(axis=0) * float(x @ x))
-    fits = np.divide(x @ centred, spread, out=np.zeros(len(slope)), where=spread > 0) >= _FITS
-    slope = np.where(fits, slope, 0.0)
+    correlation = np.divide(x @ centred, spread, out=np.zeros(len(slope)), where=spread > 0)
+    slope = np.where(correlation >= fits, slope, 0.0)
     begin = steps.mean() - np.divide(
         values.mean(axis=0), slope, out=np.full(len(slope), np.inf), where=slope > 0
     )
@@ -238,8 +254,12 @@ def _of_operators(case: Case, names: Ints) -> Mask:
 
 
 def _what(case: Case, trend: _Trend, chosen: Ints) -> str:
-    most = chosen[trend.slope[chosen].argmax()]
-    text = case.trace.strings[int(trend.names[most])]
+    return _called(case, trend, int(chosen[trend.slope[chosen].argmax()]))
+
+
+def _called(case: Case, trend: _Trend, name: int) -> str:
+    """A name without the line of a function."""
+    text = case.trace.strings[int(trend.names[name])]
     frame = _FRAME.fullmatch(text)
     return frame["function"] if frame else text
 
@@ -248,16 +268,14 @@ def _grows(case: Case, trend: _Trend, names: Ints) -> str:
     """``aten::std takes 1.9 ms longer each step`` or ``aten::sub is called 16 times more``; the largest of each."""
     most = int(names[trend.slope[names].argmax()])
     parts = [
-        f"{case.trace.strings[int(trend.names[most])]} takes"
-        f" {format_ns(float(trend.slope[most]))} longer in each step than in the one before"
+        f"{_called(case, trend, most)} takes {format_ns(float(trend.slope[most]))} longer in each"
+        " step than in the one before"
     ]
     counted = names[trend.calls[names] >= _CALLS]
     if len(counted):
         often = int(counted[trend.calls[counted].argmax()])
-        parts.append(
-            f"{case.trace.strings[int(trend.names[often])]} is called"
-            f" {format_count(round(float(trend.calls[often])))} times more"
-        )
+        more = format_count(round(float(trend.calls[often])))
+        parts.append(f"{_called(case, trend, often)} is called {more} times more")
     return " and ".join(parts)
 
 

@@ -13,8 +13,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rules.silent_end import silent
@@ -24,6 +27,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.roles import Role
 
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
 _LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
@@ -53,9 +57,25 @@ def _claim(case: Case) -> Candidate | None:
         start[own],
         end[own],
         {"longest": int((end - start)[own].max()), "stretches": int(own.sum()) / len(case.steps)},
-        {"doing": _words(case, place), "nothing": "" if place >= 0 else "nothing"},
+        {"doing": _words(case, place), "nothing": "" if place >= 0 else "nothing"}
+        | _known(case, event[own], (end - start)[own]),
         edit=_without(case, place),
     )
+
+
+def _known(case: Case, event: Ints, time: Ints) -> dict[str, str]:
+    """What is known of the call that takes most of some stretches of host events, in words."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    python = spans["role"] == Role.PYTHON
+    call = climb(parent, event, spans_named(case.trace, python, known_fix))
+    if not (call >= 0).any():
+        return {}
+    each, group = np.unique(spans["name"][call[call >= 0]], return_inverse=True)
+    took = sum_by(group, len(each), time[call >= 0])
+    fix = known_fix(case.trace.strings[int(each[took.argmax()])])
+    if fix is None or 2 * took.max() < time.sum():
+        return {}
+    return {"kind": fix.what, "attempt": fix.attempt, "source": "\n".join(fix.source)}
 
 
 def _places(case: Case, event: Ints) -> Array:
@@ -131,6 +151,7 @@ RULE = Rule(
     without="Without that",
     details=(
         ("doing", "It is in {doing}."),
+        ("kind", "It is {kind}."),
         ("nothing", "Nothing was recorded of what it does there."),
     ),
     numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},

@@ -1,9 +1,11 @@
 """Copies that put a tensor into another order in memory: ``contiguous`` and ``reshape`` that had to copy,
 conversions between channels first and last.
 
-Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` with an ``aten::clone`` beneath them that copies, the outermost
-of them, at least four per step, by names alone; on a device what they launch, and the kernels of libraries that turn channels first into
-last or back. Change: they take no time. Likely: a layout that all operators accept has to exist.
+Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone`` beneath
+them that copies, the outermost of them, at least four per step, by names alone; on a device what they launch, and the
+kernels of libraries that turn channels first into last or back. On a host also elementwise operators of two tensors that
+lie in different orders, where strides were recorded. Change: the copies take no time, those operators as long per
+element as others. Likely: a layout that all operators accept has to exist.
 """
 
 from __future__ import annotations
@@ -14,10 +16,23 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import beneath, most_named, outermost
+from torch_tb_profiler.analysis.findings.edits import (
+    host_skips,
+    own_time_takes,
+    rows_mask,
+    together,
+    work_takes,
+)
+from torch_tb_profiler.analysis.findings.operators import (
+    beneath,
+    most_named,
+    outermost,
+    read_arguments,
+    tensors,
+)
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.store.columns import Array, Ints
 
 FEWEST = 4
 """Copies by operators per step, below which no layout flips again and again."""
@@ -25,6 +40,11 @@ _ORDERS = re.compile(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape
 _ATEN = re.compile(r"aten::")
 _CLONE = re.compile(r"aten::(?:clone|_reshape_copy)$")
 _COPY = re.compile(r"aten::copy_$")
+_ELEMENTWISE = re.compile(
+    r"aten::(?:mul|add|sub|div|mul_|add_|sub_|div_|where|maximum|minimum|\w+_backward|relu|clamp_min)$"
+)
+LONG = 100_000
+"""ns from which on an elementwise operator is more than its call."""
 _TURNS = re.compile(
     r"nchw_?to_?nhwc|nhwc_?to_?nchw|tensorTransform|transpose_(?:NCHW|NHWC)|batched_transpose_\w*_dword",
     re.I,
@@ -43,14 +63,47 @@ def _claim(case: Case) -> Candidate | None:
     if not len(host) and not len(work.row):
         return None
     row = work.row if len(case.work.row) else host
+    mixed, factor = _mixed(case) if len(host) and not len(case.work.row) else (host[:0], np.ones(0))
     count = case.per_step(host) + case.per_step(work.row[turns[inside | turns]])
     return Candidate(
         row,
         *case.times(row),
-        {"copies": count},
+        {"copies": count, "mixed": case.per_step(mixed)},
         {"names": most_named(case, host if len(host) else work.row)},
-        edit=together(host_skips(host), work_takes(work.row, 0)),
+        edit=together(host_skips(host), work_takes(work.row, 0), own_time_takes(mixed, factor)),
     )
+
+
+def _mixed(case: Case) -> tuple[Ints, Array]:
+    """Elementwise operators of two tensors of one shape in different orders, and the share of their time that they take per
+    element where the orders are the same: the median of the trace.
+    """
+    rows = case.within(case.operators[case.named(case.operators, _ELEMENTWISE.match)])
+    rows = rows[case.trace["spans"]["dur"][rows] >= LONG]
+    rows = np.asarray(rows[~np.isin(rows, case.facts["span_links"]["parent"])])
+    calls = read_arguments(case, rows)
+    found = [(row, *_orders(calls[row])) for row in rows.tolist() if row in calls]
+    time = {row: int(case.trace["spans"]["dur"][row]) for row, _, _ in found}
+    usual = [time[row] / elements for row, elements, orders in found if elements and orders == 1]
+    differ = [(row, elements) for row, elements, orders in found if elements and orders > 1]
+    if not usual or not differ:
+        return rows[:0], np.ones(0)
+    rate = float(np.median(usual))
+    factor = [min(rate * elements / time[row], 1.0) for row, elements in differ]
+    return np.array([row for row, _ in differ], np.int64), np.array(factor)
+
+
+def _orders(call: Call) -> tuple[int, int]:
+    """Elements of the largest tensors of a call, and in how many orders those of their shape lie in memory."""
+    own = [tensor for tensor in tensors(call) if tensor.strides and len(tensor.shape) > 1]
+    if not own:
+        return 0, 0
+    largest = max(own, key=lambda tensor: tensor.elements)
+    same = [tensor.strides or () for tensor in own if tensor.shape == largest.shape]
+    # Dimensions of one element may have any stride.
+    long = [at for at, size in enumerate(largest.shape) if size > 1]
+    orders = {tuple(np.argsort([-of[at] for at in long], kind="stable").tolist()) for of in same}
+    return largest.elements, len(orders)
 
 
 def ordering(case: Case) -> Ints:
@@ -82,13 +135,22 @@ RULE = Rule(
     caveat="An operator that needs its input contiguous copies by itself; view() then fails without the copy.",
     views=("overview", "operator", "kernel", "module"),
     certainty="likely",
-    cause="Copies to another memory layout take {gain} of {the_step}",
+    cause="Copies to another memory layout cost {gain} of {the_step}",
     without="In one layout",
     links=(
         ("Channels last", links.TUTORIALS + "intermediate/memory_format_tutorial.html"),
         ("Tensor.contiguous", links.DOCS + "generated/torch.Tensor.contiguous.html"),
     ),
-    details=(("names", "Most of the time is in {names}."),),
+    details=(
+        ("names", "Most of the time is in {names}."),
+        (
+            "mixed",
+            "{mixed} operators per {step} read tensors of different layouts, which slows them.",
+        ),
+    ),
     reach=Reach(0.5, 1.5),
-    numbers={"copies": ("Copies", "count")},
+    numbers={
+        "copies": ("Copies", "count"),
+        "mixed": ("Operators of tensors in different layouts", "count"),
+    },
 )

@@ -87,7 +87,7 @@ def _launches(case: Case, loops: Loops) -> Ints:
 
 
 RULE = Rule(
-    place=91,
+    place=92,
     claim=_claim,
     title="A Python loop calls small operators one by one",
     sentence="""A Python loop calls {operators} small operators per {step}{at}; the costliest, {operator}, is called

@@ -19,10 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    measure,
+    shared,
+    subtract,
+    union,
+)
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_name
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MOST, MUCH
 from torch_tb_profiler.analysis.findings.training import (
@@ -32,10 +39,12 @@ from torch_tb_profiler.analysis.findings.training import (
     own_work,
 )
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 _CALLS = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON)
 _BACKWARD = "the backward pass"
+_OPTIMIZER = re.compile(r"torch/optim/")
 _PROFILER = re.compile(r"user_annotation|profiler|_RecordFunction")
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files,
 logging, garbage collection, sleeping and loops in Python call no operator."""
@@ -145,7 +154,9 @@ def _calls(case: Case) -> _Calls:
 
 
 def _label(name: str) -> str:
-    return "the begin of the step" if _PROFILER.search(name) else plain_name(name)
+    if _PROFILER.search(name):
+        return "the begin of the step"
+    return "the optimizer" if _OPTIMIZER.search(name) else plain_name(name)
 
 
 def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:
@@ -155,8 +166,17 @@ def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:
     same = np.append(_passes(anchors), False)
     wanted = (until > begin) & (~same | (until - begin > SHORT_GAP))
     at = np.flatnonzero(wanted)
-    piece, start, end = shared(begin[at], until[at], case.windows)
+    piece, start, end = shared(begin[at], until[at], _counted(case))
     return at[piece], start, end
+
+
+def _counted(case: Case) -> Intervals:
+    """When the program's thread is on the critical path and waits for no other, collectives of other threads left out."""
+    path, track = case.insight["critical_path"], case.trace["spans"]["track"]
+    mine = np.isin(path["cause"], (*HOST, PathCause.NOT_RECORDED))
+    mine &= (path["event"] < 0) | (track[path["event"]] == case.main_track)
+    on_path = union(path["start"][mine], path["end"][mine])
+    return subtract(intersect(on_path, case.windows), case.when(case.collectives))
 
 
 def _passes(anchors: _Calls) -> Mask:
@@ -183,7 +203,7 @@ def _usual(labels: Iterable[str]) -> str:
 RULE = Rule(
     place=291,
     claim=_claim,
-    title="{share} of the {step} trains nothing",
+    title="Part of the {step} trains nothing",
     sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in {in_steps}
     of {of_steps}; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, in fewer calls, or beside the training.",

@@ -38,7 +38,7 @@ def _claim(case: Case) -> Candidate | None:
     threads, cores = (integer(header.get(key)) for key in ("intra_op_threads", "usable_cores"))
     if not threads or not cores or threads <= cores:
         return None
-    numbers = {"threads": threads, "cores": cores}
+    numbers: dict[str, float] = {"threads": threads, "cores": cores}
     row, elements = _split(case)
     if not len(row):
         return without_time(numbers)

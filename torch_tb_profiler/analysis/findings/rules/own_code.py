@@ -10,13 +10,14 @@ it does may be needed. Wrong where it is the work itself, such as in a program w
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
@@ -29,6 +30,8 @@ LEAST = 0.05
 """Share of the steps from which on a function is worth a word."""
 MUCH = 1 / 3
 """Share of the steps from which on housekeeping is likely more than it needs to be."""
+NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+"""Functions within another that has a name."""
 MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
@@ -37,14 +40,19 @@ _NOTABLE = 0.15
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Stretches of the path: their innermost span, the call that they are in, and their time, ns."""
+    """Stretches of the path: their innermost span, the call that they are in, and their begin and end, ns."""
 
     event: Ints
-    time: Ints
+    start: Ints
+    end: Ints
     call: Ints
 
+    @property
+    def time(self) -> Ints:
+        return self.end - self.start
+
     def take(self, chosen: Mask) -> _Pieces:
-        return _Pieces(self.event[chosen], self.time[chosen], self.call[chosen])
+        return _Pieces(self.event[chosen], self.start[chosen], self.end[chosen], self.call[chosen])
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -67,14 +75,15 @@ def _claim(case: Case) -> Candidate | None:
     if fix is None:
         fix, part = _known(case, row, Role.OPERATOR)
     steps, name = len(case.steps), _plain(case, place)
-    seen, evaluates = len(np.unique(_step_of(case, row))), _evaluates(case, row)
+    seen, evaluates = len(np.unique(_step_of(case, place.start))), _evaluates(case, row)
     what = f"calling {name}"
     if evaluates:
         what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
     much = taken >= MUCH * length and (not evaluates or seen < steps)
     return Candidate(
-        row,
-        *case.times(row),
+        place.call,
+        place.start,
+        place.end,
         {
             "taken": taken / steps,
             "calls": case.per_step(row),
@@ -123,20 +132,20 @@ def _evaluates(case: Case, row: Ints) -> bool:
 
 def _pieces(case: Case) -> _Pieces:
     """Stretches of the path in what the loop calls besides training."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    parent = case.facts["span_links"]["parent"]
     path = case.insight["critical_path"]
     chosen = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
     chosen &= path["event"] >= 0
     event = path["event"][chosen].astype(np.int64)
-    time = (path["end"] - path["start"])[chosen]
+    start, end = path["start"][chosen], path["end"][chosen]
     loop, other = housekeeping(case, own_work(case))
-    mine = other[event] & (spans["track"][event] == case.main_track)
-    event, time = event[mine], time[mine]
+    mine = other[event]
+    event, start, end = event[mine], start[mine], end[mine]
     # Called by the loop itself, or by nobody.
     outermost = other & np.append(loop, True)[parent]
     call = climb(parent, event, outermost).astype(np.int64)
     known = call >= 0
-    return _Pieces(event[known], time[known], call[known])
+    return _Pieces(event[known], start[known], end[known], call[known])
 
 
 def _largest(case: Case, pieces: _Pieces) -> tuple[_Pieces, int]:
@@ -160,7 +169,7 @@ def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
         if not len(deeper.event):
             return chain
         child = climb(parent, deeper.event, level[parent]).astype(np.int64)
-        deeper = _Pieces(deeper.event, deeper.time, child)
+        deeper = _Pieces(deeper.event, deeper.start, deeper.end, child)
         deeper, total = _largest(case, deeper)
         if total < MOST * whole or role[deeper.call[0]] != Role.PYTHON:
             return chain
@@ -172,15 +181,15 @@ def _place(case: Case, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
     name = case.trace["spans"]["name"]
     names = np.array([name[link.call[0]] for link in chain])
     rank = line_ranks(case.trace.strings, names)[names]
-    own = np.flatnonzero(rank == OWN)
+    unnamed = name_mask(case.trace.strings, names, NO_NAME.search)[names]
+    own = np.flatnonzero((rank == OWN) & ~unnamed)
     if not len(own):
         return chain[0], None
     last = int(own[-1])
     return chain[last], chain[last + 1] if last + 1 < len(chain) else None
 
 
-def _step_of(case: Case, row: Ints) -> Ints:
-    start = case.trace["spans"]["start"][row]
+def _step_of(case: Case, start: Ints) -> Ints:
     return np.searchsorted(case.facts["steps"]["start"][case.steps], start, side="right")
 
 
@@ -191,9 +200,9 @@ def _plain(case: Case, place: _Pieces) -> str:
 RULE = Rule(
     place=290,
     claim=_claim,
-    title="One call takes {share} of the {step} and trains nothing",
-    sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step}, {calls} calls
-    per {step}, in {in_steps} of {of_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
+    title="A call in the loop takes much of the {step} and trains nothing",
+    sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step},
+    in {in_steps} of {of_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, on fewer values, or in another thread or process.",
     caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
     the work itself.""",
@@ -202,6 +211,7 @@ RULE = Rule(
     cause="{what} takes {taken} of {the_step}",
     without="Without {what}",
     details=(
+        ("calls", "Calls per {step}: {calls}."),
         ("kind", "It is {kind}."),
         ("callee", "Most of it is in {callee}."),
         ("known", "Of that, {known} takes {part}."),

@@ -9,8 +9,6 @@ what takes the time: then a run without call stacks spends less.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -21,12 +19,10 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH
+from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH, NO_NAME
 from torch_tb_profiler.analysis.findings.training import own_work
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
-
-_NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -44,7 +40,7 @@ def _claim(case: Case) -> Candidate | None:
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)
     mine &= nearest(parent, own_work(case))[event] >= 0
     event, start, end = event[mine], start[mine], end[mine]
-    unnamed = name_mask(case.trace.strings, spans["name"][python], _NO_NAME.search)[spans["name"]]
+    unnamed = name_mask(case.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
     if not len(function):
         return None
@@ -72,7 +68,7 @@ def _claim(case: Case) -> Candidate | None:
 RULE = Rule(
     place=289,
     claim=_claim,
-    title="Python within the model takes {share} of the {step}",
+    title="Python within the model takes much of the {step}",
     sentence="""Pure Python of one function takes {taken} of the {step} within the model, outside of every
     operator: {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
     {gain} ({share}) shorter.""",

@@ -54,7 +54,7 @@ RULE = Rule(
     attempt="Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
     caveat="Code that reads a gradient before the backward pass finds None; gradients that views share have to stay.",
     views=("overview", "operator"),
-    cause="Filling gradients with zeros and adding to them costs {gain} of {the_step}",
+    cause="Filling gradients with zeros costs {gain} of {the_step}",
     without="With set_to_none=True",
     links=(("zero_grad", links.DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),),
     numbers={"fills": ("Fills", "count"), "sums": ("Additions", "count")},

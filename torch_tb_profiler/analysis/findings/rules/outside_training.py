@@ -213,7 +213,11 @@ RULE = Rule(
     cause="{what} {taken} of {the_step}",
     without="Without that",
     details=(
-        ("nothing", "Nothing was recorded there."),
+        (
+            "nothing",
+            """Nothing was recorded there: without call stacks that is what Python code (loops, logging, garbage
+            collection), reading and writing files, and waiting (a lock, a sleep) look like.""",
+        ),
         ("before", "It comes after {before}."),
         ("after", "Then comes {after}."),
         ("once", "It happened once and may not recur."),

@@ -136,7 +136,7 @@ def _line(item: Mapping[str, Any]) -> str:
         return filled("It is in {doing}.", {"doing": doing}) if doing else ""
     share = item.get("line_share", 1.0)
     much = "Most" if share >= MOST else format_share(share)
-    return f"{much} of it is in {of_line(item['line'])}."
+    return f"{much} of it comes from {of_line(item['line'])}."
 
 
 def _aside(item: Mapping[str, Any]) -> str:

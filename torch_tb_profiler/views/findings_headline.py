@@ -165,7 +165,7 @@ def _by_design(
     what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
     works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
     return Answer(
-        f"{what} was recorded: the {device} works for {works} of {step}.",
+        f"{what} keeps the {device} busy for {works} of {format_ns(analysis['mean_ns'])}.",
         _longest(path, analysis),
     )
 

@@ -118,6 +118,12 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
     table, steps = case.facts["steps"], case.steps
     present = measure(time, table["start"][steps], table["end"][steps]) > 0
     thread = np.full(len(start), case.main_track)
+    if words.get("nothing") and words.get("before"):
+        seen = int(present.sum())
+        often = "in every step" if seen == len(steps) else f"in {seen} of {len(steps)} steps"
+        words |= {
+            "where": f"it comes after {words['before']}, {often}; with_stack=True shows its line"
+        }
     return Candidate(
         row,
         start,

@@ -122,7 +122,7 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
         seen = int(present.sum())
         often = "in every step" if seen == len(steps) else f"in {seen} of {len(steps)} steps"
         words |= {
-            "where": f"it comes after {words['before']}, {often}; with_stack=True shows its line"
+            "why": f"It comes after {words['before']}, {often}; with_stack=True shows its line."
         }
     return Candidate(
         row,

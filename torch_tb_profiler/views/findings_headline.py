@@ -187,8 +187,13 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        active = f"The {device} is busy."
-        return _nothing(path, analysis, words, (active, _longest(path, analysis), judged))
+        longest = _longest(path, analysis)
+        if judged:
+            # What could not be compared is no reason to say that all is well.
+            works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+            told = " ".join(filter(None, (longest, judged)))
+            return Answer(f"The {device} is busy for {works} of {step}.", told)
+        return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""

@@ -58,3 +58,66 @@ def test_the_same_product_in_float32_tells_what_float16_costs() -> None:
         span("cpu_op", "aten::mm", 700, 60, **single),
     ]
     assert item(made(entries), "half_on_host")["recoverable_ns"] == pytest.approx(540_000, rel=0.01)
+
+
+def _one_hot(
+    product: str,
+    left: tuple[int, ...] | None = None,
+    maker: str = "aten::one_hot",
+    between: str = "aten::to",
+) -> Findings:
+    """A step of 1,000 µs: a matrix of 64 × 100 is made (100 µs), converted (50 µs) and multiplied (400 µs)."""
+
+    def typed(*shapes: tuple[int, ...]) -> dict[str, object]:
+        return inputs(*shapes) if left else {}
+
+    scatter = typed((64, 100), (), (64, 1), ())
+    if left:
+        scatter["Input type"] = ["long int", "Scalar", "long int", "Scalar"]
+    entries = [
+        *steps((0, 1000)),
+        span("cpu_op", maker, 1, 100, **(typed((64,)) if maker == "aten::one_hot" else scatter)),
+        span("cpu_op", between, 102, 50, **typed((64, 100))),
+        span("cpu_op", product, 160, 400, **typed(left or (), (100, 8))),
+    ]
+    if maker == "aten::one_hot":
+        entries += [
+            span("cpu_op", "aten::zeros", 2, 60),
+            span("cpu_op", "aten::scatter_", 63, 10, **scatter),
+        ]
+    return made(entries)
+
+
+@pytest.mark.parametrize(
+    ("product", "left", "made"),
+    [
+        ("aten::matmul", None, "aten::one_hot"),
+        ("aten::matmul", (64, 100), "aten::one_hot"),
+        ("aten::linear", (8, 8, 100), "aten::one_hot"),
+        ("aten::mm", (64, 100), "aten::scatter_"),
+    ],
+)
+def test_a_one_hot_matrix_times_a_table(
+    product: str, left: tuple[int, ...] | None, made: str
+) -> None:
+    finding = item(_one_hot(product, left, made), "one_hot_product")
+    assert finding["recoverable_ns"] == pytest.approx(550_000, rel=0.01)
+    assert finding["words"]["product"] == product
+
+
+@pytest.mark.parametrize(
+    ("product", "left", "made", "between"),
+    [
+        # Labels as a one-hot matrix, and after them the first layer of a model.
+        ("aten::linear", None, "aten::one_hot", "aten::to"),
+        ("aten::linear", (64, 30), "aten::one_hot", "aten::to"),
+        ("aten::matmul", (32, 100), "aten::one_hot", "aten::to"),
+        ("aten::matmul", (64, 100), "aten::one_hot", "aten::add"),
+        ("aten::matmul", None, "aten::scatter_", "aten::to"),
+        ("aten::mul", (64, 100), "aten::one_hot", "aten::to"),
+    ],
+)
+def test_a_one_hot_matrix_that_multiplies_no_table(
+    product: str, left: tuple[int, ...] | None, made: str, between: str
+) -> None:
+    assert "one_hot_product" not in rules(_one_hot(product, left, made, between))

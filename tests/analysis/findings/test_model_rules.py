@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import inputs
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
+from tests.builders.drawn import Event
 
 
 def _product(dtype: str, share: float, name: str = "aten::mm", inner: str = "") -> Findings:
@@ -169,3 +170,81 @@ def test_a_weight_that_has_changed_is_made_anew(
     times: int, frames: str | None, updates: bool
 ) -> None:
     assert "weight_made_anew" not in rules(_made_weights(times, frames, updates))
+
+
+def _frozen(
+    count: int, *more: Event, optimizer: str = "aten::add_", shape: tuple[int, ...] = (4,)
+) -> Findings:
+    """A step of 1,000 µs with the gradient of a head of this shape, then those of other layers, each after 50 µs, and an
+    optimizer of the head.
+    """
+    engine = "autograd::engine::evaluate_function: "
+
+    def gradient(begin: float, *dims: int) -> list[Event]:
+        name = "torch::autograd::AccumulateGrad"
+        inner = span("cpu_op", name, begin + 1, 3, **inputs(dims))
+        return [span("cpu_op", engine + name, begin, 5), inner]
+
+    entries = [*steps((0, 1000)), *gradient(10, 4)]
+    for number in range(count):
+        begin = 50 * number + 20
+        entries.append(span("cpu_op", engine + "AddmmBackward0", begin, 45))
+        entries += gradient(begin + 45, 8, 8 + number)
+    entries.append(span("user_annotation", "Optimizer.step#SGD.step", 950, 40))
+    entries.append(span("cpu_op", optimizer, 951, 30, **inputs(shape, shape)))
+    return made([*entries, *more])
+
+
+@given(count=st.integers(4, 15))
+def test_gradients_of_frozen_layers(count: int) -> None:
+    finding = item(_frozen(count), "unneeded_backward")
+    assert finding["numbers"]["frozen"] == count
+    assert finding["recoverable_ns"] == pytest.approx(50_000 * count, rel=0.01)
+
+
+def test_few_gradients_without_an_update_are_inputs() -> None:
+    assert "unneeded_backward" not in rules(_frozen(3))
+
+
+def _lists(*shapes: tuple[int, ...]) -> dict[str, object]:
+    return {
+        "Input Dims": [[list(shape) for shape in shapes]],
+        "Input type": [["float"] * len(shapes)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("more", "optimizer", "shape"),
+    [
+        # All are updated, one by one or in a list; a list that is too long to be recorded; flat or unknown shapes.
+        (
+            [span("cpu_op", "aten::add_", 982 + n, 1, **inputs((8, 8 + n))) for n in range(5)],
+            "aten::add_",
+            (4,),
+        ),
+        (
+            [
+                span(
+                    "cpu_op",
+                    "aten::_foreach_add_",
+                    982,
+                    2,
+                    **_lists(*((8, 8 + n) for n in range(5))),
+                )
+            ],
+            "aten::add_",
+            (4,),
+        ),
+        ([span("cpu_op", "aten::_foreach_add_", 982, 2, **_lists())], "aten::add_", (4,)),
+        ([], "aten::_fused_sgd_", (4,)),
+        ([], "aten::add_", (424,)),
+        (
+            [span("cpu_op", "aten::add_", 991 + n, 1, **inputs((8, 8 + n))) for n in range(5)],
+            "aten::add_",
+            (4,),
+        ),
+        ([span("cpu_op", "gloo:all_reduce", 992, 5)], "aten::add_", (4,)),
+    ],
+)
+def test_gradients_that_are_used(more: list[Event], optimizer: str, shape: tuple[int, ...]) -> None:
+    assert "unneeded_backward" not in rules(_frozen(5, *more, optimizer=optimizer, shape=shape))

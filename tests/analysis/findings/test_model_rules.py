@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,7 +71,7 @@ def _one_hot(
 ) -> Findings:
     """A step of 1,000 µs: a matrix of 64 × 100 is made (100 µs), converted (50 µs) and multiplied (400 µs)."""
 
-    def typed(*shapes: tuple[int, ...]) -> dict[str, object]:
+    def typed(*shapes: tuple[int, ...]) -> dict[str, Any]:
         return inputs(*shapes) if left else {}
 
     scatter = typed((64, 100), (), (64, 1), ())
@@ -206,7 +208,7 @@ def test_few_gradients_without_an_update_are_inputs() -> None:
     assert "unneeded_backward" not in rules(_frozen(3))
 
 
-def _lists(*shapes: tuple[int, ...]) -> dict[str, object]:
+def _lists(*shapes: tuple[int, ...]) -> dict[str, Any]:
     return {
         "Input Dims": [[list(shape) for shape in shapes]],
         "Input type": [["float"] * len(shapes)],
@@ -248,3 +250,75 @@ def _lists(*shapes: tuple[int, ...]) -> dict[str, object]:
 )
 def test_gradients_that_are_used(more: list[Event], optimizer: str, shape: tuple[int, ...]) -> None:
     assert "unneeded_backward" not in rules(_frozen(5, *more, optimizer=optimizer, shape=shape))
+
+
+def _called(
+    *calls: tuple[str, int, int],
+    read: bool = True,
+    between: str = "",
+    last: tuple[int, ...] = (8, 8),
+) -> Findings:
+    """A step of 1,000 µs with calls of a module, each of 100 µs with two operators from a sequence number on to another; the
+    first one has a backward.
+    """
+    entries = [*steps((0, 1000))]
+    for number, (name, low, high) in enumerate(calls):
+        begin = 200 * number + 10
+        entries.append(
+            span("python_function", f"nn.Module: {name}", begin, 100, **{"Python id": number + 1})
+        )
+        shape = last if number == len(calls) - 1 else (8, 8)
+        for place, sequence in enumerate((low, high)):
+            numbered = {"Sequence number": sequence, "Fwd thread id": 0}
+            entries.append(
+                span(
+                    "cpu_op",
+                    "aten::linear",
+                    begin + 45 * place + 2,
+                    40,
+                    **numbered,
+                    **inputs(shape),
+                )
+            )
+        if between and number:
+            entries.append(span("user_annotation", between, begin - 8, 4))
+        if read:
+            entries.append(span("cpu_op", "aten::_local_scalar_dense", begin + 105, 5))
+        if not number:
+            numbered = {"Sequence number": low, "Fwd thread id": 1}
+            name = "autograd::engine::evaluate_function: AddmmBackward0"
+            entries.append(span("cpu_op", name, begin + 120, 50, **numbered))
+    return made(entries)
+
+
+@pytest.mark.parametrize("more", [1, 2, 3])
+def test_a_repeated_forward(more: int) -> None:
+    calls = [("Net_0", 10 * number, 10 * number + 1) for number in range(more + 1)]
+    finding = item(_called(*calls), "repeated_forward")
+    assert finding["words"]["module"] == "Net"
+    assert finding["numbers"] == {"calls": more + 1, "repeats": more, "again": 100_000 * more}
+    assert finding["recoverable_ns"] == pytest.approx(100_000 * more, rel=0.01)
+
+
+NET = ("Net_0", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "others"),
+    [
+        # Another module; without gradients; unread; another shape; after an update; on a new batch.
+        (("Net_1", 10, 11), {}),
+        (("Net_0", 10, 10), {}),
+        (("Net_0", 10, 11), {"read": False}),
+        (("Net_0", 10, 11), {"last": (16, 8)}),
+        (("Net_0", 10, 11), {"between": "Optimizer.step#SGD.step"}),
+        (
+            ("Net_0", 10, 11),
+            {"between": "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"},
+        ),
+    ],
+)
+def test_a_forward_that_is_no_repetition(
+    call: tuple[str, int, int], others: dict[str, Any]
+) -> None:
+    assert "repeated_forward" not in rules(_called(NET, call, **others))

@@ -157,7 +157,7 @@ RULE = Rule(
     views=("overview", "operator"),
     words=("product",),
     certainty="likely",
-    cause="Multiplying a one-hot matrix by a table takes {wasted} of {the_step}",
+    cause="Multiplying by a one-hot matrix takes {wasted} of {the_step}",
     without="With an embedding lookup",
     links=(
         (

@@ -129,7 +129,7 @@ RULE = Rule(
     reads them.""",
     views=("overview", "operator", "module"),
     certainty="likely",
-    cause="Gradients of frozen layers, which nobody uses, take {unused} of {the_step}",
+    cause="Gradients that nobody uses take {unused} of {the_step}",
     without="With requires_grad=False",
     links=(
         (

@@ -126,7 +126,7 @@ def test_a_one_hot_matrix_that_multiplies_no_table(
     assert "one_hot_product" not in rules(_one_hot(product, left, made, between))
 
 
-MAKES = ("mv", "linalg_vector_norm", "clamp_min_", "expand_as", "div", "matrix_H")
+MAKES: tuple[str, ...] = ("mv", "linalg_vector_norm", "clamp_min_", "expand_as", "div", "matrix_H")
 MAKES += (*MAKES[:5], "clone", "clone", "mv", "vdot", "div")
 
 

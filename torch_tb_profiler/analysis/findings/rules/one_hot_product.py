@@ -149,8 +149,8 @@ RULE = Rule(
     place=174,
     claim=_claim,
     title="A one-hot matrix is multiplied by a table",
-    sentence="""{matrices} one-hot matrices per {step} are made and multiplied by a table ({product}){at}, {wasted} with their
-    backward; an embedding lookup reads the rows instead, and the {step} is {gain} ({share}) shorter.""",
+    sentence="""A one-hot matrix is made and multiplied by a table ({product}){at}: {wasted} of the {step} with the backward of it.
+    An embedding lookup reads the rows instead, and the {step} is {gain} ({share}) shorter.""",
     attempt="""Use the indices themselves: torch.nn.functional.embedding(indices, table) (or nn.Embedding, or table[indices])
     gives what one_hot(indices, n).float() @ table does.""",
     caveat="The one-hot matrix has to be made where something else needs it. Sums may be rounded otherwise.",
@@ -165,6 +165,7 @@ RULE = Rule(
             links.DOCS + "generated/torch.nn.functional.embedding.html",
         ),
     ),
+    details=(("matrices", "One-hot matrices per {step}: {matrices}."),),
     reach=Reach(0.6, 1.2),
     numbers={
         "matrices": ("One-hot matrices", "count"),

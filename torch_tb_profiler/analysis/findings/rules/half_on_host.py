@@ -1,0 +1,114 @@
+"""Products and convolutions in float16 on a CPU: most have no arithmetic of that type, and PyTorch then converts element
+by element in loops of its own instead of calling the library of fast products.
+
+Evidence: in a trace without device work, the outermost products, convolutions and attention of at least 10 µs that get a
+float16 tensor, where types were recorded. Convolutions that the library computes (``aten::mkldnn_convolution``) are
+left out: there the CPU has the type. Change: each takes as long as the same operator on the same shapes in float32 in
+this trace, half as long where there is none. Likely. Wrong where the CPU computes in float16.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import host_takes_each, rows_mask
+from torch_tb_profiler.analysis.findings.operators import (
+    calls_where,
+    most_named,
+    outermost,
+    tensors,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rules.double_precision import LEAST
+from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.store.columns import Array, Ints
+
+HALF = 0.5
+"""Time in float32 ÷ time in float16 where the trace does not tell; without the type's arithmetic it is less."""
+_TYPE = "c10::Half"
+_PRODUCT = re.compile(
+    r"aten::(?:mm|addmm|bmm|baddbmm|mv|addmv_?|linear|matmul|einsum|scaled_dot_product_attention"
+    r"|conv\d?\w*|_slow_conv\w+|thnn_conv\w+)$"
+)
+_LIBRARY = re.compile(r"aten::(?:mkldnn|onednn)_")
+
+
+def _claim(case: Case) -> Candidate | None:
+    if len(case.work.row):
+        return None
+    spans = case.trace["spans"]
+    row = calls_where(case, lambda text: _TYPE in text, _holds_half)
+    row = row[case.named(row, _PRODUCT.match)]
+    row = case.within(np.sort(row[spans["dur"][row] >= LEAST]))
+    if not len(row):
+        return None
+    fast = case.operators[case.named(case.operators, _LIBRARY.match)]
+    within = with_ancestors(case.facts["span_links"]["parent"], rows_mask(case.scene, fast))
+    row = outermost(case, row)
+    row = row[~within[row]]
+    start, end = case.times(row)
+    return Candidate(
+        row,
+        start,
+        end,
+        {"products": case.per_step(row), "half": int((end - start).sum()) / len(case.steps)},
+        {"largest": most_named(case, row)} if len(row) else {},
+        edit=host_takes_each(row, _factors(case, row)),
+    )
+
+
+def _holds_half(call: Call) -> bool:
+    return any(tensor.shape and tensor.dtype == _TYPE for tensor in tensors(call))
+
+
+def _factors(case: Case, row: Ints) -> Array:
+    """Of each product, the time that it would take in float32 ÷ now."""
+    spans, arguments = case.trace["spans"], case.trace["operator_args"]
+    single = calls_where(case, lambda text: '"float"' in text and _TYPE not in text, _holds_single)
+    single = single[case.named(single, _PRODUCT.match)]
+    factor = np.full(len(row), HALF)
+    every = np.concatenate((row, single))
+    dims = arguments["dims"][positions_of(arguments["span"], every)]
+    _, group = group_rows([spans["name"][every], dims])
+    same = group[len(row) :]
+    for number in np.unique(same).tolist():
+        there = float(np.median(spans["dur"][single[same == number]]))
+        mine = group[: len(row)] == number
+        factor[mine] = np.minimum(there / spans["dur"][row[mine]], 1.0)
+    return factor
+
+
+def _holds_single(call: Call) -> bool:
+    return any(tensor.shape and tensor.dtype == "float" for tensor in tensors(call))
+
+
+RULE = Rule(
+    place=153,
+    claim=_claim,
+    title="Products in float16 on a CPU",
+    sentence="""{products} products and convolutions per {step} compute in float16 (half precision) on the CPU{at}, {half} in
+    all; most CPUs have no arithmetic of that type. In float32 the {step} is {gain} ({share}) shorter.""",
+    attempt="""Keep model and inputs in float32 on a CPU, or in bfloat16 where the CPU has instructions for it: model.float(),
+    torch.autocast("cpu", dtype=torch.bfloat16).""",
+    caveat="""CPUs with instructions for float16 (AVX512-FP16, AMX-FP16) multiply as fast in it. float32 needs twice the
+    memory.""",
+    views=("overview", "operator"),
+    certainty="likely",
+    cause="Computing in float16 (half precision) on the CPU takes {half} of {the_step}",
+    without="In float32",
+    links=(
+        ("Autocast on a CPU", links.DOCS + "amp.html#torch.autocast"),
+        ("Types of tensors", links.DOCS + "tensor_attributes.html#torch-dtype"),
+    ),
+    details=(("largest", "Most of the time is in {largest}."),),
+    reach=Reach(0.6, 2.0),
+    numbers={
+        "products": ("Products in float16", "count"),
+        "half": ("Their time", "ns"),
+    },
+)

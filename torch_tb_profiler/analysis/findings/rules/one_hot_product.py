@@ -1,0 +1,174 @@
+"""A one-hot matrix multiplied by a table: of each row of the product all but one term are zero, and it is a row of the table,
+which a lookup reads.
+
+Evidence: ``aten::one_hot``, or a ``scatter_`` of one number per row, then nothing but conversions and views, then a product.
+Where shapes were recorded, its left operand has as many elements as the one-hot matrix and as many columns. Where
+not: ``one_hot`` and a plain ``matmul``; all such take at least as long as the shorter of fills and
+conversions, since they read the same matrices; none where another one-hot matrix precedes, because the product is
+then of these two. Change: the matrix, its conversion, the product and that of the backward are gone. Likely.
+Wrong where the matrix is used elsewhere, too.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
+from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_scaled
+from torch_tb_profiler.analysis.findings.operators import (
+    beneath,
+    launched_in,
+    most_named,
+    read_arguments,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.store.columns import Ints
+
+NEAR = 6
+"""Operators from the one-hot matrix to the product at most, conversions and views between."""
+_ONE_HOT, _MATMUL = "aten::one_hot", "aten::matmul"
+_MADE = re.compile(r"aten::(?:one_hot|scatter_)$")
+_BETWEEN = re.compile(
+    r"aten::(?:to|_to_copy|type_as|view|reshape|flatten|contiguous|squeeze|unsqueeze)$"
+)
+_PRODUCT = re.compile(r"aten::(?:matmul|mm|bmm|addmm|linear|einsum)$")
+_FILL = re.compile(r"aten::zeros$")
+_SCATTER = re.compile(r"aten::scatter_$")
+_BACKWARD = re.compile(r"autograd::engine::evaluate_function: \w*(?:Mm|Bmm|Addmm)Backward0$")
+
+
+def _claim(case: Case) -> Candidate | None:
+    row = case.outermost
+    chains = _chains(case, row)
+    if not chains:
+        return None
+    calls = BackwardCalls.of(case)
+    # The product's backward: up to the number that what follows the product finds.
+    backward = [
+        calls.within(calls.after(row[last : last + 1]), calls.after(row[last + 1 : last + 4]))
+        for _, last in chains
+    ]
+    later = np.unique(np.concatenate(backward))
+    later = later[case.named(later, _BACKWARD.match)]
+    places = np.concatenate([np.arange(first, last + 1) for first, last in chains])
+    every = np.union1d(row[places], later)
+    work, _ = launched_in(case, every)
+    start, end = case.times(every)
+    products = row[[last for _, last in chains]]
+    return Candidate(
+        every,
+        start,
+        end,
+        {
+            "matrices": len(chains) / len(case.steps),
+            "wasted": int((end - start).sum()) / len(case.steps),
+        },
+        {"product": most_named(case, products)},
+        edit=together(host_skips(every), work_scaled(work.row, 0.0)),
+    )
+
+
+def _chains(case: Case, row: Ints) -> list[tuple[int, int]]:
+    """Positions in ``row`` of one-hot matrices and of the products with them."""
+    chains = [
+        (first, last)
+        for first in np.flatnonzero(case.named(row, _MADE.match)).tolist()
+        if (last := _product_after(case, row, first)) > first
+    ]
+    if not chains:
+        return []
+    made, product = (row[[chain[at] for chain in chains]] for at in (0, 1))
+    inside = case.operators[beneath(case, made)[case.operators]]
+    scatter = inside[case.named(inside, _SCATTER.match)]
+    matrices, calls = read_arguments(case, scatter), read_arguments(case, product)
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    home = climb(parent, scatter, rows_mask(case.scene, made))
+    scattered = dict(zip(home.tolist(), scatter.tolist(), strict=True))
+    found, unknown = [], []
+    for first, last in chains:
+        call = calls.get(int(row[last]))
+        matrix = matrices.get(scattered.get(int(row[first]), -1))
+        if call is None:
+            unknown.append((first, last))
+        elif matrix is not None and _fits(matrix, call):
+            found.append((first, last))
+    return found + _plain(case, row, unknown)
+
+
+def _product_after(case: Case, row: Ints, first: int) -> int:
+    """Position of the product that follows a one-hot matrix with conversions and views between; −1 none."""
+    chain = row[first : first + NEAR]
+    names = [case.trace.strings[int(name)] for name in case.trace["spans"]["name"][chain]]
+    last = next((n for n, name in enumerate(names) if n and not _BETWEEN.match(name)), 0)
+    start, end = case.times(chain[: last + 1])
+    if not _PRODUCT.match(names[last]) or (start[1:] - end[:-1] > PAUSE).any():
+        return -1
+    return first + last
+
+
+def _fits(scatter: Call, product: Call) -> bool:
+    """Whether the product's left operand is the one-hot matrix: one number per row, not a tensor of such."""
+    matrix, index = scatter.tensor(0), scatter.tensor(2)
+    left = product.tensor(1 if product.tensor(2) and len(product.inputs) > 3 else 0)
+    if left is None or matrix is None or index is None or not matrix.shape or not left.shape:
+        return False
+    single = index.shape == (*matrix.shape[:-1], 1) and scatter.tensor(3) is None
+    return single and left.elements == matrix.elements and left.shape[-1] == matrix.shape[-1] > 1
+
+
+def _plain(case: Case, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that look so where no shapes were recorded."""
+    strings, names = case.trace.strings, case.trace["spans"]["name"][row]
+
+    def alone(first: int, last: int) -> bool:
+        chain = [strings[int(name)] for name in names[max(first - NEAR, 0) : last + 1]]
+        return (
+            chain.count(_ONE_HOT) == 1
+            and strings[int(names[first])] == _ONE_HOT
+            and chain[-1] == _MATMUL
+        )
+
+    chains = [chain for chain in chains if alone(*chain)]
+    if not chains:
+        return []
+    dur = case.trace["spans"]["dur"]
+    made = row[[first for first, _ in chains]]
+    inside = case.operators[beneath(case, made)[case.operators]]
+    fill = int(dur[inside[case.named(inside, _FILL.match)]].sum())
+    converted = sum(int(dur[row[first + 1 : last]].sum()) for first, last in chains)
+    product = int(dur[row[[last for _, last in chains]]].sum())
+    return chains if fill and product >= min(fill, converted or fill) else []
+
+
+RULE = Rule(
+    place=174,
+    claim=_claim,
+    title="A one-hot matrix is multiplied by a table",
+    sentence="""A one-hot matrix is made and multiplied by a table ({product}){at}: {wasted} of the {step} with the backward of it.
+    An embedding lookup reads the rows instead, and the {step} is {gain} ({share}) shorter.""",
+    attempt="""Use the indices themselves: torch.nn.functional.embedding(indices, table) (or nn.Embedding, or table[indices])
+    gives what one_hot(indices, n).float() @ table does.""",
+    caveat="The one-hot matrix has to be made where something else needs it. Sums may be rounded otherwise.",
+    views=("overview", "operator"),
+    words=("product",),
+    certainty="likely",
+    cause="Multiplying by a one-hot matrix takes {wasted} of {the_step}",
+    without="With an embedding lookup",
+    links=(
+        (
+            "torch.nn.functional.embedding",
+            links.DOCS + "generated/torch.nn.functional.embedding.html",
+        ),
+    ),
+    details=(("matrices", "One-hot matrices per {step}: {matrices}."),),
+    reach=Reach(0.6, 1.2),
+    numbers={
+        "matrices": ("One-hot matrices", "count"),
+        "wasted": ("Time in them and their products", "ns"),
+    },
+)

@@ -1,0 +1,140 @@
+"""A model called again in a step, after the call that is differentiated, for numbers to read.
+
+Evidence: calls of one outermost module in a step with the same operators on the same shapes, of which one has a
+backward; later ones record a graph that no backward uses, a number is read from each before the next call, and in between
+come neither an optimizer's step nor a batch of a DataLoader. Change: the later ones are gone. Likely: whether the
+input is the same is not recorded. Wrong where it is another one: that is evaluation.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import (
+    host_skips,
+    rows_mask,
+    together,
+    work_scaled,
+)
+from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.training import differentiated, module_frames
+from torch_tb_profiler.store.columns import Ints, Mask
+
+_READ = re.compile(r"aten::_local_scalar_dense$")
+_STEP = re.compile(r"Optimizer\.step#")
+
+
+def _claim(case: Case) -> Candidate | None:
+    modules = case.within(module_frames(case))
+    modules = modules[case.trace["spans"]["track"][modules] == case.main_track]
+    forward = differentiated(case)
+    if len(modules) < 2 or not len(forward):
+        return None
+    call = np.sort(outermost(case, modules))
+    row = call[_repeats(case, call, forward)]
+    if not len(row):
+        return None
+    work, _ = launched_in(case, row)
+    start, end = case.times(row)
+    name = most_named(case, row)
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "calls": case.per_step(call[case.named(call, lambda text: text == name)]),
+            "repeats": case.per_step(row[case.named(row, lambda text: text == name)]),
+            "again": int((end - start).sum()) / len(case.steps),
+        },
+        {"module": re.sub(r"^nn\.Module: |_\d+$", "", name)},
+        edit=together(host_skips(row), work_scaled(work.row, 0.0)),
+    )
+
+
+def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
+    """Which calls repeat an earlier one whose result was differentiated, for numbers."""
+    kind = _kinds(case, call)
+    operators, sequence, home = _numbered(case, call)
+    used = np.zeros(len(call), np.bool_)
+    used[home[np.isin(operators, forward)]] = True
+    low, high = np.full(len(call), np.iinfo(np.int64).max), np.full(len(call), -1)
+    np.minimum.at(low, home, sequence)
+    np.maximum.at(high, home, sequence)
+    start, end = case.times(call)
+    # The last differentiated call of its kind before each.
+    before = np.full(len(call), -1)
+    latest: dict[int, int] = {}
+    for place, (one, differs) in enumerate(zip(kind.tolist(), used.tolist(), strict=True)):
+        before[place] = latest.get(one, -1)
+        if differs:
+            latest[one] = place
+    known = ~used & (high > low) & (before >= 0)
+    spans = case.trace["spans"]
+    changes = case.calls[case.named(case.calls, _STEP.match)]
+    loads = case.calls[case.names.dataloader[spans["name"][case.calls]]]
+    between = np.sort(spans["start"][np.concatenate((changes, loads))])
+    known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
+    reads = np.sort(spans["start"][case.operators[case.named(case.operators, _READ.match)]])
+    following = np.append(start[1:], np.iinfo(np.int64).max)
+    known &= np.searchsorted(reads, end) < np.searchsorted(reads, following)
+    return np.asarray(known)
+
+
+def _kinds(case: Case, call: Ints) -> Ints:
+    """A number for each call; calls in one step of one module with the same operators on the same shapes have the same."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    arguments, inner = case.trace["operator_args"], case.outermost
+    home = climb(parent, inner, rows_mask(case.scene, call))
+    inner, home = inner[home >= 0], positions_of(call, home[home >= 0])
+    place = positions_of(arguments["span"], inner)
+    dims = np.where(place >= 0, arguments["dims"][place], -1)
+    _, group = group_rows([spans["name"][inner], dims])
+    columns = [spans["name"][call], case.facts["span_links"]["step"][call]]
+    for value in (np.ones(len(group), np.int64), group + 1, (group + 1) ** 2):
+        total = np.zeros(len(call), np.int64)
+        np.add.at(total, home, value)
+        columns.append(total)
+    return np.asarray(group_rows(columns)[1])
+
+
+def _numbered(case: Case, call: Ints) -> tuple[Ints, Ints, Ints]:
+    """Operators in some calls that have a sequence number, that number, and the position of their call."""
+    arguments = case.trace["operator_args"]
+    known = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
+    row = arguments["span"][known].astype(np.int64)
+    parent = case.facts["span_links"]["parent"].astype(np.int64)
+    home = climb(parent, row, rows_mask(case.scene, call))
+    inside = home >= 0
+    return row[inside], arguments["sequence"][known][inside], positions_of(call, home[inside])
+
+
+RULE = Rule(
+    place=79,
+    claim=_claim,
+    title="The forward pass is repeated for numbers that it already gave",
+    sentence="""Of {calls} calls of {module} per {step}, {repeats} repeat the forward pass on an input of the same shape, with the
+    same weights, and have no backward: a number is read from each{at}. With the first output kept the {step} is {gain}
+    ({share}) shorter.""",
+    words=("module",),
+    attempt="""Keep the output of the call that is differentiated, output = model(x), and compute accuracy, confidence and
+    losses from output.detach().""",
+    caveat="""Whether the input is the same is not recorded: if it is another batch, this is evaluation; do it under
+    torch.no_grad() and less often. Dropout gives other values at each call.""",
+    views=("overview", "module"),
+    certainty="likely",
+    cause="Repeated forward passes without a backward take {again} of {the_step}",
+    without="With the first output kept",
+    links=(("Tensor.detach", links.DOCS + "generated/torch.Tensor.detach.html"),),
+    reach=Reach(0.6, 1.3),
+    numbers={
+        "calls": ("Calls", "count"),
+        "repeats": ("Of them repeated", "count"),
+        "again": ("Time of the repeated calls", "ns"),
+    },
+)

@@ -1,0 +1,181 @@
+"""A weight that a parametrization computes (spectral norm, weight norm, others of torch.nn.utils.parametrize), and computes
+again although no parameter has changed.
+
+Evidence: frames of a ``ParametrizationList``, or of the older hooks of spectral_norm.py and weight_norm.py in one module,
+that occur again before the next gradient or optimizer step. Without frames the operators of a power iteration
+and the division by its norm, or ``aten::_weight_norm``, more often in a step than gradients are accumulated: each
+weight has a parameter at least. Change: the repeated ones are gone, and their backward by sequence numbers.
+Likely. Wrong where a spectral norm is meant to iterate at each call.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
+from torch_tb_profiler.analysis.findings.edits import (
+    host_skips,
+    rows_mask,
+    thread_time_gone,
+    together,
+    work_scaled,
+)
+from torch_tb_profiler.analysis.findings.operators import launched_in
+from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.training import module_frames
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+_LIST = re.compile(r"nn\.Module: ParametrizationList_\d+$")
+_HOOK = re.compile(r".*torch/nn/utils/(?:spectral|weight)_norm\.py\(\d+\): __call__$")
+_UPDATE = re.compile(r"Optimizer\.step#|torch::autograd::AccumulateGrad$")
+_GRADIENT = re.compile(r"torch::autograd::AccumulateGrad$")
+_LETTERS = {
+    "mv": "m",
+    "linalg_vector_norm": "n",
+    "clamp_min_": "c",
+    "expand_as": "e",
+    "div": "d",
+    "matrix_H": "h",
+    "t": "h",
+    "clone": "o",
+    "dot": "v",
+    "vdot": "v",
+    "_weight_norm": "w",
+}
+_MADE = re.compile(r"(?:h?mnced){2,}o*mvd|w")
+"""Power iterations, and the division of the weight by its norm; a weight norm."""
+
+
+def _claim(case: Case) -> Candidate | None:
+    row, again, weights = _frames(case)
+    if len(row):
+        start, end = case.times(row)
+    else:
+        start, end, again, weights = _operators(case)
+    if not again.any():
+        return None
+    made, start, end = len(start), start[again], end[again]
+    operators = case.operators[case.trace["spans"]["track"][case.operators] == case.main_track]
+    begin = case.trace["spans"]["start"][operators]
+    inside = _within(begin, start, end)
+    backward = _backward(case, operators, start, end)
+    work, _ = launched_in(case, np.union1d(operators[inside], backward))
+    track = np.full(len(start), case.main_track)
+    other = case.times(backward)
+    taken = int((end - start).sum() + (other[1] - other[0]).sum())
+    shown = row[again] if len(row) else operators[np.searchsorted(begin, start)]
+    return Candidate(
+        np.concatenate((shown, backward)),
+        np.concatenate((start, other[0])),
+        np.concatenate((end, other[1])),
+        {
+            "made": made / len(case.steps),
+            "weights": weights,
+            "again": taken / len(case.steps),
+        },
+        edit=together(
+            thread_time_gone(track, start, end), host_skips(backward), work_scaled(work.row, 0.0)
+        ),
+    )
+
+
+def _frames(case: Case) -> tuple[Ints, Mask, int]:
+    """Frames that make a weight, which do so again, and how many weights there are."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    modules = module_frames(case)
+    lists = modules[case.named(modules, _LIST.match)]
+    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    hooks = python[case.named(python, _HOOK.match)]
+    owner = climb(parent, hooks, rows_mask(case.scene, modules))
+    row = np.concatenate((lists, hooks[owner >= 0]))
+    name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
+    kept = np.isin(row, case.within(row[spans["track"][row] == case.main_track]))
+    order = np.argsort(row[kept], kind="stable")
+    row, name = row[kept][order], name[kept][order]
+    calls = case.calls[case.named(case.calls, _UPDATE.match)]
+    since = np.searchsorted(np.sort(spans["start"][calls]), spans["start"][row])
+    again = np.ones(len(row), np.bool_)
+    keys = np.stack((name.astype(np.int64), since, case.facts["span_links"]["step"][row]))
+    _, first = np.unique(keys, axis=1, return_index=True)
+    again[first] = False
+    return row, again, len(np.unique(name))
+
+
+def _operators(case: Case) -> tuple[Ints, Ints, Mask, int]:
+    """Begin and end of what makes a weight by its operators, which must be made again, and how many weights there are at
+    most.
+    """
+    gradients = case.operators[case.named(case.operators, _GRADIENT.match)]
+    most = int(np.ceil(case.per_step(gradients)))
+    row, strings = case.outermost, case.trace.strings
+    names, which = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
+    letters = [_LETTERS.get(strings[int(name)].removeprefix("aten::"), ".") for name in names]
+    found = list(_MADE.finditer("".join(letters[one] for one in which.tolist())))
+    first, last = (np.array([place(m) for m in found], np.int64) for place in (_begin, _last))
+    start, end = case.times(row)
+    step = case.facts["span_links"]["step"][row[first]]
+    number = np.arange(len(first)) - np.searchsorted(step, step)
+    return start[first], end[last], (number >= most) & (most > 0), most
+
+
+def _begin(match: re.Match[str]) -> int:
+    return match.start()
+
+
+def _last(match: re.Match[str]) -> int:
+    return match.end() - 1
+
+
+def _within(begin: Ints, start: Ints, end: Ints) -> Mask:
+    """Which times lie in one of some stretches in order."""
+    place = np.searchsorted(start, begin, side="right") - 1
+    return np.asarray((place >= 0) & (begin < end[place]))
+
+
+def _backward(case: Case, operators: Ints, start: Ints, end: Ints) -> Ints:
+    """The backward functions of some stretches of the program's thread."""
+    calls = BackwardCalls.of(case)
+    numbered = operators[calls.sequence[operators] >= 0]
+    begin, number = case.trace["spans"]["start"][numbered], calls.sequence[numbered]
+    number = np.append(number, -1)
+    bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
+    parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
+    return np.unique(np.concatenate(parts)).astype(np.int64)
+
+
+RULE = Rule(
+    place=80,
+    claim=_claim,
+    title="A parametrized weight is computed again at each call",
+    sentence="""A parametrization (spectral norm, weight norm) makes weights {made} times per {step}, again and again
+    although no parameter changed in between{at}; made once each, the {step} is {gain} ({share}) shorter.""",
+    attempt="""Enclose the calls of a step in `with torch.nn.utils.parametrize.cached():`, which keeps each weight until its
+    end; use torch.nn.utils.parametrizations.spectral_norm or weight_norm for it instead of the older functions.""",
+    caveat="A spectral norm then iterates once per step in training. One backward must use all that is made in it.",
+    views=("overview", "module", "operator"),
+    certainty="likely",
+    cause="Computing parametrized weights again takes {again} of {the_step}",
+    without="With parametrize.cached()",
+    links=(
+        (
+            "torch.nn.utils.parametrize.cached",
+            links.DOCS + "generated/torch.nn.utils.parametrize.cached.html",
+        ),
+        (
+            "Parametrizations",
+            "https://docs.pytorch.org/tutorials/intermediate/parametrizations.html",
+        ),
+    ),
+    details=(("weights", "There are {weights} such weights at most."),),
+    reach=Reach(0.6, 1.8),
+    numbers={
+        "made": ("Weights made", "count"),
+        "weights": ("Weights at most", "count"),
+        "again": ("Time in making them again", "ns"),
+    },
+)

@@ -33,7 +33,7 @@ FAST = {
 SLOW = {
     "Accelerator Something*": {
         "bandwidth_gbps": 3350,
-        "peaks": {"matrix_bf16": 40, "vector_fp32": 5},
+        "peaks": {"matrix_bf16": 20, "vector_fp32": 5},
     }
 }
 

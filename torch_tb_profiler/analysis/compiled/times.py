@@ -42,7 +42,7 @@ def compilation_table(trace: Trace, facts: Facts, selection: Selection) -> Displ
     lines = lines_of(trace, facts, row[largest_by(group, n, time)] if n else row)
     called = list(COMPILERS)
     table = COMPILATIONS.build(
-        trace.strings,
+        facts.strings,
         compiler=[called[int(one)] for one in compiler[first]],
         region=[str(names[name[one]]) or None for one in first.tolist()],
         calls=np.bincount(group, minlength=n),

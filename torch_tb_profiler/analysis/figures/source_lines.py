@@ -116,5 +116,6 @@ def _is_checkout(path: str) -> bool:
 
 
 def is_user_code(file: str) -> bool:
-    """Whether a Python file is neither torch's nor of Python's own library, nor generated."""
-    return _rank_of_file(file) >= PACKAGE
+    """Whether a Python file is neither installed nor torch's, nor of Python's own library, nor generated; of a package
+    whose folder was not recorded, True."""
+    return _rank_of_file(file) >= PACKAGE and not _INSTALLED.search(file.replace("\\", "/"))

@@ -10,7 +10,7 @@ judged        share of the device's kernel time of which the least time is known
 unsure        keys of what could not be judged, see ``unsure.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
-              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``rows`` (the
+              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``
 ============  =====================================================================================
@@ -275,6 +275,7 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "change": candidate.change,
         "artefact": rule.artefact,
         "generic": rule.place >= GENERIC_PLACE,
+        "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
         "shown_ns": shown.length / max(len(case.steps), 1),

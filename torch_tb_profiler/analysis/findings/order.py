@@ -19,10 +19,6 @@ GENERIC_PLACE = 250
 """``Rule.place`` from which on rules name a place and no cause."""
 
 
-_RISKS = {"memory_near_capacity": 0.03}
-"""Rules of what may end the program though it costs no time, and the share of a certain saving that counts as much."""
-
-
 def weight(item: Mapping[str, Any]) -> float:
     """How much a finding counts: its saving as a share of the steps, less where it is not certain, happens
     once, or names no cause.
@@ -44,7 +40,7 @@ def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(
         items,
         key=lambda item: (
-            item["share"] is None and item["rule"] not in _RISKS,
+            item["share"] is None and not item.get("risk"),
             item["artefact"],
             -_counts(item),
         ),
@@ -52,4 +48,4 @@ def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _counts(item: Mapping[str, Any]) -> float:
-    return weight(item) or _RISKS.get(item["rule"], 0.0)
+    return weight(item) or float(item.get("risk", 0.0))

@@ -48,6 +48,7 @@ class Rule:
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
         words: those of the candidate that its texts always name.
+        risk: of what may end the program though it costs no time, the share of a certain saving that counts as much.
         artefact: it is the profiler's own doing.
         of_memory: it looks at allocations alone, and needs no steps.
         reach: what such savings really came to, where known and the change has no name.
@@ -69,6 +70,7 @@ class Rule:
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
     words: tuple[str, ...] = ()
+    risk: float = 0.0
     artefact: bool = False
     of_memory: bool = False
     reach: Reach | None = None

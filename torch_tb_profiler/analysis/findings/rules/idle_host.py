@@ -131,7 +131,7 @@ def _without(case: Case, place: int) -> Edit:
 
 def _words(case: Case, place: int) -> str:
     """``zoom at scipy/ndimage/_interpolation.py(739)``; empty for −1."""
-    text = case.trace.strings[place] if place >= 0 else ""
+    text = case.facts.strings[place] if place >= 0 else ""
     line = _LINE.fullmatch(text)
     return f"{line['function']} at {line['file']}" if line else text
 

@@ -90,7 +90,7 @@ RULE = Rule(
     place=92,
     claim=_claim,
     title="A Python loop calls small operators one by one",
-    sentence="""A Python loop calls {operators} small operators per {step}{at}; the costliest, {operator}, is called
+    sentence="""A Python loop calls {operators} small operators per {step}{at}; the most expensive, {operator}, is called
     {calls} times, {each} each. With one call over all elements instead the {step} is {gain} ({share}) shorter.""",
     words=("operator",),
     details=(
@@ -117,7 +117,7 @@ RULE = Rule(
     reach=Reach(0.7, 1.6),
     numbers={
         "operators": ("Small operators", "count"),
-        "calls": ("Calls of the costliest one", "count"),
+        "calls": ("Calls of the most expensive one", "count"),
         "each": ("Median of these", "ns"),
         "rounds": ("Rounds of a loop", "count"),
         "elsewhere": ("Small operators of other loops", "count"),

@@ -32,6 +32,7 @@ RULE = Rule(
     optimizer state and parameters.""",
     caveat="The caching allocator keeps what it once took: reserved memory need not be in use.",
     views=("overview", "memory"),
+    risk=0.03,
     links=(links.CHECKPOINT, links.AMP),
     numbers={
         "peak": ("Peak", "bytes"),

@@ -52,7 +52,7 @@ def _failed(asked: int, numbers: dict[str, float]) -> str:
 RULE = Rule(
     place=219,
     claim=_claim,
-    title="The {device} ran out of memory",
+    title="An allocation failed for lack of memory",
     sentence="{failed}.",
     attempt="""Make what holds most of it smaller: smaller batches or shorter sequences, activation checkpointing,
     16-bit types, sharded optimizer state and parameters, and no tensors kept from step to step. Against fragmentation

@@ -63,7 +63,7 @@ def test_the_trace_opens_and_the_others_are_listed(
 
     assert main.main(["summary", str(folder)]) == 0
     printed = capsys.readouterr()
-    assert "A step takes 1.00 ms" in printed.out
+    assert "On average a step takes 1.00 ms" in printed.out
     assert "Not a trace" not in printed.out + printed.err
 
     assert main.main(["doctor", str(folder), "--json"]) == 0

@@ -30,7 +30,7 @@ NAMED = re.compile(
 )
 WORDS, AMOUNTS = 12, 2
 NEVER = re.compile(
-    r"\b(\d+) of \1 steps|\d\.\d+ \w+ per step|\(\d+ characters\)|\b1 times|[{}]|\bNone\b|\bnan\b"
+    r"\b(\d+) of \1 steps|\d\.\d+ (?!(?:ns|µs|ms|s|min|KiB|MiB|GiB) )\w+ per step|\(\d+ characters\)|\b1 times|[{}]|\bNone\b(?! of the)|\bnan\b"
 )
 LINE_OF_NOBODY = re.compile(r"torchinductor_|<string>|<frozen|<eval_with_key>")
 

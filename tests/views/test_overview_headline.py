@@ -91,7 +91,7 @@ def test_busy_and_how_long() -> None:
     sentences = told()
     assert [(s.key, s.text, s.tone) for s in sentences] == [
         ("busy", "GPU 0 was busy 55.5 % of 6 steps.", "plain"),
-        ("time", "A step takes 178 ns.", "plain"),
+        ("time", "On average a step takes 178 ns.", "plain"),
     ]
 
 
@@ -108,7 +108,7 @@ def test_busy_and_how_long() -> None:
 def test_a_step_is_also_told_as_the_findings_see_it(apart: dict[int, str], words: str) -> None:
     steps = [step(i, **({apart[i]: True, "wall_ns": 478} if i in apart else {})) for i in range(6)]
     mean = average(6, 228)
-    assert texts(steps=steps, average=mean)[1] == f"A step takes 228 ns{words}."
+    assert texts(steps=steps, average=mean)[1] == f"On average a step takes 228 ns{words}."
     # Of very many steps a row is several, and those that are not selected say nothing.
     assert "without" not in texts(steps=[{**row, "steps": 2} for row in steps], average=mean)[1]
     assert "without" not in texts(steps=[*steps[1:5], step(9, cold=True, selected=False)])[1]

@@ -136,7 +136,7 @@ def _line(item: Mapping[str, Any]) -> str:
         return filled("It is in {doing}.", {"doing": doing}) if doing else ""
     share = item.get("line_share", 1.0)
     much = "Most" if share >= MOST else format_share(share)
-    return f"{much} of it is in {of_line(item['line'])}."
+    return f"{much} of it comes from {of_line(item['line'])}."
 
 
 def _aside(item: Mapping[str, Any]) -> str:
@@ -165,7 +165,7 @@ def _by_design(
     what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
     works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
     return Answer(
-        f"{what} was recorded: the {device} works for {works} of {step}.",
+        f"{what} keeps the {device} busy for {works} of {format_ns(analysis['mean_ns'])}.",
         _longest(path, analysis),
     )
 
@@ -187,8 +187,13 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        active = f"The {device} is busy."
-        return _nothing(path, analysis, words, (active, _longest(path, analysis), judged))
+        longest = _longest(path, analysis)
+        if judged:
+            # What could not be compared is no reason to say that all is well.
+            works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+            told = " ".join(filter(None, (longest, judged)))
+            return Answer(f"The {device} is busy for {works} of {step}.", told)
+        return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""

@@ -113,7 +113,7 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
         if whole
         else "The step takes"
         if average.steps == 1
-        else "A step takes"
+        else "On average a step takes"
     )
     text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}."
     yield Sentence(key="time", text=text, tone="plain")

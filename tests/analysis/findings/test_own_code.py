@@ -113,6 +113,7 @@ def test_nothing_recorded_without_stacks() -> None:
     assert finding["words"]["what"] == "nothing was recorded for"
     assert finding["words"]["before"] == "Optimizer.step#SGD.step"
     assert finding["words"]["after"] == "aten::mm"
+    assert finding["words"]["why"].startswith("It comes after Optimizer.step#SGD.step, in every step;")
     assert finding["numbers"]["in_steps"] == 5
     assert finding["recoverable_ns"] == pytest.approx(700_000, rel=0.02)
 

@@ -182,7 +182,12 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     totals = analysis["totals"]
     if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
         # Only those with communication hidden hold what late ranks cost, too.
-        totals = [total for total in totals if total["certainty"] != "certain"]
+        most = max(finding["recoverable_ns"] or 0 for finding in kept)
+        totals = [
+            total
+            for total in totals
+            if total["certainty"] != "certain" and total["recoverable_ns"] >= most
+        ]
     return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
 
 

@@ -9,9 +9,11 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 
 def own_times(case: Case) -> Ints:
@@ -101,8 +103,11 @@ def launching(case: Case) -> Mask:
 
 
 def most_named(case: Case, rows: Ints, time: Ints | None = None) -> str:
-    """The name of most of some spans by ``time``, ns (None: their length)."""
+    """The name of most of some spans by ``time``, ns (None: their length); of a kernel without its types."""
     spans = case.trace["spans"]
     time = spans["dur"][rows] if time is None else time
     name, group = np.unique(spans["name"][rows], return_inverse=True)
-    return case.trace.strings[int(name[sum_by(group, len(name), time).argmax()])]
+    most = int(sum_by(group, len(name), time).argmax())
+    text = case.trace.strings[int(name[most])]
+    is_work = spans["role"][rows[int(np.argmax(group == most))]] in DEVICE_ROLES
+    return short_name(text) if is_work else text

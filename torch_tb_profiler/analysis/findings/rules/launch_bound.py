@@ -52,7 +52,7 @@ RULE = Rule(
     batch may change convergence.""",
     views=("overview", "operator", "kernel", "trace"),
     certainty="likely",
-    cause="Launching kernels too slowly costs {gain} of {the_step}",
+    cause="Launch overhead costs {gain} of {the_step}",
     causes=(*HOST,),
     without="As graph launches",
     links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),

@@ -118,6 +118,12 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
     table, steps = case.facts["steps"], case.steps
     present = measure(time, table["start"][steps], table["end"][steps]) > 0
     thread = np.full(len(start), case.main_track)
+    if words.get("nothing") and words.get("before"):
+        seen = int(present.sum())
+        often = "in every step" if seen == len(steps) else f"in {seen} of {len(steps)} steps"
+        words |= {
+            "why": f"It comes after {words['before']}, {often}; with_stack=True shows its line."
+        }
     return Candidate(
         row,
         start,
@@ -205,7 +211,7 @@ RULE = Rule(
     claim=_claim,
     title="Part of the {step} trains nothing",
     sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in {in_steps}
-    of {of_steps}; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
+    of {of_steps} {step}s; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, in fewer calls, or beside the training.",
     caveat="What the program does there may be needed, so less than all of it may be saved.",
     views=("overview", "trace"),
@@ -213,7 +219,11 @@ RULE = Rule(
     cause="{what} {taken} of {the_step}",
     without="Without that",
     details=(
-        ("nothing", "Nothing was recorded there."),
+        (
+            "nothing",
+            """Nothing was recorded there: without call stacks that is what Python code (loops, logging, garbage
+            collection), reading and writing files, and waiting (a lock, a sleep) look like.""",
+        ),
         ("before", "It comes after {before}."),
         ("after", "Then comes {after}."),
         ("once", "It happened once and may not recur."),

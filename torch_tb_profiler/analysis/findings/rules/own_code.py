@@ -202,7 +202,7 @@ RULE = Rule(
     claim=_claim,
     title="A call in the loop takes much of the {step} and trains nothing",
     sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step},
-    in {in_steps} of {of_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
+    in {in_steps} of {of_steps} {step}s{at}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, on fewer values, or in another thread or process.",
     caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
     the work itself.""",

@@ -167,7 +167,7 @@ RULE = Rule(
         ),
     ),
     details=(("matrices", "One-hot matrices per {step}: {matrices}."),),
-    reach=Reach(0.6, 1.2),
+    reach=Reach(0.6, 1.3),
     numbers={
         "matrices": ("One-hot matrices", "count"),
         "wasted": ("Time in them and their products", "ns"),

@@ -4,9 +4,9 @@ which a lookup reads.
 Evidence: ``aten::one_hot``, or a ``scatter_`` of one number per row, then nothing but conversions and views, then a product.
 Where shapes were recorded, its left operand has as many elements as the one-hot matrix and as many columns. Where
 not: ``one_hot`` and a plain ``matmul``; all such take at least as long as the shorter of fills and
-conversions, since they read the same matrices; none where another one-hot matrix precedes, because the product is
-then of these two. Change: the matrix, its conversion, the product and that of the backward are gone. Likely.
-Wrong where the matrix is used elsewhere, too.
+conversions, since they read the same matrices, and no longer than both, as after small matrices of labels; none
+where another one-hot matrix precedes, because the product is then of these two. Change: the matrix, its
+conversion, the product and that of the backward are gone. Likely. Wrong where the matrix is used elsewhere, too.
 """
 
 from __future__ import annotations
@@ -142,7 +142,8 @@ def _plain(case: Case, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[i
     fill = int(dur[inside[case.named(inside, _FILL.match)]].sum())
     converted = sum(int(dur[row[first + 1 : last]].sum()) for first, last in chains)
     product = int(dur[row[[last for _, last in chains]]].sum())
-    return chains if fill and product >= min(fill, converted or fill) else []
+    reads = fill and min(fill, converted or fill) <= product <= fill + converted
+    return chains if reads else []
 
 
 RULE = Rule(
@@ -166,7 +167,7 @@ RULE = Rule(
         ),
     ),
     details=(("matrices", "One-hot matrices per {step}: {matrices}."),),
-    reach=Reach(0.6, 1.2),
+    reach=Reach(0.6, 1.3),
     numbers={
         "matrices": ("One-hot matrices", "count"),
         "wasted": ("Time in them and their products", "ns"),

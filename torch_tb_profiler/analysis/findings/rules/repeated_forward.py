@@ -1,8 +1,8 @@
-"""A model called again in a step, after the call that is differentiated, for numbers to read.
+"""A model called again in a step, after the backward pass of another call, for numbers to read.
 
 Evidence: calls of one outermost module in a step with the same operators on the same shapes, of which one has a
-backward; later ones record a graph that no backward uses, a number is read from each before the next call, and in between
-come neither an optimizer's step nor a batch of a DataLoader. Change: the later ones are gone. Likely: whether the
+backward; others after it, so that no loss has their results, record a graph that no backward uses, a number is read from
+each before the next call, and in between come neither an optimizer's step nor a batch of a DataLoader. Change: the later ones are gone. Likely: whether the
 input is the same is not recorded. Wrong where it is another one: that is evaluation.
 """
 
@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.findings.edits import (
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.findings.training import differentiated, module_frames
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Ints, Mask
 
 _READ = re.compile(r"aten::_local_scalar_dense$")
@@ -80,6 +81,9 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
     loads = case.calls[case.names.dataloader[spans["name"][case.calls]]]
     between = np.sort(spans["start"][np.concatenate((changes, loads))])
     known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
+    engine = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
+    functions = np.sort(spans["start"][engine])
+    known &= np.searchsorted(functions, end[before]) < np.searchsorted(functions, start)
     reads = np.sort(spans["start"][case.operators[case.named(case.operators, _READ.match)]])
     following = np.append(start[1:], np.iinfo(np.int64).max)
     known &= np.searchsorted(reads, end) < np.searchsorted(reads, following)

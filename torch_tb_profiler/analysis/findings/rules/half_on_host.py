@@ -99,7 +99,7 @@ RULE = Rule(
     memory.""",
     views=("overview", "operator"),
     certainty="likely",
-    cause="Computing in float16 (half precision) on the CPU takes {half} of {the_step}",
+    cause="Computing in float16 on a CPU takes {half} of {the_step}",
     without="In float32",
     links=(
         ("Autocast on a CPU", links.DOCS + "amp.html#torch.autocast"),

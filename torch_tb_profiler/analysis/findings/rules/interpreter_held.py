@@ -1,8 +1,8 @@
 """Another thread runs Python and holds the interpreter lock, while the program's thread stands still until the
-interpreter switches: in stretches of about ``SWITCH`` or more, where the same call usually takes a fraction of it.
+interpreter switches: in stretches of about ``SWITCH`` or more, where the same call typically takes a fraction of it.
 
 Evidence: what the other thread was in meanwhile.
-Change: each such stretch takes as long as the same call usually does. Likely. Wrong where the other thread and
+Change: each such stretch takes as long as the same call typically does. Likely. Wrong where the other thread and
 the program's share a core or memory and the lock is not what they wait for.
 """
 

@@ -37,7 +37,7 @@ def test_the_straggler_is_named_with_what_it_did(open_tab: OpenTab, sample_serve
     tab = open_tab(sample_server).load("distributed", run="synthetic_ddp8")
     payload = late_steps(sample_server, "synthetic_ddp8")
     first = str(tab.frame.locator(".headline-first").text_content())
-    assert first.startswith("Rank 5 holds the others back by ")
+    assert first.startswith("Rank 5 holds all others back: ")
     expect(rows(tab, "Who holds the others back")).to_have_count(len(payload["blame"]))  # type: ignore[arg-type]
     expect(rows(tab, "Who holds the others back").first).to_contain_text("rank 5")
     expect(rows(tab, "Workers")).to_have_count(8)

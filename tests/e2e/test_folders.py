@@ -54,4 +54,4 @@ def test_iterations_of_two_ranks_are_spans_of_two_workers(
     assert tab.state()["span"] == "iteration_100"
     expect(tab.select("Worker").locator("option")).to_have_count(2)
     steps = tab.frame.locator("main")
-    expect(steps).to_contain_text("Step 102, the median")
+    expect(steps).to_contain_text("step 102, the median")

@@ -20,7 +20,7 @@ def test_all_ranks_name_the_straggler_and_lead_to_its_timeline(
     tab = open_tab(sample_server).load("critical_path", run=RUN, steps="0")
     tab.frame.get_by_role("radio", name="All ranks").click(force=True)
     tab.becomes(lambda: tab.state().get("ranks", ""), "all")
-    expect(tab.frame.locator(".headline-first")).to_contain_text("Rank 5 holds the others back by")
+    expect(tab.frame.locator(".headline-first")).to_contain_text("Rank 5 holds all others back:")
     tab.frame.get_by_role("slider", name=re.compile("^Critical path of")).focus()
     tab.page.keyboard.press("End")
     tab.page.keyboard.press("Enter")

@@ -210,3 +210,18 @@ def test_an_iterator_of_ones_own() -> None:
         "input_bound",
     )
     assert (alone["count"], one_of_two["count"]) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    "server", ["vllm/v1/worker/model_runner.py", "sglang/srt/managers/scheduler.py"]
+)
+def test_a_server_launches_graphs_by_its_own_options(server: str) -> None:
+    entries = _train_of_kernels(5, 15, 2)
+    own = item(made(entries), "launch_bound")
+    assert "attempt" not in own["words"]
+    frame = span("python_function", f"{server}(12): execute", 0, 480)
+    told = item(made([*entries, frame]), "launch_bound")["words"]
+    assert server.partition("/")[0] in told["attempt"].lower()
+    assert "https://docs." in told["source"]
+    launch = span("cuda_runtime", "cudaGraphLaunch", 1, 0.5, 3)
+    assert "attempt" not in item(made([*entries, frame, launch]), "launch_bound")["words"]

@@ -7,16 +7,34 @@ own. Likely.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.store.roles import Role
 
+_GRAPH = re.compile(r"(?:cuda|hip|cu)GraphLaunch")
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
 LAUNCHES = 5
 """Gaps per step, from which on launches are many."""
+_SERVERS = {
+    "vllm/": (
+        """vLLM launches decoding as CUDA graphs unless --enforce-eager or a cudagraph_mode of NONE is given: leave these out,
+        and let the captured sizes cover the batch (max_cudagraph_capture_size).""",
+        "CUDA graphs in vLLM\nhttps://docs.vllm.ai/en/latest/design/cuda_graphs.html",
+    ),
+    "sglang/": (
+        """SGLang launches decoding as CUDA graphs unless --disable-cuda-graph is given: leave it out, and let
+        --cuda-graph-max-bs cover the batch.""",
+        "Arguments of the SGLang server\nhttps://docs.sglang.ai/advanced_features/server_arguments.html",
+    ),
+}
+"""What of a server's own options launches graphs, and its source, by what the files of its frames have in their path."""
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -36,8 +54,23 @@ def _claim(case: Case) -> Candidate | None:
             "median_kernel": float(np.median(length)) if len(length) else 0.0,
             "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
         },
+        _of_server(case),
         change="graphs",
     )
+
+
+def _of_server(case: Case) -> dict[str, str]:
+    """The advice for the server that ran the program; empty for other programs, and where graphs are launched already."""
+    spans = case.trace["spans"]
+    if len(case.runtime_calls(_GRAPH)):
+        return {}
+    frames = np.flatnonzero(spans["role"] == Role.PYTHON)
+    names = case.trace.strings.many(distinct(spans["name"][frames], case.trace.strings))
+    files = {name.partition("(")[0] for name in names}
+    for part, (attempt, source) in _SERVERS.items():
+        if any(part in file for file in files):
+            return {"attempt": " ".join(attempt.split()), "source": source}
+    return {}
 
 
 RULE = Rule(

@@ -64,6 +64,16 @@ def test_largest_function_of_the_loop(every: int) -> None:
     assert finding["recoverable_ns"] == pytest.approx(600_000 / every, rel=0.02)
 
 
+@pytest.mark.parametrize(("rounds", "told"), [(1200, "lower"), (300, "")])
+def test_a_python_loop_is_told_by_what_it_calls(rounds: int, told: str) -> None:
+    lower = "<built-in method lower of str object at 0x1>"
+    own = [frame("train.py(31): tokens", 0, rounds)]
+    own += [frame(lower, number + 0.1, 0.5) for number in range(rounds)]
+    finding = item(made(loop([own] * 3, length=rounds + 400)), "own_code")
+    assert finding["words"]["often"] == told
+    assert finding["numbers"]["rounds"] == (rounds if told else 0)
+
+
 def test_training_alone_is_nobody_elses() -> None:
     assert "own_code" not in rules(made(loop([[]] * 4, length=303)))
 

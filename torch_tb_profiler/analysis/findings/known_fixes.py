@@ -215,6 +215,20 @@ FIXES: tuple[Fix, ...] = (
             _PERFORMANCE,
         ),
         (
+            _built_in("tensor|as_tensor", "type"),
+            "making tensors of lists (torch.tensor)",
+            """Python's numbers are copied one by one: keep them in an array of NumPy and use torch.from_numpy, or make the
+            tensor once, outside of the loop.""",
+            ("torch.from_numpy", DOCS + "generated/torch.from_numpy.html"),
+        ),
+        (
+            _built_in("findall|finditer|fullmatch|match|search|split|subn?", "re.Pattern"),
+            "regular expressions",
+            """Cut texts into tokens once, when the dataset is made, or in worker processes; a compiled tokenizer does it
+            faster.""",
+            ("Processing a dataset once (map)", "https://huggingface.co/docs/datasets/process#map"),
+        ),
+        (
             r"(?:^|/)json/(?:__init__|encoder)\.py: ",
             "writing JSON",
             "Write every so many steps, in another thread, or numbers in a binary file.",

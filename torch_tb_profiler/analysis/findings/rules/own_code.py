@@ -36,6 +36,8 @@ MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
+_LOOP = 1000
+"""Calls of one function per step from which on a Python loop makes them."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ def _claim(case: Case) -> Candidate | None:
     what = f"calling {name}"
     if evaluates:
         what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
+    often, rounds = python_loop(case, row)
     much = taken >= MUCH * length and (not evaluates or seen < steps)
     return Candidate(
         place.call,
@@ -90,8 +93,10 @@ def _claim(case: Case) -> Candidate | None:
             "in_steps": seen,
             "of_steps": steps,
             "part": 0 if fix is None or most else part / steps,
+            "rounds": rounds,
         },
         {
+            "often": often,
             "what": fix.what if fix and most else what,
             "kind": fix.what if fix and most else what if evaluates else "",
             "callee": "" if most or callee is None else _plain(case, callee),
@@ -119,6 +124,21 @@ def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
     if best is None or took[best] < _NOTABLE * case.when(row).length:
         return None, 0
     return best, took[best]
+
+
+def python_loop(case: Case, row: Ints) -> tuple[str, float]:
+    """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
+    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    within = nearest(parent, rows_mask(case.scene, row)) >= 0
+    within[row] = False
+    inner = spans["name"][within & (spans["role"] == Role.PYTHON)]
+    if len(inner) < _LOOP * len(case.steps):
+        return "", 0.0
+    each, count = np.unique(inner, return_counts=True)
+    often = count.max() / len(case.steps)
+    if often < _LOOP:
+        return "", 0.0
+    return plain_name(case.trace.strings[int(each[count.argmax()])]), float(often)
 
 
 def _evaluates(case: Case, row: Ints) -> bool:
@@ -214,7 +234,8 @@ RULE = Rule(
         ("calls", "Calls per {step}: {calls}."),
         ("kind", "It is {kind}."),
         ("callee", "Most of it is in {callee}."),
-        ("known", "Of that, {known} takes {part}."),
+        ("often", "It is a Python loop: {often} is called {rounds} times per {step}."),
+        ("known", "Of that, {part} goes to {known}."),
     ),
     numbers={
         "taken": ("Taken", "ns"),
@@ -222,5 +243,6 @@ RULE = Rule(
         "in_steps": ("Steps with it", "count"),
         "of_steps": ("", "count"),
         "part": ("", "ns"),
+        "rounds": ("Rounds of the Python loop", "count"),
     },
 )

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH, NO_NAME
+from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH, NO_NAME, python_loop
 from torch_tb_profiler.analysis.findings.training import own_work
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
@@ -50,6 +50,7 @@ def _claim(case: Case) -> Candidate | None:
         return None
     best = group == total.argmax()
     row, start, end = function[best], start[best], end[best]
+    often, rounds = python_loop(case, np.unique(row))
     return Candidate(
         row,
         start,
@@ -58,8 +59,9 @@ def _claim(case: Case) -> Candidate | None:
             "taken": int(total.max()) / len(case.steps),
             "calls": case.per_step(np.unique(row)),
             "frames": int(best.sum()) / len(case.steps),
+            "rounds": rounds,
         },
-        {"what": plain_name(case.trace.strings[int(each[total.argmax()])])},
+        {"what": plain_name(case.trace.strings[int(each[total.argmax()])]), "often": often},
         certainty="likely" if total.max() >= MUCH * case.windows.length else "theoretical",
         edit=thread_time_gone(spans["track"][row], start, end),
     )
@@ -70,7 +72,7 @@ RULE = Rule(
     claim=_claim,
     title="Python within the model takes much of the {step}",
     sentence="""Pure Python of one function takes {taken} of the {step} within the model, outside of every
-    operator: {calls} calls of it per {step}, {frames} stretches between operators and frames{at}. Without it the {step} is
+    operator, in {frames} stretches between operators and frames{at}. Without it the {step} is
     {gain} ({share}) shorter.""",
     attempt="""Write the Python loop as operators on whole tensors, compute what stays the same once, outside of
     forward, or compile the function with torch.compile.""",
@@ -81,10 +83,14 @@ RULE = Rule(
     cause="Python in {what} takes {taken} of {the_step}",
     without="Without it",
     links=(links.COMPILE,),
-    details=(("what", "It is in {what}."),),
+    details=(
+        ("what", "It is in {what}, calls per {step}: {calls}."),
+        ("often", "It is a Python loop: {often} is called {rounds} times per {step}."),
+    ),
     numbers={
         "taken": ("Taken", "ns"),
         "calls": ("Calls", "count"),
         "frames": ("Stretches", "count"),
+        "rounds": ("Rounds of the Python loop", "count"),
     },
 )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Ints
 
 PAUSE = 1_000_000
@@ -37,7 +36,7 @@ class BackwardCalls:
         args = case.trace["operator_args"]
         sequence = np.full(case.trace["spans"].n, -1, np.int64)
         sequence[args["span"]] = args["sequence"]
-        row = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
+        row = case.backward_functions
         every = row[np.argsort(case.trace["spans"]["track"][row], kind="stable")]
         since = _since(case, every)
         row = row[sequence[row] >= 0]

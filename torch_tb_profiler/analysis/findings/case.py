@@ -30,6 +30,8 @@ from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
+from torch_tb_profiler.analysis.findings.training import Training
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -150,6 +152,16 @@ class Case:
     def compilations(self) -> Compilations:
         """What was compiled, traced, tuned or captured."""
         return compilations(self.trace, self.facts)
+
+    @cached_property
+    def training(self) -> Training:
+        """Which spans are the program's own training or inference."""
+        return Training(self.trace, self.facts, self.names)
+
+    @cached_property
+    def backward_functions(self) -> Ints:
+        """Rows of the engine's calls of backward functions."""
+        return self.operators[self.named(self.operators, lambda text: text.startswith(EVALUATE))]
 
     @property
     def peaks(self) -> Peaks:

@@ -15,7 +15,6 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.training import differentiated
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
@@ -77,7 +76,7 @@ def _kept_stacks(case: Case) -> tuple[Ints, Ints, Ints]:
     cheapest of them takes beyond what other operators do: ``(row, start, end)``.
     """
     spans = case.trace["spans"]
-    made = differentiated(case)
+    made = case.training.differentiated
     host = case.scene.graph.host
     time = np.zeros(spans.n + 1, np.int64)
     np.add.at(time, host.span, host.end - host.start)

@@ -17,7 +17,6 @@ from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.training import housekeeping, own_work
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -46,7 +45,7 @@ def _claim(case: Case) -> Candidate | None:
     usual = _medians(name, length)
     busy = union(host.start[others], host.end[others])
     # What the loop itself does between its calls has no usual length.
-    loop, _ = housekeeping(case, own_work(case))
+    loop = case.training.loop
     within = measure(case.windows, host.start[own], host.end[own]) > 0
     within &= ~np.append(loop, True)[host.span[own]]
     long = own[(length >= _ABOUT * SWITCH) & (usual <= _USUAL * length) & within]

@@ -32,12 +32,6 @@ from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_nam
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MOST, MUCH
-from torch_tb_profiler.analysis.findings.training import (
-    backward_calls,
-    differentiated,
-    housekeeping,
-    own_work,
-)
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
@@ -71,7 +65,7 @@ def _claim(case: Case) -> Candidate | None:
     if len(case.work.row) or case.main_track < 0:
         return None
     calls = _calls(case)
-    tells_work = not case.facts.summary["has_stacks"] and len(differentiated(case)) > 0
+    tells_work = not case.facts.summary["has_stacks"] and len(case.training.differentiated) > 0
     anchors = calls.take(calls.own) if tells_work else calls
     if len(anchors.row) < 2:
         return None
@@ -143,20 +137,18 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
 def _calls(case: Case) -> _Calls:
     """What the loop calls on the program's thread."""
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    own = own_work(case)
-    loop, other = housekeeping(case, own)
-    called = (own | other) & np.append(loop, True)[parent]
+    training = case.training
+    called = (training.own | training.housekeeping) & np.append(training.loop, True)[parent]
     called &= np.isin(spans["role"], _CALLS) & (spans["track"] == case.main_track)
     row = np.flatnonzero(called)
     start, end = case.times(row)
-    backward = backward_calls(case)
     label = [
         _BACKWARD if is_backward else _label(case.trace.strings[number])
         for is_backward, number in zip(
-            backward[row].tolist(), spans["name"][row].tolist(), strict=True
+            training.backward[row].tolist(), spans["name"][row].tolist(), strict=True
         )
     ]
-    return _Calls(row, label, own[row], start, end)
+    return _Calls(row, label, training.own[row], start, end)
 
 
 def _label(name: str) -> str:

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.training import housekeeping, module_frames, own_work
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -144,7 +143,7 @@ def python_loop(case: Case, row: Ints) -> tuple[str, float]:
 def _evaluates(case: Case, row: Ints) -> bool:
     """Whether modules whose results are not differentiated take most of some calls."""
     parent = case.facts["span_links"]["parent"]
-    modules = module_frames(case)
+    modules = case.training.modules
     within = nearest(parent, rows_mask(case.scene, row))[modules] >= 0
     took = case.when(modules[within]).length
     return bool(took >= MOST * case.when(row).length)
@@ -158,7 +157,7 @@ def _pieces(case: Case) -> _Pieces:
     chosen &= path["event"] >= 0
     event = path["event"][chosen].astype(np.int64)
     start, end = path["start"][chosen], path["end"][chosen]
-    loop, other = housekeeping(case, own_work(case))
+    loop, other = case.training.loop, case.training.housekeeping
     mine = other[event]
     event, start, end = event[mine], start[mine], end[mine]
     # Called by the loop itself, or by nobody.

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
@@ -20,7 +20,6 @@ from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MUCH, NO_NAME, python_loop
-from torch_tb_profiler.analysis.findings.training import own_work
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -38,7 +37,7 @@ def _claim(case: Case) -> Candidate | None:
     rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
     nearest_line = climb(parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)
-    mine &= nearest(parent, own_work(case))[event] >= 0
+    mine &= case.training.inside[event]
     event, start, end = event[mine], start[mine], end[mine]
     unnamed = name_mask(case.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)

@@ -23,8 +23,6 @@ from torch_tb_profiler.analysis.findings.edits import (
 )
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.findings.training import differentiated, module_frames
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Ints, Mask
 
 _READ = re.compile(r"aten::_local_scalar_dense$")
@@ -32,9 +30,9 @@ _STEP = re.compile(r"Optimizer\.step#")
 
 
 def _claim(case: Case) -> Candidate | None:
-    modules = case.within(module_frames(case))
+    modules = case.within(case.training.modules)
     modules = modules[case.trace["spans"]["track"][modules] == case.main_track]
-    forward = differentiated(case)
+    forward = case.training.differentiated
     if len(modules) < 2 or not len(forward):
         return None
     call = np.sort(outermost(case, modules))
@@ -81,7 +79,7 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
     loads = case.calls[case.names.dataloader[spans["name"][case.calls]]]
     between = np.sort(spans["start"][np.concatenate((changes, loads))])
     known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
-    engine = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
+    engine = case.backward_functions
     functions = np.sort(spans["start"][engine])
     known &= np.searchsorted(functions, end[before]) < np.searchsorted(functions, start)
     reads = np.sort(spans["start"][case.operators[case.named(case.operators, _READ.match)]])

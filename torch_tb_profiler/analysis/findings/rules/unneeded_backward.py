@@ -26,7 +26,6 @@ from torch_tb_profiler.analysis.findings.operators import (
     tensors,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Ints, Mask
 
 FEWEST = 4
@@ -112,7 +111,7 @@ def _between(case: Case, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
         start = spans["start"][row]
         return np.asarray(row[(start > first[step[row]]) & (start <= last[step[row]])])
 
-    engine = case.operators[case.named(case.operators, lambda text: text.startswith(EVALUATE))]
+    engine = case.backward_functions
     return inside(case.within(engine)), inside(gradients)
 
 

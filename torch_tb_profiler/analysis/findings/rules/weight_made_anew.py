@@ -26,7 +26,6 @@ from torch_tb_profiler.analysis.findings.edits import (
 )
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.findings.training import module_frames
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -87,7 +86,7 @@ def _claim(case: Case) -> Candidate | None:
 def _frames(case: Case) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    modules = module_frames(case)
+    modules = case.training.modules
     lists = modules[case.named(modules, _LIST.match)]
     python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
     hooks = python[case.named(python, _HOOK.match)]

@@ -18,7 +18,7 @@ times as many tokens.
 """
 _LONGEST_NAME = 160
 _SHORTEST_NAME = 3
-"""Letters of a name that is told from a word of the text."""
+"""Letters from which on a name is marked: a shorter one may as well be a word of the text."""
 ALL = sys.maxsize
 _ROWS = (200, 100, 50, 30, 20, 15, 10, 7)
 _CORE_BLOCKS = 4

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_READ = 64
-"""Ranks of which it is read, those to blame first."""
+"""Most ranks whose traces are read for it, those to blame first."""
 MORE = 1.1
 """How many times as much a rank is given from which on that is more."""
 

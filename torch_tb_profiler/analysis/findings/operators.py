@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ances
 from torch_tb_profiler.analysis.facts.names import name_mask
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.case import Case, Work
+from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import DEVICE_ROLES
@@ -63,9 +64,7 @@ def read_arguments(case: Case, rows: Ints) -> dict[int, Call]:
 def launched_in(case: Case, calls: Ints) -> tuple[Work, Ints]:
     """The device work that was launched in some calls, and the position of its call among them (ascending)."""
     parent = case.facts["span_links"]["parent"].astype(np.int64)
-    wanted = np.zeros(case.trace["spans"].n, np.bool_)
-    wanted[calls] = True
-    home = climb(parent, case.work.launch.astype(np.int64), wanted)
+    home = climb(parent, case.work.launch.astype(np.int64), rows_mask(case.scene, calls))
     return case.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
 
 
@@ -82,23 +81,19 @@ def beneath(case: Case, outer: Ints) -> Mask:
     """Which spans are among ``outer`` or lie within one of them, on the same thread; bool of shape
     (spans,).
     """
-    wanted = np.zeros(case.trace["spans"].n, np.bool_)
-    wanted[outer] = True
-    return np.asarray(nearest(case.facts["span_links"]["parent"], wanted) >= 0)
+    parent = case.facts["span_links"]["parent"]
+    return np.asarray(nearest(parent, rows_mask(case.scene, outer)) >= 0)
 
 
 def outermost(case: Case, rows: Ints) -> Ints:
     """Those of some spans that lie in no other of them."""
     parent = case.facts["span_links"]["parent"].astype(np.int64)
-    wanted = np.zeros(case.trace["spans"].n, np.bool_)
-    wanted[rows] = True
-    return np.asarray(rows[climb(parent, parent[rows], wanted) < 0])
+    return np.asarray(rows[climb(parent, parent[rows], rows_mask(case.scene, rows)) < 0])
 
 
 def launching(case: Case) -> Mask:
     """Which spans launched device work, or hold one that did; bool of shape (spans,)."""
-    launches = np.zeros(case.trace["spans"].n, np.bool_)
-    launches[case.work.launch[case.work.launch >= 0]] = True
+    launches = rows_mask(case.scene, case.work.launch[case.work.launch >= 0])
     return with_ancestors(case.facts["span_links"]["parent"], launches)
 
 

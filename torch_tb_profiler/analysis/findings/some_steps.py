@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -84,8 +85,7 @@ def calls_of_some(case: Case) -> Own | None:
     rare = 2 * steps_with[key] <= len(case.steps)
     if not rare.any():
         return None
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row[rare]] = True
+    chosen = rows_mask(case.scene, row[rare])
     above = np.append(nearest(parent, chosen), np.int32(-1))
     top = rare & (above[parent[row]] < 0)
     row, step, name = row[top], step[top], name[top]
@@ -119,12 +119,10 @@ def on_main(case: Case) -> Mask:
 def _by_design(case: Case, row: Ints) -> Mask:
     """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
     spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row] = True
+    chosen = rows_mask(case.scene, row)
     host = np.flatnonzero(on_main(case))
     belongs = host[case.named(host, _BELONGS.match)]
-    inner = np.zeros(spans.n, np.bool_)
-    inner[belongs] = True
+    inner = rows_mask(case.scene, belongs)
     inner[case.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
     outermost = np.flatnonzero(inner & (around[parent] < 0))
@@ -137,12 +135,10 @@ def _by_design(case: Case, row: Ints) -> Mask:
 
 def _launched(case: Case, row: Ints) -> Ints:
     """Time of the device work that is launched within calls that do not enclose each other, ns."""
-    spans = case.trace["spans"]
     total = np.zeros(len(row) + 1, np.int64)
     if not len(case.work.row):
         return total[:-1]
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row] = True
+    chosen = rows_mask(case.scene, row)
     above = climb(case.facts["span_links"]["parent"], case.work.launch.copy(), chosen)
     place = np.where(above >= 0, np.searchsorted(row, above), len(row))
     np.add.at(total, place, case.work.end - case.work.start)
@@ -365,8 +361,7 @@ def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own 
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
     inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
     row = row[inside]
-    chosen = np.zeros(spans.n, np.bool_)
-    chosen[row] = True
+    chosen = rows_mask(case.scene, row)
     parent = case.facts["span_links"]["parent"]
     row = row[climb(parent, parent[row].astype(np.int64), chosen) < 0]
     if _by_design(case, row)[spans["dur"][row] > 0].any():

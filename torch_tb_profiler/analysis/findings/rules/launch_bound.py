@@ -7,17 +7,14 @@ own. Likely.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
-_GRAPH = re.compile(r"(?:cuda|hip|cu)GraphLaunch")
 SHORT_GAP = 1_000_000
 """ns; a longer gap is no matter of launching."""
 LAUNCHES = 5
@@ -62,7 +59,7 @@ def _claim(case: Case) -> Candidate | None:
 def _of_server(case: Case) -> dict[str, str]:
     """The advice for the server that ran the program; empty for other programs, and where graphs are launched already."""
     spans = case.trace["spans"]
-    if len(case.runtime_calls(_GRAPH)):
+    if len(case.runtime_calls(GRAPH_LAUNCH)):
         return {}
     frames = np.flatnonzero(spans["role"] == Role.PYTHON)
     names = case.trace.strings.many(distinct(spans["name"][frames], case.trace.strings))

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
+from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
+from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
@@ -110,8 +111,8 @@ def _claim(case: Case) -> Candidate | None:
 
 def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
     """The known call that takes most of some calls, and its time, ns; None below ``_NOTABLE`` of theirs."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    within = nearest(parent, rows_mask(case.scene, row)) >= 0
+    spans = case.trace["spans"]
+    within = beneath(case, row)
     inner = np.flatnonzero(within & (spans["role"] == role))
     name = spans["name"][inner]
     rows: dict[Fix, list[Ints]] = {}
@@ -127,8 +128,8 @@ def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
 
 def python_loop(case: Case, row: Ints) -> tuple[str, float]:
     """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    within = nearest(parent, rows_mask(case.scene, row)) >= 0
+    spans = case.trace["spans"]
+    within = beneath(case, row)
     within[row] = False
     inner = spans["name"][within & (spans["role"] == Role.PYTHON)]
     if len(inner) < _LOOP * len(case.steps):
@@ -142,9 +143,8 @@ def python_loop(case: Case, row: Ints) -> tuple[str, float]:
 
 def _evaluates(case: Case, row: Ints) -> bool:
     """Whether modules whose results are not differentiated take most of some calls."""
-    parent = case.facts["span_links"]["parent"]
     modules = case.training.modules
-    within = nearest(parent, rows_mask(case.scene, row))[modules] >= 0
+    within = beneath(case, row)[modules]
     took = case.when(modules[within]).length
     return bool(took >= MOST * case.when(row).length)
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.json_lists import json_list
-from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.analysis.findings.some_steps import step_of
+from torch_tb_profiler.store.columns import Mask
 
 _REGION = re.compile(r"Torch-Compiled Region: ")
 _FUNCTION = re.compile(r"CompiledFunction$")
@@ -39,7 +39,7 @@ def _claim(case: Case) -> Candidate | None:
     time = case.trace["spans"]["dur"][row]
     largest = int(np.bincount(compiler, weights=time).argmax())
     counted = own & found.core & (found.compiler == largest)
-    steps = np.unique(_step(case, found.row[counted]))
+    steps = np.unique(step_of(case, found.row[counted]))
     names = [name for name, is_own in zip(found.name, counted, strict=True) if is_own and name]
     kind = list(COMPILERS)[largest]
     dynamo = kind == "torch.compile"
@@ -65,12 +65,6 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _step(case: Case, row: Ints) -> Ints:
-    table = case.facts["steps"]
-    time = case.trace["spans"]["start"][row]
-    return host_step(table["host_start"], table["host_end"], time).astype(np.int64)
-
-
 def _recurs(case: Case, found: Compilations, counted: Mask) -> bool:
     """Whether what compiles does so again and not only at first."""
     if case.is_whole:
@@ -80,7 +74,7 @@ def _recurs(case: Case, found: Compilations, counted: Mask) -> bool:
             if own and name
         ]
         return any(frames.count(frame) >= _AGAIN for frame in set(frames))
-    steps = np.unique(_step(case, found.row[counted]))
+    steps = np.unique(step_of(case, found.row[counted]))
     steps = steps[steps >= 0]
     return len(steps) > 1 or bool((steps > 0).any())
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.compared import side_of
@@ -129,6 +129,7 @@ def layers(drawn: list[tuple[str, float]], samples: int, tokens: int, scale: flo
 
 
 @examples(30)
+@example([("attention", 2000.0)] * 4, (4, 32, 16, 64), 1.0)
 @given(
     st.lists(LAYER, min_size=1, max_size=4),
     st.sampled_from(

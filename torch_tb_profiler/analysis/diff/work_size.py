@@ -31,8 +31,10 @@ LIKE_SHAPES = 0.5
 in which they differ, that one factor must explain."""
 LEAST_TIME = 0.1
 """Share of the time from which on shapes tell anything."""
-LEAST_COUNT = 0.01
-"""Share of the time from which on a size is taken for the number of samples."""
+LEAST_VOTE = 0.01
+"""Share of the time from which on calls tell a factor, and a size is taken for the number of samples. Few
+calls may tell what explains many: between long attention the linear layers, which alone have a parameter,
+take little."""
 MOST_SHAPES = 1000
 """Shapes of a recording that are kept, those that take most time."""
 _PARAMETER_RANK = 2
@@ -91,18 +93,23 @@ def work_between(a: Shapes, b: Shapes) -> Work | None:
         if (name, text) not in a:
             known[name].append(inputs_of(text))
     rows = [(inputs_of(text), time, known[name]) for (name, text), time in differing.items()]
-    votes: dict[tuple[Fraction, frozenset[Fraction], str], float] = defaultdict(float)
+    votes: dict[Fraction, float] = defaultdict(float)
+    ratios: dict[Fraction, set[Fraction]] = defaultdict(set)
+    units: dict[Fraction, set[str]] = defaultdict(set)
     for inputs, time, others in rows:
-        for vote in {vote for other in others for vote in _votes(inputs, other)}:
-            votes[vote] += time
-    told = [vote for vote, time in votes.items() if time >= LEAST_TIME * changed]
-    for factor, ratios, unit in sorted(told, key=lambda vote: -votes[vote]):
-        counts, explained = _explained(rows, ratios | {factor}, factor)
-        if explained >= LIKE_SHAPES * changed:
+        told = {vote for other in others for vote in _votes(inputs, other)}
+        for factor in {vote[0] for vote in told}:
+            votes[factor] += time
+        for factor, own, unit in told:
+            ratios[factor] |= own | {factor}
+            units[factor].add(unit)
+    for factor in sorted(votes, key=lambda factor: -votes[factor]):
+        counts, explained = _explained(rows, frozenset(ratios[factor]), factor)
+        if votes[factor] >= LEAST_VOTE * changed and explained >= LIKE_SHAPES * changed:
             # Layers that see all tokens of all samples in one dimension cannot tell the two.
-            units = [other for one, _, other in told if one == factor and other != _SAMPLE]
-            likely = [count for count, own in counts.items() if own >= LEAST_COUNT * changed]
-            return Work(float(factor), (units or [unit])[0], *min(likely or counts or [(0, 0)]))
+            within = sorted(units[factor] - {_SAMPLE})
+            likely = [count for count, own in counts.items() if own >= LEAST_VOTE * changed]
+            return Work(float(factor), (within or [_SAMPLE])[0], *min(likely or counts or [(0, 0)]))
     return None
 
 

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from torch_tb_profiler.api.saving import STDOUT, refuse_overwrite, save, saving
 from torch_tb_profiler.errors import BadRequest, MissingPackage
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.escapes import no_formula
+from torch_tb_profiler.views.words.escapes import no_formula
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.api.frames import Frames, TraceFrames
-    from torch_tb_profiler.views.flame import Metric
-    from torch_tb_profiler.views.module_wire import FlameTree
+    from torch_tb_profiler.views.work.flame import Metric
+    from torch_tb_profiler.views.work.module_wire import FlameTree
 
 __all__ = [
     "FLAME_FORMS",
@@ -164,7 +164,7 @@ def flame(
     Raises:
         BadRequest: there are several traces.
     """
-    from torch_tb_profiler.views.flame import flame_file
+    from torch_tb_profiler.views.work.flame import flame_file
 
     context = _single(frames).context
     metric = metric or ("device" if context.facts.summary["has_device"] else "host")

@@ -30,7 +30,7 @@ from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.words.texts import missing
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -185,7 +185,7 @@ def test_kernel_table(pair: tuple[Facts, Original]) -> None:
 
 def test_share_of_operators_that_could_use_matrix_cores(pair: tuple[Facts, Original]) -> None:
     facts, original = pair
-    assert round(facts.summary["matrix_eligible_share"] * 100) == original.eligible
+    assert round((facts.summary.matrix_eligible_share or 0) * 100) == original.eligible
 
 
 def test_largest_operators_and_kernel(real_traces: Path) -> None:

@@ -16,7 +16,7 @@ def health_items(facts: Facts) -> list[DefectItem]:
     """Every defect of the trace and of its analysis, the gravest first; ``touched_share`` is of the
     sum of all steps (``touched_ns`` None: not located in time).
     """
-    steps, touched = facts["steps"], facts.summary.get("touched_ns", {})
+    steps, touched = facts["steps"], facts.summary.touched_ns
     wall = int(step_lengths(steps).sum())
     return [
         DefectItem(

@@ -37,13 +37,13 @@ def module_payload(
     cut = largest(tree, sums, MOST_MODULES)
     if cut is not tree:
         tree, sums = cut, module_sums(insight, cut, selection)
-    has_device = bool(facts.summary["has_device"])
+    has_device = facts.summary.has_device
     source = about["module_source"]
     return ModulePayload(
         source=source,
         has_device=has_device,
         has_backward=bool((paths["backward"] == 1).any()),
-        has_memory=bool(facts.summary["has_memory"]),
+        has_memory=facts.summary.has_memory,
         vocabulary=vocabulary(facts),
         steps=len(selection.steps),
         rows=wire_columns(module_table(facts, insight, tree, sums)),

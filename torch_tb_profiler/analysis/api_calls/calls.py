@@ -132,7 +132,7 @@ def call_table(
 def selected_time(facts: Facts, selection: Selection) -> int:
     """Time of the selected steps, ns; of a recording that marks none, from its first event to its last."""
     if selection.whole:
-        return int(facts.summary["span_ns"])
+        return facts.summary.span_ns
     steps = facts["steps"]
     return int((steps["end"] - steps["start"])[selection.steps].sum())
 

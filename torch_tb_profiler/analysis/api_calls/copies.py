@@ -122,7 +122,7 @@ def device_link(facts: Facts) -> Link | None:
     """The links of the devices of a trace, where all are of one kind and it tells."""
     devices = facts["devices"]
     known = [
-        find(facts.strings[name] if name >= 0 else "", facts.summary["vendor"], units, memory)
+        find(facts.strings[name] if name >= 0 else "", facts.summary.vendor, units, memory)
         for name, units, memory in zip(
             *(devices[key].tolist() for key in ("name", "multiprocessors", "memory")), strict=True
         )

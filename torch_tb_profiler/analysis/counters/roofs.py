@@ -48,5 +48,5 @@ def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file:
     kinds = {listed.get(device) for device in np.unique(profiled.launches.device).tolist()}
     if len(kinds) != 1 or (kind := kinds.pop()) is None:
         return Peaks(None, None, "", {})
-    vendor = facts.summary["vendor"]
+    vendor = facts.summary.vendor
     return peaks_of(kind.name, vendor, kind.multiprocessors, kind.memory, file)

@@ -4,33 +4,6 @@
 
     Trace ─▶ names ─▶ call tree ─▶ causes of device work ─▶ steps ─▶ breakdown
                           └──▶ stacks ──┬──▶ operators, kernels, devices, links ──▶ Facts
-
-``Facts.summary`` holds, as plain values:
-
-=====================  ======================================================================================
-step_source            ``ProfilerStep``, ``iteration of a server``, ``pass of the model``, the name of the annotation that repeats, or ``whole span``
-span_ns                end of the last span
-has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
-device_identified      whether no device has a recorded name, and one is known by its units and memory
-vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``ibm``, ``other``, or ``none`` without device work
-attribution            ``device_events``, of the kernels how many there are and how many have a launch, an operator, and
-                       ``by``: ``Attribution`` of all device events as ``{"events", "ns"}`` each
-rank, world_size       from ``distributedInfo``; None where it does not say
-backend                communication backend of ``distributedInfo``; None
-synthetic              whether the trace says that a program generated it
-sums                   whether the file holds sums without times, which the importer laid end to end
-versions               readable versions by component
-data_parallel          whether ``DataParallel`` ran
-communication_backends libraries that the header, the collectives and the kernels name
-matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
-touched_ns             step time in ns that the marks of each defect touch
-profiled_ranges        profiled ranges, whose hardware counters were measured
-unplaced               numbers of events without a role by ``category`` or, without one, by ``process``
-part, parts            name of the rank in a file that several were merged into, and of all of them; ``""`` and none of other files
-work                   device events, their ns, operators, their ns: equal for copies of a recording
-collectives            what `distributed/shared_sample.py` chooses; the import adds it
-workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
-=====================  ======================================================================================
 """
 
 from __future__ import annotations
@@ -38,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -103,15 +75,15 @@ from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.summary import EventCounts, Summary
 
 
 def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
-    """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: see above."""
+    """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: as in ``Summary``."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
         facts = _derive(trace, beside, beside.submit(enclosing_spans, trace))
-    facts.summary.update(part=part, parts=list(parts))
-    return facts
+    return replace(facts, summary=replace(facts.summary, part=part, parts=tuple(parts)))
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
@@ -131,7 +103,6 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     strings = StringBuilder(trace.strings)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     active = active_sets(trace, tree, names, caused, communication)
-    recognised = _recognised(trace, caused, communication)
     enclosing = nested.result()
     give_back_memory()
     breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
@@ -169,9 +140,12 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     defects, touched = find_defects(trace, overlapping, caused, windows, kinds.flags)
     give_back_memory()
-    summary = recognised | _summary(trace, names, caused, windows, tables, maker, named)
-    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
-    summary["profiled_ranges"] = _profiled_ranges(trace, tables["span_links"], defects)
+    summary = replace(
+        _summary(trace, names, caused, windows, tables, maker, named, communication),
+        matrix_eligible_share=operators.eligible_share,
+        touched_ns=touched,
+        profiled_ranges=_profiled_ranges(trace, tables["span_links"], defects),
+    )
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
@@ -197,15 +171,6 @@ def _windows(
     """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
     windows, iterations = find_steps(trace, tree, tree.names, caused)
     return *without_earlier_work(trace, caused, windows), iterations
-
-
-def _recognised(trace: Trace, caused: Causes, communication: Array) -> dict[str, Any]:
-    """Of the summary: the kind of work, the writer."""
-    workload = find_workload(trace, caused, communication)
-    return {
-        "workload": {"kind": workload.kind.value, "evidence": workload.evidence},
-        "writer": find_writer(trace, workload).value,
-    }
 
 
 def _profiled_ranges(trace: Trace, links: Table, defects: DefectCounts) -> int:
@@ -291,49 +256,53 @@ def _summary(
     tables: dict[str, Table],
     maker: str,
     named: Attributed,
-) -> dict[str, Any]:
+    communication: Array,
+) -> Summary:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
     info = distributed_info(trace)
     backend = info.get("backend")
-    return {
-        "step_source": windows.source,
-        "span_ns": latest_end(spans),
-        "has_device": bool(len(caused.row)),
-        "device_identified": bool(
+    workload = find_workload(trace, caused, communication)
+    return Summary(
+        step_source=windows.source,
+        span_ns=latest_end(spans),
+        has_device=bool(len(caused.row)),
+        has_shapes=bool((tables["operators"]["dims"] >= 0).any()),
+        has_stacks=bool(tables["stacks"].n),
+        has_memory=bool(trace["memory"].n),
+        device_identified=bool(
             (tables["devices"]["name"] >= 0).any()
             and not any(p.name for p in device_properties(trace).values())
         ),
-        "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
-        "has_stacks": bool(tables["stacks"].n),
-        "has_memory": bool(trace["memory"].n),
-        "vendor": maker,
-        "attribution": {
-            "device_events": len(caused.row),
-            "kernels": int(kernel.sum()),
-            "with_launch": int((kernel & (caused.launch >= 0)).sum()),
-            "with_operator": int((kernel & (named.operator >= 0)).sum()),
-            "by": named.counts,
-        },
-        "rank": integer(info.get("rank")),
-        "world_size": integer(info.get("world_size")),
-        "backend": backend if isinstance(backend, str) else None,
-        "synthetic": trace.header.get("synthetic") is True,
-        "sums": isinstance(trace.header.get("sums"), str),
-        "unplaced": unplaced_events(trace),
-        "versions": versions(trace),
-        "data_parallel": names.data_parallel,
-        "work": _work(trace, caused),
-        "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
-    }
+        vendor=maker,
+        attribution=EventCounts(
+            device_events=len(caused.row),
+            kernels=int(kernel.sum()),
+            with_launch=int((kernel & (caused.launch >= 0)).sum()),
+            with_operator=int((kernel & (named.operator >= 0)).sum()),
+            by=named.counts,
+        ),
+        rank=integer(info.get("rank")),
+        world_size=integer(info.get("world_size")),
+        backend=backend if isinstance(backend, str) else None,
+        synthetic=trace.header.get("synthetic") is True,
+        sums=isinstance(trace.header.get("sums"), str),
+        versions=versions(trace),
+        data_parallel=names.data_parallel,
+        communication_backends=tuple(backends(trace, names, spans["name"][caused.row[kernel]])),
+        unplaced=unplaced_events(trace),
+        work=_work(trace, caused),
+        workload=workload,
+        writer=find_writer(trace, workload),
+    )
 
 
-def _work(trace: Trace, caused: Causes) -> list[int]:
+def _work(trace: Trace, caused: Causes) -> tuple[int, int, int, int]:
     spans = trace["spans"]
     operators = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    return [
+    return (
         len(caused.row),
         int(spans["dur"][caused.row].sum()),
         len(operators),
         int(spans["dur"][operators].sum()),
-    ]
+    )

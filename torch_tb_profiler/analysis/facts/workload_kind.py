@@ -18,16 +18,15 @@ unknown          none of them
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.names import distinct, distinct_names, named
 from torch_tb_profiler.store.columns import Ints, Mask
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.summary import Workload, WorkloadKind
 from torch_tb_profiler.units import format_count
 
 FEW_KERNELS = 8
@@ -57,32 +56,6 @@ _SERVERS = (
 )
 """Server, its annotations and operators, and folders of its Python frames."""
 _MODULE = "nn.Module: "
-
-
-class WorkloadKind(str, Enum):
-    """Kinds of recorded work; see above."""
-
-    TRAINING = "training"
-    INFERENCE = "inference"
-    SERVING = "serving"
-    CAPTURE = "capture"
-    MICROBENCHMARK = "microbenchmark"
-    SINGLE_KERNEL = "single kernel"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The kind of work, and a sentence that says by what it was recognised."""
-
-    kind: WorkloadKind
-    evidence: str
-
-
-def workload_of(facts: Facts) -> Workload:
-    """The kind of work that a trace recorded, as it was found when the trace was imported."""
-    found = facts.summary["workload"]
-    return Workload(WorkloadKind(found["kind"]), found["evidence"])
 
 
 def find_workload(trace: Trace, caused: Causes, communication: Mask) -> Workload:

@@ -19,30 +19,13 @@ script        none of them: a script or a notebook
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from torch_tb_profiler.analysis.facts.names import distinct, distinct_names
-from torch_tb_profiler.analysis.facts.workload_kind import Workload, WorkloadKind
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
+from torch_tb_profiler.store.summary import Workload, WorkloadKind, Writer
 
-
-class Writer(str, Enum):
-    """Kinds of recorded programs; see above."""
-
-    VLLM = "vllm"
-    SGLANG = "sglang"
-    SERVER = "server"
-    LIGHTNING = "lightning"
-    TRANSFORMERS = "transformers"
-    TORCH_NPU = "torch_npu"
-    OTHER = "other"
-    LOOP = "loop"
-    SCRIPT = "script"
-
-
-SERVERS = (Writer.VLLM, Writer.SGLANG, Writer.SERVER)
 # SGLang uses parts of vLLM, not the other way round.
 _OF_SERVERS = (
     (Writer.SGLANG, re.compile(r"sglang|sgl_kernel|step\[[A-Z_]+ ")),
@@ -74,11 +57,6 @@ _HEADER = frozenset(
     )
 )
 """Keys of PyTorch's files, and of those that another importer reads."""
-
-
-def writer_of(facts: Facts) -> Writer:
-    """The program of a trace, as it was found when the trace was imported."""
-    return Writer(facts.summary["writer"])
 
 
 def find_writer(trace: Trace, workload: Workload) -> Writer:

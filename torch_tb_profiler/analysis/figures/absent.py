@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import Writer
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
@@ -23,24 +23,24 @@ def absent(facts: Facts) -> tuple[str, ...]:
     # Another part of the file holds what it has of this one, too.
     shared = facts.defects[UNCLEAR_RANK] > 0
     missing = {
-        "device": not summary["has_device"] and not summary["profiled_ranges"] and not shared,
-        "device_of_rank": not summary["has_device"] and shared,
-        "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
-        "shapes": not summary["has_shapes"],
-        "stack": not summary["has_stacks"],
+        "device": not summary.has_device and not summary.profiled_ranges and not shared,
+        "device_of_rank": not summary.has_device and shared,
+        "device_times": not summary.has_device and summary.profiled_ranges > 0,
+        "shapes": not summary.has_shapes,
+        "stack": not summary.has_stacks,
         "steps": not has_steps(facts),
-        "memory": not summary["has_memory"],
-        "events": summary["has_memory"] and facts["span_links"].n == 0,
+        "memory": not summary.has_memory,
+        "events": summary.has_memory and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0 and not shared,
-        "pytorch_profiler": "Profiler" in summary["versions"]
-        and writer_of(facts) not in (Writer.TORCH_NPU, Writer.OTHER),
-        "operators_of_device": summary["has_device"]
+        "pytorch_profiler": "Profiler" in summary.versions
+        and facts.summary.writer not in (Writer.TORCH_NPU, Writer.OTHER),
+        "operators_of_device": summary.has_device
         and facts["operators"].n > 0
         and not operators_have_device_time(facts),
     }
     without_role = unplaced(facts)
     return (
         *(key for key, is_missing in missing.items() if is_missing),
-        writer_of(facts),
+        facts.summary.writer,
         *([without_role] if without_role else []),
     )

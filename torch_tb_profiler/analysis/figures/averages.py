@@ -19,7 +19,7 @@ def category_times(facts: Facts) -> dict[str, Ints]:
     recording had no activity that it could come from.
     """
     table = facts["steps"]
-    lacking = (() if facts.summary["has_device"] else _OF_DEVICE) + (
+    lacking = (() if facts.summary.has_device else _OF_DEVICE) + (
         () if facts["operators"].n else _OF_HOST
     )
     return {

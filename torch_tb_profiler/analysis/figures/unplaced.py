@@ -25,7 +25,7 @@ def unplaced(facts: Facts, *kinds: str) -> Unplaced | None:
 
     ``kinds``: ``category`` or ``process`` where only such events are asked for.
     """
-    told = facts.summary.get("unplaced", {})
+    told = facts.summary.unplaced
     found = {k: names for k, names in told.items() if not kinds or k in kinds}
     listed = [(name, kind, n) for kind, names in found.items() for name, n in names.items()]
     if not listed:

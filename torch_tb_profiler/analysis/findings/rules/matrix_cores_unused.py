@@ -29,11 +29,11 @@ _AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
 def _claim(case: Case) -> Candidate | None:
     if not _has_matrix_cores(case):
         return None
-    vendor = case.facts.summary["vendor"]
+    vendor = case.facts.summary.vendor
     work = case.work.take(case.work.kernel)
     chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor))
     candidate = beyond_peaks(case, work.take(chosen & ~_of_double_precision(case, work)), True)
-    eligible = case.facts.summary["matrix_eligible_share"]
+    eligible = case.facts.summary.matrix_eligible_share
     if candidate is not None and eligible is not None:
         candidate.numbers["eligible"] = eligible
     return candidate
@@ -46,7 +46,7 @@ def _has_matrix_cores(case: Case) -> bool:
         key: case.facts.strings[int(case.facts["devices"][key][case.device])]
         for key in ("name", "capability")
     }
-    vendor = case.facts.summary["vendor"]
+    vendor = case.facts.summary.vendor
     major = device["capability"].split(".")[0]
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY

@@ -65,7 +65,7 @@ def _claim(case: Case) -> Candidate | None:
     if len(case.work.row) or case.main_track < 0:
         return None
     calls = _calls(case)
-    tells_work = not case.facts.summary["has_stacks"] and len(case.training.differentiated) > 0
+    tells_work = not case.facts.summary.has_stacks and len(case.training.differentiated) > 0
     anchors = calls.take(calls.own) if tells_work else calls
     if len(anchors.row) < 2:
         return None

@@ -121,22 +121,20 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
-    tables: dict[str, Table] = (
-        {
-            "steps": _steps(windows, kinds, breakdown.result()),
-            "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
-            "earlier_work": earlier,
-            "iterations": iterated,
-            "devices": devices,
-            "device_steps": device_steps,
-            "unnamed_steps": named.unnamed_steps,
-            "span_links": links.result(),
-        }
-        | frames
-        | operators.tables
-        | kernels
-        | of_replays
-    )
+    tables: dict[str, Table] = {
+        "steps": _steps(windows, kinds, breakdown.result()),
+        "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
+        "earlier_work": earlier,
+        "iterations": iterated,
+        "devices": devices,
+        "device_steps": device_steps,
+        "unnamed_steps": named.unnamed_steps,
+        "span_links": links.result(),
+        **frames,
+        **operators.tables,
+        **kernels,
+        **of_replays,
+    }
     give_back_memory()
     defects, touched = find_defects(trace, overlapping, caused, windows, kinds.flags)
     give_back_memory()

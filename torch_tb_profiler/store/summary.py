@@ -28,7 +28,7 @@ class Workload:
 
 
 class Writer(str, Enum):
-    """Kinds of recorded programs; ``analysis/facts/writer.py`` says how each is recognised."""
+    """Kinds of recorded programs; ``analysis/facts/workload_kind.py`` says how each is recognised."""
 
     VLLM = "vllm"
     SGLANG = "sglang"

@@ -10,9 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.rules import RULES

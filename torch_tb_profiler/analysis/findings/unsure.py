@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.analysis.figures.absent import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.store.roles import Role

@@ -7,12 +7,6 @@ A model is a small function, declared with its operators and the source of its f
 
 None means that this call cannot be modelled, for example because a shape is missing. So does an
 error: ``Unrecorded``, or one of a shape that has too few dimensions.
-
-Maps Python's names of operators, as in PyProf and PyTorch before 1.8, to those of the
-dispatcher.
-
-``torch.nn.functional.linear``, ``Tensor.__matmul__``, ``mm`` → ``aten::linear``, ``aten::matmul``,
-``aten::mm``
 """
 
 from __future__ import annotations
@@ -283,7 +277,14 @@ def _load() -> None:
 
 
 def operator_of(name: str) -> str:
-    """The dispatcher's name of an operator; other names are returned unchanged."""
+    """The dispatcher's name of an operator; other names are returned unchanged.
+
+    Maps Python's names of operators, as in PyProf and PyTorch before 1.8, to those of the
+    dispatcher.
+
+    ``torch.nn.functional.linear``, ``Tensor.__matmul__``, ``mm`` → ``aten::linear``, ``aten::matmul``,
+    ``aten::mm``
+    """
     match = _PYTHON.fullmatch(name)
     if match is None or name in _OTHER_ORDER:
         return name

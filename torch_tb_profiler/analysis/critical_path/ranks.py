@@ -8,17 +8,6 @@
 A collective, or a transfer, ends when its last rank has begun and the data has moved. Of a rank that began earlier
 only the transfer is on the path; the rest is the time of the rank that began last, where the path goes on. So it
 ends with what began a delay, through any number of pipeline stages, and not with who came last.
-
-The walk back along the critical path that the insight of a rank holds already, for traces that are too large to be
-gone through again.
-
-::
-
-    own path of the rank   [ a ][ b ][ all_reduce ][ c ]      from c back to the all_reduce, if another rank was late to it,
-                                 ◀───────────────────── c     else through it and on to a
-
-It takes what the rank's own path did at that time. The walk through the trace (``walk.py``) says the same where it comes
-out on that path, and may find another reason where what it starts from was not on it.
 """
 
 from __future__ import annotations
@@ -45,7 +34,19 @@ Leg = tuple[Ints, Ints, Ints, Ints, Array, Ints]
 
 
 class _OwnPath:
-    """As ``Walk``, of copied rows of the table ``critical_path``: some 20 bytes each. ``step_end``: of the rank's steps."""
+    """As ``Walk``, of copied rows of the table ``critical_path``: some 20 bytes each. ``step_end``: of the rank's steps.
+
+    The walk back along the critical path that the insight of a rank holds already, for traces that are too large to be
+    gone through again.
+
+    ::
+
+        own path of the rank   [ a ][ b ][ all_reduce ][ c ]      from c back to the all_reduce, if another rank was late to it,
+                                     ◀───────────────────── c     else through it and on to a
+
+    It takes what the rank's own path did at that time. The walk through the trace (``walk.py``) says the same where it comes
+    out on that path, and may find another reason where what it starts from was not on it.
+    """
 
     def __init__(self, insight: Insight, step_end: Ints) -> None:
         path = insight["critical_path"]

@@ -12,17 +12,6 @@ equally many::
 Kernels represent the collectives where there are any, because they end together. On the host it is
 the ``nccl:`` or ``gloo:`` region, which ends with the collective, else the ``record_param_comms`` or
 ``c10d::`` operator, which may not.
-
-Which collectives without a number are the same, by the clocks of their ranks: those that overlap in time.
-
-::
-
-    rank 0   [0]  [1]  [2]            rank 1 began to record one iteration later: by position 0 would be 1,
-    rank 1        [0]  [1]  [2]       by the clocks 1 is 0 and 2 is 1
-
-A collective of one rank overlaps only one of another's, because each rank runs those of a group one after another. They
-end together, so the mean by which the ends of overlapping ones differ is about what the clocks differ by: less that, others
-may overlap.
 """
 
 from __future__ import annotations
@@ -504,6 +493,17 @@ def _out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints
 
 def _by_clock(kind: Ints, rank: Ints, start: Ints, end: Ints, by_place: Mask) -> tuple[Ints, Mask]:
     """``(position, matched)`` of collectives: equal positions of a kind are the same one.
+
+    Which collectives without a number are the same, by the clocks of their ranks: those that overlap in time.
+
+    ::
+
+        rank 0   [0]  [1]  [2]            rank 1 began to record one iteration later: by position 0 would be 1,
+        rank 1        [0]  [1]  [2]       by the clocks 1 is 0 and 2 is 1
+
+    A collective of one rank overlaps only one of another's, because each rank runs those of a group one after another. They
+    end together, so the mean by which the ends of overlapping ones differ is about what the clocks differ by: less that, others
+    may overlap.
 
     Of each kind every rank is laid beside the rank with most of them. Where the clocks do not tell, the place of a
     collective among those of its rank stays its position, if ``by_place`` says that these are comparable.

@@ -3,14 +3,6 @@
 ::
 
     Rank, Rank … ─▶ matching ─▶ alignment ─▶ waiting ─▶ steps, operations
-
-Which ranks are known to have waited for each other, and whether anybody else may have kept them waiting.
-
-Only ranks that share a matched collective or transfer are compared, have a path in common, or can be to blame::
-
-    rank 0  rank 1  rank 2      rank 5         ranks 0, 1 and 2 are tied; nothing ties rank 5 to them
-       └──all_reduce──┘            .
-                └─send─┘
 """
 
 from __future__ import annotations
@@ -90,7 +82,16 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
 
 
 def _tied(matches: Matches) -> Mask:
-    """The largest set of ranks that matches join, bool of shape (ranks,); none where nothing was matched."""
+    """The largest set of ranks that matches join, bool of shape (ranks,); none where nothing was matched.
+
+    Which ranks are known to have waited for each other, and whether anybody else may have kept them waiting.
+
+    Only ranks that share a matched collective or transfer are compared, have a path in common, or can be to blame::
+
+        rank 0  rank 1  rank 2      rank 5         ranks 0, 1 and 2 are tied; nothing ties rank 5 to them
+           └──all_reduce──┘            .
+                    └─send─┘
+    """
     n = matches.ranks
     same = matches.match[1:] == matches.match[:-1]
     joined = np.zeros(n * n, np.bool_)

@@ -9,14 +9,6 @@ operators and launches work is a rank, and a device belongs to the one whose lau
     device 1                1     2     3      fits both; the launches of 100 have their work: of 101
 
 What fits several ranks is in none of them, and counted.
-
-Labels that a program which merges files writes beside each process id, so that ranks stay apart.
-
-::
-
-    [TP00] 100    [TP00] 0    [TP01] 100    [TP01] 0        labels [TP00], [TP01]
-    100 (rank 0)  0 (rank 0)  101 (rank 1)  1 (rank 1)      labels (rank 0), (rank 1)
-    Host 1        Device 0                                  none: the work of "Device" has no host
 """
 
 from __future__ import annotations
@@ -270,6 +262,14 @@ def labels_of(
     processes: Sequence[str], host: Mask, device: Mask, *, named: bool = False
 ) -> list[str] | None:
     """The label of each process id, ``""`` for one without; None where labels tell no ranks apart.
+
+    Labels that a program which merges files writes beside each process id, so that ranks stay apart.
+
+    ::
+
+        [TP00] 100    [TP00] 0    [TP01] 100    [TP01] 0        labels [TP00], [TP01]
+        100 (rank 0)  0 (rank 0)  101 (rank 1)  1 (rank 1)      labels (rank 0), (rank 1)
+        Host 1        Device 0                                  none: the work of "Device" has no host
 
     A form of label counts if each process of a host has one, there are at least two, and every one that has work of a device
     has both; of several such forms the one with most labels is taken. Where only some

@@ -1,26 +1,4 @@
-"""Steps: where they start and end, the work they own, and their flags.
-
-Passes of a model whose program marks no steps: ``generate()`` loops, denoising steps of diffusion pipelines.
-
-::
-
-    text encoder   transformer  transformer  transformer   decoder      outermost calls of modules
-                  └── pass 0 ──┴── pass 1 ──┴── pass 2 ──┘
-
-The outermost calls of one module on one thread are iterations if there are at least ``LEAST_PASSES`` and they cover at least
-``LEAST_COVERAGE`` of the time from the first to the last of them, in a trace without training. Sequences of operators alone
-mark none: layers repeat as well.
-
-Steps of several profilers in one loop: which marks make up the steps of the trace.
-
-Each profiler marks steps of its own, numbered upward, that do not overlap::
-
-    one       [#1        ][#2        ][#3        ]        covers most: kept
-    another     [#1  ][#2  ]  [#3  ][#4  ]                left out
-
-A mark continues the series whose last step has the nearest smaller number and ended before it. Where series overlap in
-time, the one that covers most of it is kept. Profilers that ran one after the other do not overlap, and all are kept.
-"""
+"""Steps: where they start and end, the work they own, and their flags."""
 
 from __future__ import annotations
 
@@ -404,6 +382,17 @@ def _first_cut(launched: Ints) -> int:
 def _model_passes(trace: Trace) -> ServerIterations:
     """The passes of a model; where tokens are embedded one by one after the first time, that is a prompt and what follows
     it decodes.
+
+    Passes of a model whose program marks no steps: ``generate()`` loops, denoising steps of diffusion pipelines.
+
+    ::
+
+        text encoder   transformer  transformer  transformer   decoder      outermost calls of modules
+                      └── pass 0 ──┴── pass 1 ──┴── pass 2 ──┘
+
+    The outermost calls of one module on one thread are iterations if there are at least ``LEAST_PASSES`` and they cover at least
+    ``LEAST_COVERAGE`` of the time from the first to the last of them, in a trace without training. Sequences of operators alone
+    mark none: layers repeat as well.
     """
     spans = trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.PYTHON)
@@ -481,6 +470,16 @@ def _tokens(strings: StringTable, dims: int) -> tuple[int, int] | None:
 
 def kept_marks(start: Ints, end: Ints, number: Ints) -> Mask:
     """Which marks of one thread are the steps of the trace.
+
+    Steps of several profilers in one loop: which marks make up the steps of the trace.
+
+    Each profiler marks steps of its own, numbered upward, that do not overlap::
+
+        one       [#1        ][#2        ][#3        ]        covers most: kept
+        another     [#1  ][#2  ]  [#3  ][#4  ]                left out
+
+    A mark continues the series whose last step has the nearest smaller number and ended before it. Where series overlap in
+    time, the one that covers most of it is kept. Profilers that ran one after the other do not overlap, and all are kept.
 
     Args:
         start, end: of each mark, int64 ns of shape (n,), in ascending order of start, the longer first of equal ones.

@@ -1,11 +1,4 @@
-"""The evidence that rules share, computed on first use.
-
-Which host spans are a program's own training or inference: model, backward, optimizer, input and communication.
-
-What else happens in a step is housekeeping: logging, metrics, checkpoints, averages of weights. An operator
-belongs to the model's forward where a backward function has its sequence number, what calls it as
-well; where nothing is differentiated, every module does.
-"""
+"""The evidence that rules share, computed on first use."""
 
 from __future__ import annotations
 
@@ -61,7 +54,14 @@ _OPTIMIZER = re.compile(r"Optimizer\.")
 
 @dataclass(frozen=True)
 class _Training:
-    """The parts of a program's own work; masks are bool of shape (spans,)."""
+    """The parts of a program's own work; masks are bool of shape (spans,).
+
+    Which host spans are a program's own training or inference: model, backward, optimizer, input and communication.
+
+    What else happens in a step is housekeeping: logging, metrics, checkpoints, averages of weights. An operator
+    belongs to the model's forward where a backward function has its sequence number, what calls it as
+    well; where nothing is differentiated, every module does.
+    """
 
     trace: Trace
     facts: Facts

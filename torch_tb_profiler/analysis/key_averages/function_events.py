@@ -4,12 +4,6 @@ Rules: PyTorch 2.13, ``_parse_kineto_results`` and ``EventList._build_tree`` in 
 Every span but the profiler's own is an event, Python frames included. Host events nest by thread,
 except asynchronous ones; device events do not nest. An only child with its parent's name is merged
 into it. Allocations outside all host events are events of their own.
-
-Times of function events in microseconds, bit by bit as PyTorch computes them.
-
-PyTorch divides integer nanoseconds by 1000, then adds and subtracts floats and prints three
-decimals, so the order of operations decides how ties are rounded. Its ``sum`` is lossless since
-Python 3.12; the recording does not say which version wrote it, so the reader's is assumed.
 """
 
 from __future__ import annotations
@@ -51,7 +45,14 @@ LOSSLESS = sys.version_info >= (3, 12)
 
 @dataclass(frozen=True)
 class _DeviceTimes:
-    """µs, float64 of shape (events,): device time of a host event, total and self."""
+    """µs, float64 of shape (events,): device time of a host event, total and self.
+
+    Times of function events in microseconds, bit by bit as PyTorch computes them.
+
+    PyTorch divides integer nanoseconds by 1000, then adds and subtracts floats and prints three
+    decimals, so the order of operations decides how ties are rounded. Its ``sum`` is lossless since
+    Python 3.12; the recording does not say which version wrote it, so the reader's is assumed.
+    """
 
     total: Array
     own: Array

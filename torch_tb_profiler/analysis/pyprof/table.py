@@ -1,18 +1,6 @@
 """PyProf's kernel table: one row per kernel launch in time order, without copies and memsets.
 
 ``docs/definitions.md`` defines the columns. ``views/pyprof.py`` turns the numbers into text.
-
-The operator that a kernel works for, and its ordinal among that operator's kernels.
-
-A kernel is named after the call that the Efficiency view attributes it to, or the autograd-numbered
-operator around that; of nested calls of one family the outermost, which is what a program calls::
-
-    aten::conv2d ▸ aten::convolution (7) ▸ aten::_convolution ▸ aten::cudnn_convolution ▸ kernel     aten  conv2d
-    aten::relu_ (8) ▸ aten::clamp_min_ ▸ kernel                                                      aten  relu_
-    torch.nn.functional.linear ▸ aten::addmm ▸ kernel                                                torch.nn.functional  linear
-
-A backward kernel is named after the forward that it differentiates; a kernel without an operator
-after the user's range around its launch.
 """
 
 from __future__ import annotations
@@ -157,6 +145,18 @@ def _shown_calls(
 ) -> tuple[Ints, Ints]:
     """``(call, part_of)`` per kernel, int64, −1 none: the node that names it, and the operator node
     that it is a part of.
+
+    The operator that a kernel works for, and its ordinal among that operator's kernels.
+
+    A kernel is named after the call that the Efficiency view attributes it to, or the autograd-numbered
+    operator around that; of nested calls of one family the outermost, which is what a program calls::
+
+        aten::conv2d ▸ aten::convolution (7) ▸ aten::_convolution ▸ aten::cudnn_convolution ▸ kernel     aten  conv2d
+        aten::relu_ (8) ▸ aten::clamp_min_ ▸ kernel                                                      aten  relu_
+        torch.nn.functional.linear ▸ aten::addmm ▸ kernel                                                torch.nn.functional  linear
+
+    A backward kernel is named after the forward that it differentiates; a kernel without an operator
+    after the user's range around its launch.
 
     ``attributed_to``: row of spans of the call that each kernel is attributed to, −1 none.
     """

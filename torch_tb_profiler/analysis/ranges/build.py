@@ -10,13 +10,6 @@
 
 Every call of a range has what its thread launches while it lasts, on any stream, and what calls within it launch. Times of a step are
 those of the work that this step launched, so that sums over steps are sums over rows.
-
-The calls of annotations as a forest: which call encloses which, also from the autograd engine's threads.
-
-::
-
-    main thread    ├────────── "backward" ──────────┤         the thread waits in loss.backward()
-    autograd thread     ├ "nccl:all_reduce" ┤  launch          both lie in "backward"
 """
 
 from __future__ import annotations
@@ -50,6 +43,13 @@ _EVALUATE = "autograd::engine::evaluate_function: "
 class _RangeCalls:
     """Calls of annotations that are no steps, in the order of the table spans; arrays of shape (calls,). Of calls that overlap
     and do not nest, what lies in both belongs to the later one.
+
+    The calls of annotations as a forest: which call encloses which, also from the autograd engine's threads.
+
+    ::
+
+        main thread    ├────────── "backward" ──────────┤         the thread waits in loss.backward()
+        autograd thread     ├ "nccl:all_reduce" ┤  launch          both lie in "backward"
 
     row: rows of spans. name: numbers of strings. start, end: ns.
     parent: position of the enclosing call; −1 none. depth: how many enclose it.

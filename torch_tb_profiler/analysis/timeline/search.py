@@ -6,12 +6,6 @@ are each in time order, so their hits need no sorting::
     texts    matched?       spans      0 1 2 3 4 5     hits of spans     1 3 4
     gemm       yes          name       b a b a a b     hits of instants  7
     add        no
-
-A set of table rows as a bitmap with a running count per block: small, quick to count and walk.
-
-::
-
-    rows     0 1 2 3 4 5 6 7 | 8 …      bits     0 1 1 0 0 0 1 0 | …      before    0 | 3 | …
 """
 
 from __future__ import annotations
@@ -90,7 +84,14 @@ _BEFORE = np.array([0, *(0xFF << (8 - bit) & 0xFF for bit in range(1, 8))], np.u
 
 
 class RowSet:
-    """The rows for which a mask holds; ``n``: their number."""
+    """The rows for which a mask holds; ``n``: their number.
+
+    A set of table rows as a bitmap with a running count per block: small, quick to count and walk.
+
+    ::
+
+        rows     0 1 2 3 4 5 6 7 | 8 …      bits     0 1 1 0 0 0 1 0 | …      before    0 | 3 | …
+    """
 
     def __init__(self, mask: Mask) -> None:
         self._bytes = BLOCK // 8

@@ -1,17 +1,4 @@
-"""What steps take with changes: the graph replayed as measured and as changed.
-
-Replays without a step of Python per point: rows of points that follow each other are computed at once.
-
-::
-
-    host      k──L1──L2──L3──k                  k: a key point; the others are members of chains
-                ╲   ╲   ╲
-    stream 7   k──E1──E2──E3                    E2 = max(k + lead to E2, host k + launch of E1 or E2 …)
-
-Each member of a chain comes ``after_key`` after the key point that begins the chain, or ``after_head`` after the one
-key point that all launches of the chain go back to, whichever is later. Both are sums and running maxima over arrays,
-so only key points are computed one by one: where threads or streams waited for each other.
-"""
+"""What steps take with changes: the graph replayed as measured and as changed."""
 
 from __future__ import annotations
 
@@ -52,6 +39,18 @@ SPREAD = (10, 90)
 @dataclass(frozen=True)
 class _Chains:
     """The points of a graph, chain by chain; a key point stands before its members.
+
+    Replays without a step of Python per point: rows of points that follow each other are computed at once.
+
+    ::
+
+        host      k──L1──L2──L3──k                  k: a key point; the others are members of chains
+                    ╲   ╲   ╲
+        stream 7   k──E1──E2──E3                    E2 = max(k + lead to E2, host k + launch of E1 or E2 …)
+
+    Each member of a chain comes ``after_key`` after the key point that begins the chain, or ``after_head`` after the one
+    key point that all launches of the chain go back to, whichever is later. Both are sums and running maxima over arrays,
+    so only key points are computed one by one: where threads or streams waited for each other.
 
     order: points, of shape (points,). place: where each point stands in ``order``. starts: where each chain
     begins, of shape (chains,); chain: of each place. keys: the key point of each chain, ascending. launched: places

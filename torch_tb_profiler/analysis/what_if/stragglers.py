@@ -2,16 +2,6 @@
 
 Ideal durations, slowdown and what single ranks and operations add to it are defined as by StragglerAnalysis (Lin et
 al., OSDI 2025): computation takes the mean of its like, a transfer the median of its like, and launches take no time.
-
-By how much ranks work longer than the others, name by name.
-
-::
-
-    rank 0   forward 8 | mm 4              others: forward 8, smooth 0, mm 4
-    rank 1   forward 8 | smooth 9 | mm 5   excess: smooth 9, mm 1; no more than all of it: 22 − 12 = 10
-
-Of what the ranks do under one name in a step the others' median is usual. Names of which a rank does less pay for those
-of which it does more: all of it shrinks to what all of the others take.
 """
 
 from __future__ import annotations
@@ -425,6 +415,16 @@ def _excess_factors(
 ) -> list[_HostAndDevice | None]:
     """Of each rank that was read, what makes it work no longer than the others; None of those that are not among
     ``ranks`` (indices). ``steps``: the common steps in which, None all.
+
+    By how much ranks work longer than the others, name by name.
+
+    ::
+
+        rank 0   forward 8 | mm 4              others: forward 8, smooth 0, mm 4
+        rank 1   forward 8 | smooth 9 | mm 5   excess: smooth 9, mm 1; no more than all of it: 22 − 12 = 10
+
+    Of what the ranks do under one name in a step the others' median is usual. Names of which a rank does less pay for those
+    of which it does more: all of it shrinks to what all of the others take.
     """
     chosen = np.isin(graph.rank, list(ranks))
     found: list[_HostAndDevice | None] = [None] * len(traces)

@@ -29,6 +29,7 @@ from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named, spans_named
 from torch_tb_profiler.analysis.figures.naming import looks
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
+from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -53,7 +54,7 @@ _OPTIMIZER = re.compile(r"Optimizer\.")
 
 
 @dataclass(frozen=True)
-class _Training:
+class Training:
     """The parts of a program's own work; masks are bool of shape (spans,).
 
     Which host spans are a program's own training or inference: model, backward, optimizer, input and communication.
@@ -247,14 +248,19 @@ class Case:
         return compilations(self.trace, self.facts)
 
     @cached_property
-    def training(self) -> _Training:
+    def training(self) -> Training:
         """Which spans are the program's own training or inference."""
-        return _Training(self.trace, self.facts, self.names)
+        return Training(self.trace, self.facts, self.names)
 
     @cached_property
     def backward_functions(self) -> Ints:
         """Rows of the engine's calls of backward functions."""
         return self.operators[self.named(self.operators, lambda text: text.startswith(EVALUATE))]
+
+    @cached_property
+    def backward_calls(self) -> BackwardCalls:
+        """Which backward functions belong to which stretch of the forward pass."""
+        return BackwardCalls.of(self.trace, self.backward_functions)
 
     @property
     def peaks(self) -> Peaks:

@@ -28,10 +28,10 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
+from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_name
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
-from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MOST, MUCH
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role

@@ -117,7 +117,7 @@ def _without(case: Case, place: int) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        chosen = np.isin(host.cause, _HOST) & (host.span >= 0)
+        chosen = np.isin(host.cause, HOST) & (host.span >= 0)
         row = np.flatnonzero(chosen)
         row = row[_places(case, host.span[row]) == place]
         position, start, end = _not_launching(case, host.span[row], host.start[row], host.end[row])

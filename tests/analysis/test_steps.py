@@ -14,8 +14,8 @@ from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reasons
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.selection import mask, select
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 

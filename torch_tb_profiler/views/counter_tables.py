@@ -8,8 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
-from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
-from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
+from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ranges, sample_table
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight

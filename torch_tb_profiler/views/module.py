@@ -6,7 +6,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.analysis.module.compiled_modules import GRAPH
 from torch_tb_profiler.analysis.module.modules import (
     ModuleSums,
     ModuleTree,
@@ -14,6 +13,7 @@ from torch_tb_profiler.analysis.module.modules import (
     module_sums,
     module_tree,
 )
+from torch_tb_profiler.analysis.module.named_modules import GRAPH
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -11,9 +11,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.absent import absent, unplaced
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.api_calls.launches import Launches
 from torch_tb_profiler.analysis.api_calls.queues import Queues
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     largest_by,
+    medians,
+    picked,
     positions_of,
     sum_by,
 )

@@ -6,9 +6,15 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.api_calls.launches import Launches
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    largest_by,
+    medians,
+    picked,
+    sum_by,
+)
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.links import Link, link_of

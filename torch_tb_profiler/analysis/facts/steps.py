@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.iterations import (
     LEAST_COVERAGE,
     LEAST_REPEATS,
@@ -23,7 +24,6 @@ from torch_tb_profiler.analysis.facts.iterations import (
     phase_of_steps,
     server_iterations,
 )
-from torch_tb_profiler.analysis.facts.json_lists import json_list
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct, name_mask
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
 from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep

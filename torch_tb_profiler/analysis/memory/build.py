@@ -17,7 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.memory.blocks import Blocks, pair
+from torch_tb_profiler.analysis.memory.blocks import Blocks, pair, shared_memory, totals
 from torch_tb_profiler.analysis.memory.levels import build_levels
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
 from torch_tb_profiler.analysis.memory.phases import (
@@ -26,7 +26,6 @@ from torch_tb_profiler.analysis.memory.phases import (
     phases_of_spans,
     phases_of_stacks,
 )
-from torch_tb_profiler.analysis.memory.totals import shared_memory, totals
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table

@@ -22,15 +22,16 @@ from torch_tb_profiler.analysis.facts.replayed import captured_operators, joined
 from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
-from torch_tb_profiler.analysis.module.compiled_modules import compiled_names, compiled_title
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.named_modules import (
     LIGHTNING,
     NamedModules,
+    compiled_names,
+    compiled_title,
     hierarchy_names,
     lightning_names,
 )
-from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
+from torch_tb_profiler.analysis.module.nodes import Nodes, ReplayedNodes, host_nodes, replayed_nodes
 from torch_tb_profiler.analysis.module.numbering import (
     REST,
     NumberedPaths,
@@ -38,7 +39,6 @@ from torch_tb_profiler.analysis.module.numbering import (
     number_paths,
     number_tree,
 )
-from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes, replayed_nodes
 from torch_tb_profiler.analysis.module.sums import (
     LaunchedWork,
     launched_work,

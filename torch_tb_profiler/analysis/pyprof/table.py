@@ -23,8 +23,11 @@ from torch_tb_profiler.analysis.pyprof.directions import (
     kernel_directions,
     named_nodes,
 )
-from torch_tb_profiler.analysis.pyprof.gradients import multiplying, with_gradients
-from torch_tb_profiler.analysis.pyprof.parameters import parameter_workloads
+from torch_tb_profiler.analysis.pyprof.parameters import (
+    multiplying,
+    parameter_workloads,
+    with_gradients,
+)
 from torch_tb_profiler.analysis.pyprof.sources import LAYER, KernelSources, kernel_sources
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.work import model_of

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.findings.edits import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
-from torch_tb_profiler.hardware.achievable import achievable_share
+from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
 
 _BATCHED = re.compile(r"aten::(?:bmm|baddbmm)$")

@@ -18,8 +18,7 @@ from typing import Any
 
 from torch_tb_profiler import untrusted
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.hardware.accelerator import PRECISIONS
-from torch_tb_profiler.hardware.accelerators import find
+from torch_tb_profiler.hardware.accelerators import PRECISIONS, find
 
 _SHAPE = (
     'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4},'

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
 from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ranges, sample_table
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer

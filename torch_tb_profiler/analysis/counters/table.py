@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels
 from torch_tb_profiler.analysis.facts.header import device_properties
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
-from torch_tb_profiler.hardware.counter_names import operations_of
+from torch_tb_profiler.hardware.counter_names import counter_unit, operations_of
 from torch_tb_profiler.hardware.peaks import Peaks as Peaks
 from torch_tb_profiler.hardware.peaks import peaks_of
 from torch_tb_profiler.store.columns import Array, Ints

@@ -30,12 +30,11 @@ def test_all_ranks_name_the_straggler_and_lead_to_its_timeline(
     assert tab.state()["view"] == "trace"
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_without_stragglers_in_both_themes(
-    open_tab: OpenTab, sample_server: Server, dark: bool
+def test_without_stragglers(
+    open_tab: OpenTab, sample_server: Server
 ) -> None:
     need_axe()
-    tab = open_tab(sample_server, dark=dark).load("critical_path", run=RUN, ranks="all")
+    tab = open_tab(sample_server, dark=True).load("critical_path", run=RUN, ranks="all")
     tab.frame.get_by_role("button", name="Simulate the run without stragglers").click()
     slowest = tab.frame.get_by_role("list", name="With only this rank as it was")
     expect(slowest.get_by_role("listitem")).to_have_count(1)

@@ -31,6 +31,7 @@ from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import captures
 from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.roles import Role
 
 STEP = "step[DECODE bs=8]"
@@ -166,7 +167,7 @@ def test_a_list_of_captures_that_cannot_be_read_costs_names_and_not_the_trace(
     (tmp_path / "capture_traces" / captures.DETAILS).write_text("[    ]")
     trace = tmp_path / "rank0.1.pt.trace.json"
     trace.write_text(json.dumps({"traceEvents": Execution().add(STEP, [FULL]).events()}))
-    _, facts = read(str(trace), Settings())
+    _, facts = read(Place(str(trace)), Settings())
     assert facts.defects.as_dict() == {"unreadable_capture": 1}
     assert facts.summary.attribution.by["replay"]["events"] == 12
 
@@ -247,7 +248,7 @@ def test_real_servers_kernels_have_the_operators_of_their_captures(
     real_traces: Path, name: str, kernels: int, without: int
 ) -> None:
     """The three others were launched outside of operators, which the capture did not change."""
-    (file,) = [f for f in list_files(str(real_traces / name)).files if not f.captures][:1]
+    (file,) = [f for f in list_files(Place(str(real_traces / name))).files if not f.captures][:1]
     trace, facts = read(file.location, Settings())
     counts = facts.summary.attribution
     assert (counts.kernels, counts.kernels - counts.with_operator) == (kernels, without)

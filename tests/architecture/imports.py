@@ -32,7 +32,7 @@ ALLOWED: dict[str, Set[str]] = {
     "sql": {*_ANALYSIS, "hardware", "runs", "store"},
     "web": {"live", "runs", "sql", "views"},
     "api": {*_ANALYSIS, "hardware", "runs", "sql", "store", "views", "web"},
-    "cli": {*_ANALYSIS, "runs", "sql", "store", "views", "web", "api", "live"},
+    "cli": {*_ANALYSIS, "sources", "runs", "sql", "store", "views", "web", "api", "live"},
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),

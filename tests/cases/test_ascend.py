@@ -22,6 +22,7 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -167,7 +168,7 @@ def test_what_is_missing_is_asked_of_torch_npu() -> None:
 @pytest.mark.traces
 def test_the_public_recording(real_traces: Path) -> None:
     (path,) = real_traces.glob("ascend_torch_npu/*/ASCEND_PROFILER_OUTPUT/trace_view.json")
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     spans = trace["spans"]
     rows = np.flatnonzero(np.isin(spans["role"], DEVICE_ROLES))

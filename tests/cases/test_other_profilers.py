@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextInMemory, open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
@@ -201,7 +202,7 @@ def test_aiu_durations_are_those_counted_by_hand(name: str, real_traces: Path) -
     for event in json.loads(path.read_text()):
         sign = {"B": -1, "E": 1}[event["ph"]]
         counted[event["pid"], event["name"]] += sign * round(event["ts"] * 1000)
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     spans, texts, pids = trace["spans"], names(trace), trace["tracks"]["pid"]
     found: Counter[tuple[int, str]] = Counter()

@@ -178,10 +178,9 @@ def test_overview_shows_the_strip_of_one_step_also_of_many(
     expect(tab.frame.locator(".path-brief")).to_contain_text(", the median")
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_strip_is_accessible(open_tab: OpenTab, server: Server, dark: bool) -> None:
+def test_the_strip_is_accessible(open_tab: OpenTab, server: Server) -> None:
     need_axe()
-    tab = open_tab(server, dark=dark).load("critical_path", run="one", t0="3500000", t1="4000000")
+    tab = open_tab(server, dark=True).load("critical_path", run="one", t0="3500000", t1="4000000")
     expect(tab.grid("On the path")).to_be_visible()
     strip(tab).focus()
     assert accessibility(tab.frame) == []

@@ -34,6 +34,7 @@ from torch_tb_profiler.runs import import_job
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Facts, Trace
@@ -78,7 +79,7 @@ def check(case: Case, folder: Path, views: bool) -> Checked:
     settings = Settings(use_cache=False, chunk_bytes=chunk)
     try:
         with _counted() as counted, _whole_file() as whole:
-            (trace, facts), *others = import_job.read_parts(str(path), settings)
+            (trace, facts), *others = import_job.read_parts(Place(str(path)), settings)
     except NotATrace as error:
         _expect(bool(error.message and error.hint), "a refusal says why and what to do")
         return Checked(False)

@@ -75,8 +75,8 @@ def test_a_loop_of_many_steps(train: Callable[[], None], tmp_path: Path) -> None
     assert insight["allocations"].n > 0
     assert trace.worker.name == "worker0"
     assert trace.facts.summary.versions["PyTorch"].startswith("2.")
-    assert [path.name for path in folder.iterdir()] == [Path(trace.span.location).name]
-    assert Path(trace.span.location).read_bytes()[:2] == b"\x1f\x8b"
+    assert [path.name for path in folder.iterdir()] == [trace.span.location.name]
+    assert Path(trace.span.location.path).read_bytes()[:2] == b"\x1f\x8b"
 
 
 @pytest.mark.parametrize(("steps", "names"), [(2, [0, 1]), (3, [0, 1])])

@@ -15,6 +15,7 @@ from typing import Any
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.defects import DefectCounts
@@ -35,7 +36,7 @@ def content(**orders: object) -> str:
 
 def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
     """Note the start, do what the file orders, and write a sidecar with what it says of itself."""
-    with open_text(location, settings) as stream:
+    with open_text(Place(location), settings) as stream:
         text = stream.read(1 << 20).decode()
     orders = dict(re.findall(r'"(\w+)": "([^"]*)"', text))
     with open(Path(settings.cache_dir) / "begun.log", "a") as log:

@@ -19,6 +19,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_rows
 from torch_tb_profiler.analysis.facts.flags import Attribution
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import fact_schema, schema
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import TRUNCATED, DefectCounts
@@ -235,7 +236,7 @@ def opened(
 ) -> Opened:
     """The trace as the catalogue opens it."""
     size = 1234 if location.startswith("/nowhere") else 0
-    span = Span("1", "1", path, location, size, State.READY, 1.0, events=99, lost=3)
+    span = Span("1", "1", path, Place(location), size, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
     return Opened(
         Run("run", (worker,)),

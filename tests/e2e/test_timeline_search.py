@@ -197,11 +197,10 @@ def test_a_note_lives_in_the_link_as_text(page: TracePage) -> None:
     assert "mark" not in page.tab.state()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: bool) -> None:
+def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server) -> None:
     need_axe()
     page = TracePage.open(
-        open_tab(server, dark=dark),
+        open_tab(server),
         "softmax",
         table="view",
         alook="flame",

@@ -22,7 +22,7 @@ from tests.builders.captured_graphs import (
     other_batch,
     right,
 )
-from tests.examples import ALL
+from tests.examples import many
 from torch_tb_profiler.analysis.facts.replayed import captured_operators
 from torch_tb_profiler.analysis.facts.replays import Evidence
 from torch_tb_profiler.analysis.insight import build_insight
@@ -229,7 +229,7 @@ def _mutate(chance: random.Random, execution: Execution, recordings: list[Record
 
 @pytest.mark.slow
 def test_mutations_never_give_a_wrong_name() -> None:
-    outcomes, count = Counter[str](), 1000 if ALL else 100
+    outcomes, count = Counter[str](), many(500)
     for seed in range(count):
         execution, recordings = mutated(random.Random(seed))
         found = answers(*named(execution, *recordings))

@@ -26,7 +26,7 @@ def long_functions(files: Mapping[str, str]) -> dict[str, int]:
     return {
         f"{path}:{node.name}": lines
         for path, text in files.items()
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(tree.syntax(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION_LIMIT
     }

@@ -44,9 +44,10 @@ from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 if TYPE_CHECKING:
@@ -75,23 +76,20 @@ class Catalogue:
 
     def __init__(
         self,
-        logdirs: Mapping[str, str],
+        logdirs: Mapping[str, Place],
         settings: Settings,
         remarks: Sequence[str] = (),
         *,
         makers: Mapping[str, str] | None = None,
     ) -> None:
-        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from
+        """``logdirs``: by name, as ``parse_logdirs`` gives them; ``remarks``: notes from
         the start; ``makers``: see ``Keeper``.
         """
-        self.logdirs = {
-            n: location if places.scheme_of(location) else places.local_path(location)
-            for n, location in logdirs.items()
-        }
+        self.logdirs = {name: place.absolute for name, place in logdirs.items()}
         self._settings = settings
         self._remarks = tuple(remarks)
         self._lock = threading.RLock()
-        self._entries: dict[tuple[str, str], Entry] = {}
+        self._entries: dict[tuple[str, Place], Entry] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._unfinished = set(self.logdirs)
         self._arrangement: Arrangement | None = None
@@ -101,6 +99,11 @@ class Catalogue:
         self._wake = {name: threading.Event() for name in self.logdirs}
         self._threads: list[threading.Thread] = []
         self.keeper = Keeper(settings, makers)
+
+    @property
+    def folders(self) -> list[str]:
+        """Paths of the logdirs of this machine."""
+        return [place.path for place in self.logdirs.values() if place.is_local]
 
     def start(self) -> None:
         """Begin to look; returns at once."""
@@ -143,7 +146,7 @@ class Catalogue:
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 self._snapshot = snapshot_of(
                     bool(self._unfinished),
-                    tuple(places.shown(location) for location in self.logdirs.values()),
+                    tuple(place.shown for place in self.logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
@@ -287,11 +290,7 @@ class Catalogue:
 
     def _look_at(self, entry: Entry) -> None:
         """See whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
-        if (
-            entry.state is State.WAITING
-            and entry.making is None
-            and not places.scheme_of(entry.found.location)
-        ):
+        if entry.state is State.WAITING and entry.making is None and entry.found.location.is_local:
             self._accept(entry.root, entry.found)
 
     def _named(self, run: str, worker: str, span: str) -> Entry:
@@ -341,7 +340,7 @@ class Catalogue:
             message = (
                 f"{error.message} {error.hint}"
                 if isinstance(error, ProfilerError)
-                else f"The logdir could not be read: {places.words(error)}."
+                else f"The logdir could not be read: {words(error)}."
             )
             # What was known stays: the place may only be away for a moment.
             listing, changes = Listing((), (message,)), Changes((), (), ())
@@ -415,7 +414,7 @@ class Catalogue:
                 sidecar = self.keeper.path(found)
                 outcome, message, code = _examine(self.keeper, entry, sidecar)
             except Exception as error:  # one file that nobody foresaw must not end the scanner
-                message, code = f"The file could not be read: {places.words(error)}.", "raised"
+                message, code = f"The file could not be read: {words(error)}.", "raised"
             with self._lock:
                 if self._waiting(name, found) is not entry or self._closing:
                     return

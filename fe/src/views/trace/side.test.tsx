@@ -1,7 +1,7 @@
 import { cleanup, render } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 import type { EventPathPayload } from "../../api/types.gen";
-import { OnPath } from "./event_path";
+import { OnPath } from "./side";
 
 afterEach(cleanup);
 

@@ -117,7 +117,7 @@ def command_line(page: str) -> str:
 
 def python_list() -> str:
     """Of ``docs/api.md`` the table of all tables."""
-    rows = []
+    rows = ["\n| | table |\n| --- | --- |\n"]
     for table in TABLES.values():
         if table.module:
             options = list(inspect.signature(table.computed.function).parameters.values())[1:]

@@ -39,7 +39,9 @@ class Tables(ABC):
 
     @property
     def iterations(self) -> DataFrame:
-        """Iterations of an inference server: phase, requests, tokens and times."""
+        """Iterations of an inference server: phase, requests and tokens of each kind, batch, times, and the part of
+        the recording (``ramp-up``, ``steady``, ``ramp-down``).
+        """
         return self._table("iterations")
 
     def critical_path(self, steps: Steps = None) -> DataFrame:
@@ -53,7 +55,8 @@ class Tables(ABC):
     def operators(
         self, by: Literal["name", "shape", "stack"] = "name", steps: Steps = None
     ) -> DataFrame:
-        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most expensive first.
+        """Operators by ``"name"``, input ``"shape"`` (and type, with FLOPs and bytes of a call) or call ``"stack"``, the most
+        expensive first.
 
         Raises:
             IndexError: there is no such step.
@@ -63,7 +66,8 @@ class Tables(ABC):
     def kernels(
         self, by: Literal["name", "operator", "properties"] = "name", steps: Steps = None
     ) -> DataFrame:
-        """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"``, the largest total first.
+        """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"`` (grid, block, registers,
+        shared memory), the largest total first.
 
         Raises:
             IndexError: there is no such step.
@@ -71,7 +75,7 @@ class Tables(ABC):
         return self._table("kernels", steps, by=by)
 
     def ranges(self, steps: Steps = None) -> DataFrame:
-        """Annotated ranges by name, the busiest on the device first.
+        """Annotated ranges (``record_function``, NVTX, ``gpu_user_annotation``) by name, the busiest on the device first.
 
         Raises:
             IndexError: there is no such step.
@@ -229,8 +233,9 @@ class Tables(ABC):
     def efficiency(
         self, by: Literal["operator", "kernel"] = "operator", steps: Steps = None
     ) -> DataFrame:
-        """Rates of operators or kernels and their shares of the device's peaks. ``attrs``: ``device`` (its peaks and their
-        sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
+        """Rates of operators or kernels and their shares of the device's peaks, and recoverable time. ``attrs``: ``device`` (its peaks and their
+        sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures,
+        such as why a rate is above a peak.
 
         Raises:
             IndexError: there is no such step.
@@ -258,5 +263,7 @@ class RunTables(ABC):
 
     @property
     def process_groups(self) -> DataFrame:
-        """Process groups, of one run: members, nodes, bytes, bandwidth beside the link's peak."""
+        """Process groups, of one run: members, nodes, collectives, bytes, time, bus bandwidth beside the peak of NVLink or xGMI
+        where it is known.
+        """
         return self._table("process_groups")

@@ -51,7 +51,9 @@ def scalars(of: TableSource) -> DisplayTable:
 
 @computes(ITERATIONS)
 def iterations(of: TableSource) -> DisplayTable:
-    """Iterations of an inference server: phase, requests, tokens and times."""
+    """Iterations of an inference server: phase, requests and tokens of each kind, batch, times, and the part of
+    the recording (``ramp-up``, ``steady``, ``ramp-down``).
+    """
     return iteration_table(of.facts, of.selection)
 
 
@@ -63,7 +65,9 @@ def critical_path(of: TableSource) -> DisplayTable:
 
 @computes(OPERATORS)
 def operators(of: TableSource, by: OperatorGroup = "name") -> DisplayTable:
-    """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most expensive first."""
+    """Operators by ``"name"``, input ``"shape"`` (and type, with FLOPs and bytes of a call) or call ``"stack"``, the most
+    expensive first.
+    """
     if by == "name":
         return operator_rows(of.facts, of.selection, "name", of_calls=True)
     rows = operator_signatures(of.facts, of.selection, stacks=by == "stack")
@@ -80,13 +84,15 @@ def operators(of: TableSource, by: OperatorGroup = "name") -> DisplayTable:
 
 @computes(KERNELS)
 def kernels(of: TableSource, by: KernelGroup = "name") -> DisplayTable:
-    """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"``, the largest total first."""
+    """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"`` (grid, block, registers,
+    shared memory), the largest total first.
+    """
     return kernel_rows(of.facts, of.selection, by, of_calls=True)
 
 
 @computes(RANGES)
 def ranges(of: TableSource) -> DisplayTable:
-    """Annotated ranges by name, the busiest on the device first."""
+    """Annotated ranges (``record_function``, NVTX, ``gpu_user_annotation``) by name, the busiest on the device first."""
     return range_table(of.facts, of.insight, of.selection)
 
 

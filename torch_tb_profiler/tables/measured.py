@@ -29,8 +29,9 @@ from torch_tb_profiler.views.pyprof_columns import COLUMNS
 
 @computes(EFFICIENCY)
 def efficiency(of: TableSource, by: EfficiencyGroup = "operator") -> DisplayTable:
-    """Rates of operators or kernels and their shares of the device's peaks. ``attrs``: ``device`` (its peaks and their
-    sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures.
+    """Rates of operators or kernels and their shares of the device's peaks, and recoverable time. ``attrs``: ``device`` (its peaks and their
+    sources), ``mfu`` (model FLOPs utilization of the steps), ``notes`` on the figures,
+    such as why a rate is above a peak.
     """
     payload, table = efficiency_of(of.facts, of.insight, of.selection, by, file=of.peaks)
     return table.with_attributes(

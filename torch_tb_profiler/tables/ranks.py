@@ -34,7 +34,9 @@ def findings(of: TableSource) -> DisplayTable:
 
 @computes(PROCESS_GROUPS)
 def process_groups(fleet: Fleet) -> DisplayTable:
-    """Process groups, of one run: members, nodes, bytes, bandwidth beside the link's peak."""
+    """Process groups, of one run: members, nodes, collectives, bytes, time, bus bandwidth beside the peak of NVLink or xGMI
+    where it is known.
+    """
     figures, members = fleet.figures, [fleet.members[number].worker for number in fleet.place]
     places = [
         Place(worker.rank, node_of(worker.name, rank))

@@ -25,12 +25,11 @@ def mesh_server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterat
         yield server
 
 
-@pytest.mark.parametrize("dark", [False, True])
 def test_from_all_ranks_to_the_slow_one_and_on_to_another(
-    open_tab: OpenTab, mesh_server: Server, dark: bool
+    open_tab: OpenTab, mesh_server: Server
 ) -> None:
     need_axe()
-    tab = open_tab(mesh_server, dark=dark).load("overview", run="mesh")
+    tab = open_tab(mesh_server).load("overview", run="mesh")
     tab.frame.get_by_role("radio", name="All 16 ranks").check(force=True)
     expect(tab.frame.locator(".headline-first")).to_contain_text(
         "Rank 13 computes 24", timeout=60_000

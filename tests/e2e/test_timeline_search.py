@@ -185,7 +185,7 @@ def test_a_note_lives_in_the_link_as_text(page: TracePage) -> None:
     expect(note).to_be_focused()
     note.fill(HOSTILE)
     note.press("Enter")
-    page.tab.page.wait_for_timeout(300)
+    page.tab.settled_state()
     page.tab.page.reload()
     page.ready()
     page.frame.get_by_role("button", name="Notes (1)").click()
@@ -197,11 +197,10 @@ def test_a_note_lives_in_the_link_as_text(page: TracePage) -> None:
     assert "mark" not in page.tab.state()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server, dark: bool) -> None:
+def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server) -> None:
     need_axe()
     page = TracePage.open(
-        open_tab(server, dark=dark),
+        open_tab(server),
         "softmax",
         table="view",
         alook="flame",

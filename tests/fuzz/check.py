@@ -23,7 +23,7 @@ from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, insigh
 from tests.web.timeline_asked import PARAMETERS
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
-from torch_tb_profiler.api.export import TABLES, table, write_table
+from torch_tb_profiler.api.export import table, write_table
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
@@ -34,11 +34,13 @@ from torch_tb_profiler.runs import import_job
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.tables.registry import OF_A_TRACE
 from torch_tb_profiler.views.tiles import top_level
 from torch_tb_profiler.web.route import ROUTES
 
@@ -78,7 +80,7 @@ def check(case: Case, folder: Path, views: bool) -> Checked:
     settings = Settings(use_cache=False, chunk_bytes=chunk)
     try:
         with _counted() as counted, _whole_file() as whole:
-            (trace, facts), *others = import_job.read_parts(str(path), settings)
+            (trace, facts), *others = import_job.read_parts(Place(str(path)), settings)
     except NotATrace as error:
         _expect(bool(error.message and error.hint), "a refusal says why and what to do")
         return Checked(False)
@@ -263,7 +265,7 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
     timeline = timeline_of(opened).timeline
     lanes = f"0-{max(timeline['lanes'].n - 1, 0)}"
     names = opened.trace.strings.many(opened.facts["operators"]["name"].tolist()[:1])
-    end = max(int(opened.facts.summary["span_ns"]), 2)
+    end = max(opened.facts.summary.span_ns, 2)
     begin = random.randrange(end)
     window = {"t0": str(begin), "t1": str(min(begin + 1 + random.randrange(end), (1 << 62) - 1))}
     events = opened.trace["spans"].n + opened.trace["instants"].n
@@ -300,5 +302,5 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
 def _export(opened: Opened, settings: Settings) -> None:
     """Every table as CSV."""
     frames = TraceFrames(TraceContext(opened, settings))
-    for name in TABLES:
+    for name in OF_A_TRACE:
         write_table(table(frames, name), io.BytesIO(), "csv")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import computed_frame
+from torch_tb_profiler.api.frame import computed_frame, table_frame
 from torch_tb_profiler.api.function_events import FunctionEventList
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
@@ -294,7 +294,7 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
         _one_of(ranks, ("all",))
         fleet = one_fleet(self._members, "a path goes through one")
         own = steps if steps is not None or not self._traces else self._traces[0].context.steps
-        return ranks_path(fleet, own)
+        return table_frame(ranks_path(fleet, own))
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
         """As of one trace, by trace. With ``"no-stragglers"`` or ``"no-stragglers:rank=3"`` one row for the run;

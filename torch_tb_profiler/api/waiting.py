@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
-from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.errors import BadRequest, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import FleetPlace
 from torch_tb_profiler.views.distributed_texts import all_called, world_size
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 class OpenedTraces:
@@ -128,8 +125,8 @@ def expect_tied(fleet: Fleet) -> None:
         )
 
 
-def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
-    """One path per step through all ranks, with the columns of ``RANKS_PATH``. ``attrs``: ``steps``, the number, name and wall time of each;
+def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
+    """One path per step through all ranks, with the columns of ``RANKS_PATH``. Attributes: ``steps``, the number, name and wall time of each;
     ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown; ``verdict``, sentences on who holds
     the run back.
     """
@@ -144,14 +141,15 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
         raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
     members = [fleet.members[number].worker for number in fleet.place]
     workers = [(worker.rank, worker.name) for worker in members]
-    made = table_frame(ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step)))
+    table = ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step))
     names = [figures.steps.names[number] for number in step.tolist()]
     wall = (path.stop - path.begin)[step]
-    made.attrs["steps"] = list(zip(step.tolist(), names, wall.tolist(), strict=True))
     errors = [clock.error for clock in figures.aligned if clock.error is not None]
-    made.attrs["clock_error_ns"] = max(errors, default=None)
-    made.attrs["verdict"] = verdict_lines(fleet)
-    return made
+    return table.with_attributes(
+        steps=list(zip(step.tolist(), names, wall.tolist(), strict=True)),
+        clock_error_ns=max(errors, default=None),
+        verdict=verdict_lines(fleet),
+    )
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

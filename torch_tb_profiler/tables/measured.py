@@ -7,18 +7,18 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
-from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
 from torch_tb_profiler.analysis.counters.table import (
     COUNTER_SAMPLES,
     COUNTERS,
     counter_table,
+    peaks_of_ranges,
     sample_table,
 )
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY, EfficiencyGroup
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
+from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
 from torch_tb_profiler.store.display import DisplayColumn, DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
 from torch_tb_profiler.views.counter_tables import matching_text

@@ -95,3 +95,4 @@ _ALL = (
 
 TABLES = {table.name: table for table in _ALL}
 """All of them, in the order in which people read them."""
+OF_A_TRACE = tuple(name for name, table in TABLES.items() if table.needs != "run")

@@ -12,7 +12,7 @@ from tests.api.traces import frames
 from tests.views import hand_made
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-from torch_tb_profiler.cli.main import make_parser
+from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.sql.listing import listed
 from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES, Listed
 
@@ -56,7 +56,7 @@ def test_it_can_be_written_and_is_named_where_people_look(name: str, trace: Trac
 
 def test_help_and_sql_list_every_table(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        make_parser().parse_args(["export", "--help"])
+        main(["export", "--help"])
     told = capsys.readouterr().out.replace(",", " ").split()
     assert [name for name in TABLES if name not in told] == []
     shown = {table.name for table in listed() if table.schema == "page"}

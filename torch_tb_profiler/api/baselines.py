@@ -33,8 +33,8 @@ from torch_tb_profiler.tables.figures import scalars
 from torch_tb_profiler.tables.ranks import findings_of
 from torch_tb_profiler.units import format_names, format_number
 from torch_tb_profiler.untrusted import decoded, read_file, said
-from torch_tb_profiler.views.diff_verdict import judged
-from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.diff.verdict import judged
+from torch_tb_profiler.views.diff.wire import Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 
 FORMAT = 1

@@ -17,7 +17,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import FleetPlace
-from torch_tb_profiler.views.distributed_texts import all_called, world_size
+from torch_tb_profiler.views.distributed.texts import all_called, world_size
 
 
 class OpenedTraces:

@@ -28,7 +28,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.words.texts import missing
 
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
@@ -43,7 +43,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     Raises:
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
-    rows = _computed("operators", opened, settings, options, by=options.by)
+    rows = computed("operators", opened, settings, options, by=options.by)
     device = _any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
@@ -54,7 +54,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
 
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
-    rows = _computed("kernels", opened, settings, options, by=options.by)
+    rows = computed("kernels", opened, settings, options, by=options.by)
     names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
     columns = _columns(KERNELS, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
@@ -62,7 +62,7 @@ def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 
 def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The annotated ranges of a trace. Raises as ``operators`` does."""
-    rows = _computed("ranges", opened, settings, options)
+    rows = computed("ranges", opened, settings, options)
     device = _any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""
     columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
@@ -85,14 +85,19 @@ def api_calls(opened: Opened, settings: Settings, options: argparse.Namespace) -
     """Runtime and driver calls of a trace, or another table about them. Raises as ``operators`` does."""
     name, order, names = _CALLS[options.what]
     given = {"operator": options.operator} if options.what == "sequences" else {}
-    rows = _computed(name, opened, settings, options, **given)
+    rows = computed(name, opened, settings, options, **given)
     columns = _columns(TABLES[name].computed.spec, names)
     return _report(opened, options, "calls", rows, order, columns, None)
 
 
-def _computed(
+def computed(
     name: str, opened: Opened, settings: Settings, options: argparse.Namespace, **given: str
 ) -> DisplayTable:
+    """The table of a name, of the steps that the options choose. ``given``: options of the table.
+
+    Raises:
+        BadRequest: there are no such steps.
+    """
     return TABLES[name].computed(context_of(opened, settings, options).source(), **given)
 
 

@@ -31,7 +31,7 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.tables.ranks import path_insight, waiting_columns
 from torch_tb_profiler.tables.source import TableSource, computes
-from torch_tb_profiler.views.scalars import SCALARS, scalar_table
+from torch_tb_profiler.views.overview.scalars import SCALARS, scalar_table
 
 Signature = tuple[str, ...]
 """Name, input shapes, input types; empty texts where not recorded."""

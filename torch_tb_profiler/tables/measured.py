@@ -21,10 +21,10 @@ from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
 from torch_tb_profiler.store.display import DisplayColumn, DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
-from torch_tb_profiler.views.counter_tables import matching_text
-from torch_tb_profiler.views.efficiency import efficiency_of
-from torch_tb_profiler.views.pyprof import PYPROF, KernelCells
-from torch_tb_profiler.views.pyprof_columns import COLUMNS
+from torch_tb_profiler.views.work.counters import matching_text
+from torch_tb_profiler.views.work.efficiency import efficiency_of
+from torch_tb_profiler.views.work.pyprof import PYPROF, KernelCells
+from torch_tb_profiler.views.work.pyprof_columns import COLUMNS
 
 
 @computes(EFFICIENCY)

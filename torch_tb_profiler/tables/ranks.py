@@ -15,10 +15,10 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.tables.source import FleetPlace, TableSource, computes
-from torch_tb_profiler.views.distributed import node_of
-from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
-from torch_tb_profiler.views.findings_table import FINDINGS, findings_table
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.distributed.payload import node_of
+from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.findings.table import FINDINGS, findings_table
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 
 @computes(FINDINGS)

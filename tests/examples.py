@@ -1,5 +1,5 @@
-"""How many examples Hypothesis tries: all of them where ``CI`` is set, or
-``HYPOTHESIS_EXAMPLES`` is ``all``, else a fifth.
+"""How many examples Hypothesis tries: a fifth; all of them where ``CI`` is set or
+``HYPOTHESIS_EXAMPLES`` is ``all``, and hardly any where it is ``few``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,14 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
-ALL = CI or os.environ.get("HYPOTHESIS_EXAMPLES") == "all"
+EXAMPLES = "all" if CI else os.environ.get("HYPOTHESIS_EXAMPLES", "")
+
+
+def many(most: int) -> int:
+    """So many of the ``most`` examples that a test has in CI."""
+    if EXAMPLES == "all":
+        return most
+    return min(most, 5) if EXAMPLES == "few" else max(most // 5, 10)
 
 
 def load() -> None:
@@ -19,7 +26,7 @@ def load() -> None:
     # How long an example takes says how busy the machine is, no more.
     unhurried = settings(
         settings.default,
-        max_examples=100 if ALL else 20,
+        max_examples=many(100),
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
     )
@@ -29,7 +36,7 @@ def load() -> None:
 
 def examples(most: int) -> settings:
     """Decorates a test that has so many examples in CI."""
-    return settings(max_examples=most if ALL else max(most // 5, 10))
+    return settings(max_examples=many(most))
 
 
 def absent(reason: str) -> NoReturn:

@@ -37,7 +37,7 @@ def documents_with_surrogates(source: str) -> list[int]:
     """
     return [
         node.lineno
-        for parent in ast.walk(ast.parse(source))
+        for parent in ast.walk(tree.syntax(source))
         if isinstance(parent, DOCUMENTED)
         for node in parent.body
         if isinstance(node, ast.Expr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +14,6 @@ from tests.architecture import tree
 from tests.generate import definitions, routes
 from torch_tb_profiler.web.routes import ROUTES
 
-ELSEWHERE = {"docs/definitions.md", "tests/words/page.txt"}
-"""The one is generated in its middle; the other needs Node, without which it is left as it is."""
-
 
 def test_nothing_is_stale() -> None:
     # In a process of its own: another test may have registered performance models.
@@ -26,19 +22,14 @@ def test_nothing_is_stale() -> None:
     assert (report.stdout, report.returncode) == ("", 0), "run: python -m tests.generate --write"
 
 
-@pytest.mark.parametrize("name", sorted(generate.GENERATED.keys() - ELSEWHERE))
-def test_what_is_stale_is_found_and_repaired(name: str, tmp_path: Path) -> None:
-    if not (tree.ROOT / name).is_file():
-        pytest.skip("this installation has no sources of the page")
-    (tmp_path / name).parent.mkdir(parents=True)
-    shutil.copy(tree.ROOT / name, tmp_path / name)
-    generate.stale(tmp_path, write=True)
-    assert generate.stale(tmp_path) == []
-    with (tmp_path / name).open("a", encoding="utf-8") as file:
-        file.write("x")
-    assert generate.stale(tmp_path) == [name]
-    assert generate.stale(tmp_path, write=True) == [name]
-    assert generate.stale(tmp_path) == []
+def test_what_is_stale_is_found_and_repaired(tmp_path: Path) -> None:
+    made = {"a/x.md": lambda held: held.partition("#")[0] + "# rows\n", "fe/y.ts": lambda _: "y"}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/x.md").write_text("By people.\n# old\n", encoding="utf-8")
+    assert generate.stale(tmp_path, makers=made) == ["a/x.md"], "an sdist has no fe"
+    assert generate.stale(tmp_path, write=True, makers=made) == ["a/x.md"]
+    assert (tmp_path / "a/x.md").read_text(encoding="utf-8") == "By people.\n# rows\n"
+    assert generate.stale(tmp_path, makers=made) == []
 
 
 def test_a_definition_is_its_heading_and_first_paragraph_without_markdown() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,10 @@ OUTSIDE = (
     ".pytest_cache",
     ".hypothesis",
 )
+
+
+syntax = cache(ast.parse)
+"""The syntax tree of a text; many tests look at the same files."""
 
 
 @cache

@@ -17,7 +17,6 @@ from tests.importers.reading import names, read
 from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
@@ -26,6 +25,7 @@ from torch_tb_profiler.sources.streams import TextInMemory, open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -108,7 +108,7 @@ def test_unitrace(rank: str, name: str, geometry: str, tile: str, shuffled: rand
     assert trace.strings.many(args["block"]) == ["[256,1,1]"] * 3 + [""]
     assert args["bytes"].tolist() == [-1, -1, -1, 4096]
     facts = derive(trace)
-    assert (facts.summary["vendor"], writer_of(facts)) == ("intel", Writer.OTHER)
+    assert (facts.summary.vendor, facts.summary.writer) == ("intel", Writer.OTHER)
     assert facts["operators"].n == 0
 
 
@@ -240,7 +240,7 @@ def test_what_has_no_role_is_named_and_the_setting_gives_it_one(
     events += [span(6, 1, "k", 100 * n, 50, "chip_op") for n in range(other)]
     trace = of(events)
     facts = derive(trace)
-    assert writer_of(facts) == Writer.OTHER
+    assert facts.summary.writer == Writer.OTHER
     (device,) = missing(absent(facts), ("device",))
     assert str(bare) in device.what
     assert ("chip_op" in device.what) == (other > 0)

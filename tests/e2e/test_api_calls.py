@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
-from tests.e2e.watch import accessibility, need_axe
 
 RUN = "mi300_resnet_ddp"
 
@@ -36,10 +34,3 @@ def test_calls_launches_and_sequences_of_a_real_trace(
     expect(sequences.get_by_role("columnheader", name="Operator")).to_be_visible()
     calls.get_by_role("link", name="show").first.click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_bars_anybody(open_tab: OpenTab, real_server: Server, dark: bool) -> None:
-    need_axe()
-    tab = open_tab(real_server, dark=dark).load("api_calls", run=RUN)
-    assert accessibility(tab.frame) == []

@@ -90,13 +90,6 @@ def test_a_link_opens_with_the_path_and_details_say_how_much_of_an_event_is_on_i
     expect(page.details).to_contain_text("nothing: other work hides it")
 
 
-def test_the_help_lists_the_key(open_tab: OpenTab, server: Server) -> None:
-    page = TracePage.open(open_tab(server), "one")
-    page.focus()
-    page.tab.page.keyboard.press("?")
-    expect(page.frame.get_by_role("dialog")).to_contain_text("Show or hide the critical path")
-
-
 def test_a_part_of_the_strip_is_listed_alone_and_leads_to_the_timeline(
     open_tab: OpenTab, server: Server
 ) -> None:
@@ -156,26 +149,6 @@ def test_the_strip_is_read_chosen_and_let_go_of_with_keys(
     keyboard.press("Escape")
     tab.becomes(lambda: "t0" in tab.state(), False)
     expect(strip(tab)).to_be_focused()
-
-
-def test_rows_are_grouped_by_choice(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server).load("critical_path", run="one")
-    tab.frame.get_by_label("Group by", exact=True).select_option(label="Thread or stream")
-    expect(tab.grid("On the path")).to_contain_text("stream 8")
-    assert tab.settled_state()["by"] == "track"
-
-
-def test_overview_shows_the_strip_of_one_step_also_of_many(
-    open_tab: OpenTab, server: Server
-) -> None:
-    tab = open_tab(server).load("overview", run="one")
-    expect(strip(tab)).to_have_count(1)
-    tab.frame.get_by_role("link", name="What is on it").click()
-    expect(tab.tab("critical_path")).to_have_attribute("aria-current", "page")
-    tab.load("overview", run="many")
-    expect(tab.frame.get_by_role("heading", name="Step-time breakdown")).to_be_visible()
-    expect(strip(tab)).to_have_count(1)
-    expect(tab.frame.locator(".path-brief")).to_contain_text(", the median")
 
 
 def test_the_strip_is_accessible(open_tab: OpenTab, server: Server) -> None:

@@ -65,6 +65,7 @@ def test_samples(browser: Browser, sample_server: Server, dark: bool) -> None:
     assert gallery.count >= len(runs) * (len(VIEWS) // 2) > 0
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True])
 def test_public_traces(browser: Browser, real_server: Server, dark: bool) -> None:
     need_axe()

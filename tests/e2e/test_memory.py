@@ -1,30 +1,19 @@
-"""The Memory page in a browser: curve, what is alive, blocks and statistics; snapshots and
-timelines.
-"""
+"""The Memory page in a browser: its curve by pointer and by keys, and a snapshot."""
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
-import os
-import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stack
+from tests.builders.snapshots import pickled
 from tests.builders.splitting import FORWARD, train
-from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import VIEWS, Tab
+from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
-from tests.importers.test_memory_timeline import RAW
 
 Start = Callable[..., Server]
 
@@ -50,24 +39,6 @@ def drag(tab: Tab, begin: float, end: float) -> None:
     tab.page.mouse.move(left + (begin + end) / 2 * width, y)
     tab.page.mouse.move(left + end * width, y)
     tab.page.mouse.up()
-
-
-def mib(size: int) -> str:
-    return f"{size / 2**20:.2f} MiB"
-
-
-def test_the_peak_is_the_routes(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("memory", run="transformer")
-    found = sample_server.answer("memory", "transformer")["devices"][0]
-    expect(tab.frame.locator(".headline-first")).to_contain_text(
-        f"CPU: at most {mib(found['peak_bytes'])} allocated"
-    )
-    expect(chart(tab)).to_have_attribute("aria-valuenow", str(found["peak_ns"]))
-    expect(chart(tab)).to_have_attribute(
-        "aria-valuetext", re.compile(re.escape(mib(found["peak_bytes"])))
-    )
-    for step in ("step 3", "step 6"):
-        expect(tab.frame.locator(".stair text", has_text=step)).to_be_visible()
 
 
 def test_a_click_chooses_an_instant_and_a_drag_a_window(
@@ -113,135 +84,6 @@ def test_the_chart_is_worked_by_keyboard(open_tab: OpenTab, sample_server: Serve
     chart(tab).focus()
     tab.page.keyboard.press("Escape")
     assert "t0" not in tab.settled_state()
-
-
-def test_a_tile_shows_its_rows_and_a_block_its_call(
-    open_tab: OpenTab, sample_server: Server
-) -> None:
-    tab = open_tab(sample_server).load("memory", run="transformer")
-    rows = sample_server.answer("memory/alive", "transformer")["rows"]
-    of_addmm = [
-        size
-        for name, size in zip(rows["operator"], rows["bytes"], strict=True)
-        if name == "aten::addmm"
-    ]
-    tab.frame.get_by_role("button", name=f"aten::addmm: {mib(sum(of_addmm))}").click()
-    expect(tab.grid("Alive").locator(".body-row")).to_have_count(len(of_addmm))
-    panel = tab.frame.get_by_role("region", name="Alive at the peak")
-    panel.get_by_label("module", exact=True).check(force=True)
-    assert tab.settled_state()["by"] == "module"
-    first = tab.grid("Memory: Blocks").locator(".body-row").first
-    operator = str(first.get_by_role("link").first.text_content())
-    first.get_by_role("link", name="its call").click()
-    expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
-    expect(tab.frame.locator("main")).to_contain_text(operator)
-    assert tab.state()["sel"].isdigit()
-
-
-def test_statistics_are_the_routes_and_are_saved(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("memory", run="transformer")
-    for label, group in (("By module", "module"), ("By operator", "operator")):
-        tab.frame.get_by_label(label, exact=True).check(force=True)
-        assert tab.settled_state()["table"] == group
-        rows = sample_server.answer("memory/statistics", "transformer", group=group)["rows"]
-        table = tab.grid(f"Memory: {label}")
-        expect(table).to_have_attribute("aria-rowcount", str(len(rows["name"]) + 1))
-        with tab.page.expect_download() as waiting:
-            tab.frame.get_by_role("button", name=re.compile("^Download the")).last.click()
-        saved = list(
-            csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
-        )
-        assert {
-            row[label[3:].capitalize()]: int(row["Self size increase (bytes)"]) for row in saved
-        } == dict(zip(rows["name"], rows["self_increase_bytes"], strict=True))
-
-
-def test_a_trace_without_records_says_what_to_record(
-    open_tab: OpenTab, start: Start, tmp_path: Path
-) -> None:
-    traces.write(tmp_path / "run" / "w0.pt.trace.json", traces.trace())
-    server = start(tmp_path)
-    server.settled()
-    tab = open_tab(server).load("memory", run="run")
-    expect(tab.frame.locator("main")).to_contain_text("profile_memory=True")
-
-
-def beside(folder: Path) -> None:
-    """A snapshot of two devices, a timeline, and a pickle that would run something."""
-    devices = [Allocator(device=number) for number in range(2)]
-    for turn in range(400):
-        for device in devices:
-            frames = stack(f"/w/layer{turn % 7}.py:{turn % 9 + 1}:forward", "/w/train.py:4:main")
-            device.alloc((turn % 5 + 1) * SEGMENT // 2, frames)
-            if turn % 3:
-                device.free(min(device.held))
-    devices[0].fail(1 << 40)
-    folder.mkdir()
-    (folder / "dump.pickle").write_bytes(pickled(snapshot(*devices, last=1200)))
-    (folder / "steps.raw.json.gz").write_bytes(gzip.compress(json.dumps(RAW).encode()))
-
-    class Command:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return os.system, (f"touch {folder / 'hacked'}",)
-
-    (folder / "evil.pickle").write_bytes(
-        pickle.dumps({"segments": [], "device_traces": [[Command()]]})
-    )
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_snapshots_and_timelines_open_and_hostile_pickles_do_not(
-    open_tab: OpenTab, start: Start, tmp_path: Path, dark: bool
-) -> None:
-    need_axe()
-    beside(tmp_path / "run")
-    server = start(tmp_path)
-    server.wait(
-        lambda: (
-            [s["state"] for r in server.runs() for w in r["workers"] for s in w["spans"]]
-            == ["ready", "ready"]
-        ),
-        60,
-        "both files",
-    )
-    tab = open_tab(server, dark=dark).load("memory", run="run", worker="dump")
-    expect(tab.frame.locator("main")).to_contain_text(
-        "An allocation of 1.00 TiB failed for want of memory"
-    )
-    expect(tab.frame.locator("main")).to_contain_text("layer3.py(")
-    assert accessibility(tab.frame) == []
-    tab.select("Device").select_option("1")
-    expect(tab.frame.locator(".headline-first")).to_contain_text("GPU 1: at most")
-    tab.load("memory", run="run", worker="steps")
-    expect(chart(tab)).to_have_attribute("aria-valuetext", re.compile("activation 32.0 KiB"))
-    assert accessibility(tab.frame) == []
-    for worker in ("dump", "steps"):
-        for view in VIEWS:
-            tab.go(view, run="run", worker=worker)
-            assert tab.frame.locator(".error-state").count() == 0, (worker, view)
-    tab.go("diagnosis")
-    expect(tab.frame.locator("main")).to_contain_text("nothing in it was run")
-    assert not (tmp_path / "run" / "hacked").exists()
-
-
-def test_a_real_gpu_trace_in_both_themes(
-    open_tab: OpenTab, start: Start, tmp_path: Path, real_traces: Path
-) -> None:
-    need_axe()
-    (tmp_path / "v100").symlink_to(real_traces / "v100_memory_nccl")
-    server = start(tmp_path)
-    server.settled()
-    for dark in (False, True):
-        tab = open_tab(server, dark=dark).load("memory", run="v100")
-        found = server.answer("memory", "v100")["devices"][0]
-        expect(tab.frame.locator(".headline-first")).to_contain_text(
-            f"GPU 1: at most {found['peak_bytes'] / 2**30:.2f} GiB allocated"
-        )
-        expect(chart(tab)).to_have_attribute("aria-valuetext", re.compile("reserved 11.9 GiB"))
-        assert accessibility(tab.frame) == []
-        drag(tab, 0.1, 0.4)
-        tab.idle()
-        assert accessibility(tab.frame) == []
 
 
 def test_a_snapshot_shows_its_failure_its_segments_and_what_grew(

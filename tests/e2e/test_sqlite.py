@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
 
 from tests.builders import nsight, nvprof
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import PATIENCE_MS, VIEWS, Tab
+from tests.e2e.pages import VIEWS, Tab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
 
@@ -43,28 +41,3 @@ def test_every_view_shows_something(server: Server, open_tab: OpenTab) -> None:
             wrong += [f"{where}: {line}" for line in (*tab.watch.take(), *accessibility(tab.frame))]
             wrong += [f"{where}: {tab.text()[:300]}" for sign in FAILED if sign in tab.text()]
     assert wrong == []
-
-
-@pytest.mark.parametrize(
-    ("run", "device", "operator", "kernel"),
-    [
-        ("nsight", "NVIDIA A100-SXM4-40GB", "aten::addmm", "ampere_fp16_s16816gemm_fp16_128x64"),
-        ("nvprof", "Tesla V100-SXM2-16GB", "AddmmBackward", "volta_fp16_s884gemm_fp16_64x64"),
-    ],
-)
-def test_figures(
-    run: str, device: str, operator: str, kernel: str, server: Server, open_tab: OpenTab
-) -> None:
-    tab: Tab = open_tab(server).load("overview", run=run)
-    main = tab.frame.locator("main")
-    # Three steps of 899 µs in all.
-    expect(main).to_contain_text("899", timeout=PATIENCE_MS)
-    expect(main).to_contain_text(device)
-    tab.go("operator", run=run)
-    expect(
-        tab.frame.get_by_role("row").filter(has_text=re.compile(re.escape(operator))).first
-    ).to_contain_text("3", timeout=PATIENCE_MS)
-    tab.go("kernel", run=run)
-    expect(main).to_contain_text(kernel, timeout=PATIENCE_MS)
-    tab.go("trace", run=run)
-    expect(tab.frame.get_by_text("GPU 0").first).to_be_visible(timeout=PATIENCE_MS)

@@ -47,22 +47,3 @@ def test_the_timeline_goes_to_the_chosen_step(open_tab: OpenTab, sample_server: 
     tab.frame.get_by_role("radio", name=re.compile("^All ")).check(force=True)
     tab.idle()
     assert window() == [] or window()[1] - window()[0] > 2 * (first[1] - first[0])
-
-
-def test_memory_shows_the_window_of_the_step(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("memory", run=RUN, worker="rank0")
-    note = tab.frame.locator(".figure-note, figcaption").first
-    before = note.text_content()
-    choose_one(tab, 3)
-    expect(tab.frame.get_by_role("button", name="Whole recording")).to_be_visible()
-    assert note.text_content() != before
-    tab.frame.get_by_role("button", name="Whole recording").click()
-    tab.idle()
-    assert "steps" not in tab.settled_state()
-
-
-def test_findings_and_headline_follow_the_step(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("overview", run=RUN, worker="rank0")
-    everything = tab.frame.locator(".headline-first").text_content()
-    choose_one(tab, 1)
-    expect(tab.frame.locator(".headline-first")).not_to_have_text(str(everything))

@@ -127,30 +127,6 @@ def test_enter_waits_for_the_hits(open_tab: OpenTab, server: Server) -> None:
     expect(page.hits).to_have_text("1 of 12")
 
 
-def test_what_is_told_of_a_kernel(open_tab: OpenTab, server: Server) -> None:
-    page = TracePage.open(open_tab(server), "chain")
-    page.search(drawn.GEMM, "12")
-    for _ in range(3):
-        page.frame.get_by_role("button", name="Next match").click()
-        page.ready()
-    expect(page.hits).to_have_text("3 of 12")
-    expect(page.details).to_contain_text("12 calls; this one is the slowest.")
-    # The third: launched at 2100 + 20 + 20, runs from 2160 for 410 µs.
-    facts = {
-        f.locator("dt").text_content(): f.locator("dd").text_content()
-        for f in page.details.locator(".facts").first.locator(".fact").all()
-    }
-    assert facts["Duration"] == "410 µs"
-    assert facts["Launch delay"] == "20.0 µs"
-    assert "stream 7" in str(facts["Track"])
-    page.details.get_by_role("button", name="All arguments").click()
-    expect(page.details).to_contain_text("blocks per SM")
-    page.details.get_by_role("button", name="Fastest").click()
-    page.ready()
-    expect(page.details).to_contain_text("12 calls; this one is the")
-    assert page.selection_on_canvas()["end"] - page.selection_on_canvas()["start"] == 300 * US
-
-
 def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "chain", t=f"{1_900 * US},{2_000 * US}")
     kernels = [found for found in page.slices() if found["label"] == drawn.GEMM]

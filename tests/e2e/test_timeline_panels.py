@@ -175,28 +175,6 @@ def test_an_area_has_the_exact_figures_of_each_curve(open_tab: OpenTab, server: 
     assert (found["Queue"]["lowest"], found["Queue"]["highest"]) == (0, 1)
 
 
-def test_the_selection_has_the_times_of_its_event(open_tab: OpenTab, server: Server) -> None:
-    # Only the end of the third product is in sight.
-    page = TracePage.open(open_tab(server), "chain", t=f"{2_400 * US},{300 * US}")
-    page.click(page.slice(drawn.GEMM))
-    expect(page.selected_name).to_have_text(drawn.GEMM)
-    chosen = page.ask("selected()")
-    assert (chosen["start"], chosen["end"]) == (2_160 * US, 2_570 * US)
-
-
-def test_a_step_says_whose_time_it_is(open_tab: OpenTab, server: Server) -> None:
-    page = TracePage.open(open_tab(server), "steps")
-    steps = server.answer("trace/timeline", "steps")["steps"]
-    step = steps[1]
-    ruler = page.frame.locator(".timeline-ruler")
-    middle = page.ask(f"xOf({(step['start_ns'] + step['end_ns']) / 2})")
-    ruler.hover(position={"x": middle, "y": 6})
-    card = page.frame.locator(".timeline-card")
-    expect(card).to_contain_text(step["name"])
-    alone = (step["start_ns"], step["end_ns"]) == (step["host_start_ns"], step["host_end_ns"])
-    expect(card).to_contain_text("no device work lasts longer" if alone else "Host alone:")
-
-
 def test_it_opens_on_what_lasts(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "late")
     _, end = page.view

@@ -185,7 +185,7 @@ def test_a_note_lives_in_the_link_as_text(page: TracePage) -> None:
     expect(note).to_be_focused()
     note.fill(HOSTILE)
     note.press("Enter")
-    page.tab.page.wait_for_timeout(300)
+    page.tab.settled_state()
     page.tab.page.reload()
     page.ready()
     page.frame.get_by_role("button", name="Notes (1)").click()

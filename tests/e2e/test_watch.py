@@ -39,8 +39,13 @@ def tab(open_tab: OpenTab, sample_server: Server) -> Tab:
 )
 def test_a_fault_of_the_page_is_found(tab: Tab, program: str, sign: str) -> None:
     tab.frame.evaluate(f"() => {{ {program} }}")
-    tab.page.wait_for_timeout(500)
-    assert [line for line in tab.watch.take() if sign in line]
+    found: list[str] = []
+
+    def said() -> bool:
+        found.extend(tab.watch.take())
+        return any(sign in line for line in found)
+
+    tab.becomes(said, True)
 
 
 def test_a_request_to_another_origin_is_found(tab: Tab) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from tests.e2e.watch import accessibility, need_axe
 
 RUN = "cnn_workers_0"
 
@@ -55,23 +53,3 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
     again = open_tab(sample_server).load(**tab.settled_state())
     again.becomes(lambda: result(again), said)
     expect(outcome(again)).to_be_in_viewport()
-
-
-def test_half_the_time_of_a_row(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("critical_path", run=RUN, by="operator")
-    rows = tab.frame.get_by_role("grid", name="On the path")
-    rows.get_by_role("link", name="half the time").first.click()
-    tab.idle()
-    expect(outcome(tab)).to_contain_text("Step ")
-    assert tab.settled_state()["what_if"].startswith("scale:operator=")
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_nothing_bars_anybody(open_tab: OpenTab, sample_server: Server, dark: bool) -> None:
-    need_axe()
-    tab = open_tab(sample_server, dark=dark).load(
-        "critical_path", run=RUN, what_if="host:factor=0.3;scale:operator=aten::mm,factor=0.5"
-    )
-    tab.frame.get_by_text("Each step", exact=True).click()
-    tab.idle()
-    assert accessibility(tab.frame) == []

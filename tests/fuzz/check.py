@@ -264,7 +264,7 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
     timeline = timeline_of(opened).timeline
     lanes = f"0-{max(timeline['lanes'].n - 1, 0)}"
     names = opened.trace.strings.many(opened.facts["operators"]["name"].tolist()[:1])
-    end = max(int(opened.facts.summary["span_ns"]), 2)
+    end = max(opened.facts.summary.span_ns, 2)
     begin = random.randrange(end)
     window = {"t0": str(begin), "t1": str(min(begin + 1 + random.randrange(end), (1 << 62) - 1))}
     events = opened.trace["spans"].n + opened.trace["instants"].n

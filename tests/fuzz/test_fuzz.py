@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from tests.builders.drawn import Event, text_of
-from tests.examples import ALL
 from tests.fuzz import __main__ as program
 from tests.fuzz.check import Checked, check
 from tests.fuzz.mutate import Case, case
 
 pytestmark = pytest.mark.slow
-CASES = 200 if ALL else 60
+CASES = 200
 SEED = 12
 
 
@@ -79,7 +78,9 @@ def test_time_that_others_took_is_not_held_against_a_case(monkeypatch: pytest.Mo
     assert tally.seconds < 0.15
 
 
-@pytest.mark.parametrize("number", range(0, CASES, 20))
+@pytest.mark.parametrize(
+    "number", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(20, CASES, 20))]
+)
 def test_mutated_traces(number: int, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -5,7 +5,6 @@ with 1, ``--write`` brings it up to date.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 from tests.generate import (
@@ -19,12 +18,10 @@ from tests.generate import (
     sql,
     typescript,
 )
-from tests.words.listing import LISTINGS, listing
 
 ROOT = Path(__file__).resolve().parents[2]
 
 GENERATED: Mapping[str, Callable[[str], str]] = {
-    # Before the page's words, which are made of it.
     "docs/definitions.md": rules.page,
     "docs/columns.md": lambda _: columns.text(),
     "docs/api.md": frames.page,
@@ -39,15 +36,16 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),
-    **{f"tests/words/{name}.txt": partial(listing, name) for name in LISTINGS},
 }
 """File → what it should hold, given what it holds: people write the beginning of some."""
 
 
-def stale(root: Path, *, write: bool = False) -> list[str]:
+def stale(
+    root: Path, *, write: bool = False, makers: Mapping[str, Callable[[str], str]] = GENERATED
+) -> list[str]:
     """Files below ``root`` that are not what the programs make; with ``write`` they are now."""
     behind = []
-    for name, make in GENERATED.items():
+    for name, make in makers.items():
         path = root / name
         # An installation from an sdist has no fe/.
         if not path.parent.is_dir():

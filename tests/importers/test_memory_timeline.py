@@ -159,7 +159,7 @@ def test_both_files_are_taken_by_their_content(tmp_path: Path) -> None:
         path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
         assert sniff.rejection(Place(str(path))) is None
         trace, facts = read_file(Place(str(path)), Settings())
-        assert facts.summary["has_memory"]
+        assert facts.summary.has_memory
         assert trace.header["memory_source"] == "timeline"
 
 

@@ -18,17 +18,20 @@ from typing import Any
 import pytest
 
 from tests.live.test_key_averages import torch
+from tests.runs.conftest import until
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.live.client import record_live
 from torch_tb_profiler.live.job_files import FOLDER, TOKEN
-from torch_tb_profiler.live.listener import HEADER, LEAST_SECONDS, Listener, listen
+from torch_tb_profiler.live.listener import HEADER, Listener, listen
 
 __all__ = ["torch"]
 JOB = """
 import os, sys, time
 import torch, torch_tb_profiler
+from torch_tb_profiler.live import listener
+listener.LEAST_SECONDS = 0.2
 rank, folder = sys.argv[1:]
 os.environ["RANK"] = rank
 with torch_tb_profiler.listen(directory=folder, scalars=False) as live:
@@ -103,7 +106,6 @@ def test_two_ranks_record_the_same_steps(torch: Any, tmp_path: Path) -> None:
     with job(tmp_path):
         report = record_live(str(tmp_path), steps=3)
         assert [rank.problem for rank in report.ranks] == ["", ""]
-        time.sleep(LEAST_SECONDS)
         again = record_live(report.ranks[1].address, steps=2, ranks=[1], token=_token(tmp_path))
     steps = open_path(tmp_path, use_cache=False).steps
     first = [f"ProfilerStep#{report.at_step + i}" for i in range(3)]
@@ -188,8 +190,7 @@ def test_a_flood_of_connections_does_not_stop_the_job(torch: Any, tmp_path: Path
         for connection in open_ones:
             connection.connect()
         before = live.status()["step"]
-        time.sleep(0.5)
-        assert live.status()["step"] > before
+        until(lambda: live.status()["step"] > before)
         # A client that is turned away asks again until the others are gone.
         gone = threading.Timer(1.0, _close, open_ones)
         gone.start()

@@ -13,6 +13,7 @@ from tests.builders.drawn import events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import Span
+from torch_tb_profiler.runs.work_queue import WorkQueue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
@@ -32,6 +33,12 @@ def until(condition: Callable[[], object], what: str = "", seconds: float = 60.0
     while not condition():
         assert time.monotonic() < end, f"did not happen within {seconds} s: {what or condition}"
         time.sleep(0.01)
+
+
+def nothing_may_begin(queue: WorkQueue) -> bool:
+    """Whether a queue finds now no job to begin: what waits, waits for an event."""
+    with queue._changed:
+        return queue._first() is None
 
 
 def alive(pid: int) -> bool:

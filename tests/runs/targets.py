@@ -23,6 +23,7 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.summary import Summary
 
 Report = Callable[[int, "int | None"], None]
 HEAD = '{"traceEvents":[{"ph":"X"}]'
@@ -45,11 +46,11 @@ def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -
     while "until" in orders and not os.path.exists(orders["until"]):
         report(1, 2)
         time.sleep(0.02)
-    summary = {
-        "rank": _number(orders, "rank"),
-        "world_size": _number(orders, "world"),
-        "synthetic": orders.get("synthetic") == "yes",
-    }
+    summary = Summary(
+        rank=_number(orders, "rank"),
+        world_size=_number(orders, "world"),
+        synthetic=orders.get("synthetic") == "yes",
+    )
     trace, facts = small(summary, len(text))
     sidecar.write(Path(sidecar_path), trace, facts)
     return vars(outcome_of(trace, facts))
@@ -86,7 +87,7 @@ def _misbehave(orders: dict[str, str]) -> None:
             pass
 
 
-def small(summary: dict[str, Any], entries: int) -> tuple[Trace, Facts]:
+def small(summary: Summary, entries: int) -> tuple[Trace, Facts]:
     """A trace of no rows."""
     strings = StringTable.of([])
     trace = Trace(strings, {s.name: s.empty() for s in TRACE_TABLES}, {}, DefectCounts(), entries)

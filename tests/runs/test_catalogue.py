@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import fsspec
@@ -18,6 +17,7 @@ from torch_tb_profiler.runs.catalogue import MOST_UNREAD, Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.sources.watch import Watch
 from torch_tb_profiler.store import sidecar as sidecars
 
 
@@ -217,13 +217,23 @@ def test_a_file_that_becomes_a_trace_is_accepted(logdir: Path, start: Start) -> 
     until(lambda: ready(catalogue, 1))
 
 
-def test_the_version_changes_with_the_content_and_only_then(logdir: Path, start: Start) -> None:
+def test_the_version_changes_with_the_content_and_only_then(
+    logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(logdir / "run" / "w.1.pt.trace.json", content())
     catalogue = start(logdir)
     until(lambda: ready(catalogue, 1) and not catalogue.snapshot().scanning)
     first = catalogue.snapshot()
+    scan, looked = catalogue._scan, list[str]()
+
+    def noted(name: str, watch: Watch) -> bool:
+        growing = scan(name, watch)
+        looked.append(name)
+        return growing
+
+    monkeypatch.setattr(catalogue, "_scan", noted)
     catalogue.rescan()
-    time.sleep(0.3)
+    until(lambda: looked)
     assert catalogue.snapshot() == first
     write(logdir / "run" / "w.2.pt.trace.json", content())
     until(lambda: ready(catalogue, 2))

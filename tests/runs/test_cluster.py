@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from tests.api.traces import write as write_run
 from tests.runs.clusters import Processes, of_cluster, threads
-from tests.runs.conftest import Start, alive, states, until, write
+from tests.runs.conftest import Start, alive, nothing_may_begin, states, until, write
 from tests.runs.targets import content
 from tests.runs.test_work_queue import Heard, job
 from torch_tb_profiler.errors import SourceError
@@ -131,7 +130,7 @@ def test_as_many_run_as_the_cluster_has_threads(
     for key in "abc":
         queue.submit(job(tmp_path, key, until=tmp_path / "open"), (key,))
     until(lambda: len(begun(settings)) == 2)
-    time.sleep(0.3)
+    assert nothing_may_begin(queue)
     assert queue.counts()[:2] == (1, 2)
     (tmp_path / "open").touch()
     until(lambda: heard.done(*"abc"))
@@ -222,7 +221,6 @@ def test_two_that_do_not_fit_together_run_one_after_another(
             orders = job(tmp_path, key, until=tmp_path / "open")
             queue.submit(replace(orders, memory=5e8), (key,))
         until(lambda: queue.counts().running == 2 and begun(settings))
-        time.sleep(0.5)
         assert len(begun(settings)) == 1
         (tmp_path / "open").touch()
         until(lambda: heard.done("a", "b"))

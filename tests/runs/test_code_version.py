@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import torch_tb_profiler
+from tests.architecture.tree import syntax
 from torch_tb_profiler.runs import code_version as code_version_
 from torch_tb_profiler.runs.code_version import closure, code_version
 
@@ -32,7 +33,7 @@ def _imports(module: str) -> Iterator[str]:
     file = _file(module)
     assert file is not None
     text = file.read_text(encoding="utf-8")
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(syntax(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -27,6 +27,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.summary import Summary
 
 SCRIPT = """
 import signal, sys
@@ -69,7 +70,7 @@ class Here:
 
     def __call__(self, found: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
         self.asked.append(found.name)
-        return small({}, 0)
+        return small(Summary(), 0)
 
 
 def test_workers_import_in_order_and_what_is_bad_is_said(settings: Settings, logdir: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runs.conftest import OBEY, until, write
+from tests.runs.conftest import OBEY, nothing_may_begin, until, write
 from tests.runs.targets import content, obey
 from torch_tb_profiler.runs.executor import Death, LocalProcesses, Worker
 from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
@@ -194,7 +193,7 @@ def test_a_cancelled_job_that_ends_late_does_not_end_the_next_of_its_key(
         queue.submit(job(tmp_path, "a"), (0,))
         until(lambda: queue.worker_pids() == {"a": 1})
         slow.started[0].ended.set()
-        time.sleep(0.2)
+        until(lambda: queue._idle == 1, "the thread of the first one has nothing more to do")
         assert queue.worker_pids() == {"a": 1}
     finally:
         for worker in slow.started:
@@ -224,7 +223,7 @@ def test_jobs_share_the_memory(settings: Settings, heard: Heard, tmp_path: Path)
         until(lambda: heard.begun() == ["a"])
         submit("b", 60)
         submit("c", 40)
-        time.sleep(0.3)
+        assert nothing_may_begin(queue)
         assert heard.begun() == ["a"], (
             "what comes later does not overtake: the large one would starve"
         )
@@ -232,7 +231,7 @@ def test_jobs_share_the_memory(settings: Settings, heard: Heard, tmp_path: Path)
         until(lambda: heard.begun() == ["a", "b", "c"])
         submit("d", 1000)
         end("b")
-        time.sleep(0.3)
+        assert nothing_may_begin(queue)
         assert heard.begun() == ["a", "b", "c"]
         end("c")
         # More than there is: it is tried alone.
@@ -251,7 +250,7 @@ def test_what_somebody_waits_for_is_derived_beside_imports(
         queue.submit(replace(job(tmp_path, key), brief=True), (1,))
     queue.promote("shown")
     until(lambda: heard.done("shown"))
-    time.sleep(0.2)
+    assert nothing_may_begin(queue)
     assert heard.begun() == ["import", "shown"]
     (tmp_path / "open").touch()
     until(lambda: heard.done("import", "later"))

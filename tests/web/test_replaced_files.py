@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,8 +68,10 @@ def _asked(client: Client, where: dict[str, str]) -> list[tuple[int, bytes]]:
 
 def _quiet(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scanner looks no more."""
-    monkeypatch.setattr(catalogue, "_scan", lambda name, watch: False)
-    time.sleep(0.3)
+    asked: set[str] = set()
+    monkeypatch.setattr(catalogue, "_scan", lambda name, watch: bool(asked.add(name)))
+    catalogue.rescan()
+    until(lambda: asked)
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -1,9 +1,6 @@
-"""Every phrase that the page, the command line and the report can show; ``python -m tests.generate``
-keeps it in the files beside this one.
-
-``python.txt``: texts of the package's code that are no docstrings. ``page.txt``: texts of the page's
-code, which needs Node.js and ``npm ci --prefix fe``. What is computed is ``{}``. What the page shows
-on hover is listed in ``views/definitions.json``.
+"""Every phrase that the page, the command line and the report can show: texts of the package's code
+that are no docstrings, and of the page's code. What is computed is ``{}``. What the page shows on
+hover is listed in ``views/definitions.json``.
 """
 
 from __future__ import annotations
@@ -12,8 +9,10 @@ import ast
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from tests.architecture import tree
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "torch_tb_profiler"
@@ -51,11 +50,11 @@ def python() -> Iterator[str]:
     """The phrases of the package's code; annotations are no phrases."""
     for path in PACKAGE.rglob("*.py"):
         if not any(part in path.as_posix() for part in SILENT):
-            yield from _literals(ast.parse(path.read_text(encoding="utf-8")))
+            yield from _literals(tree.syntax(path.read_text(encoding="utf-8")))
 
 
 def page() -> list[str]:
-    """The phrases of the page's code.
+    """The phrases of the page's code, read by its own compiler.
 
     Raises:
         CalledProcessError, FileNotFoundError: Node.js or the page's packages are not installed.
@@ -65,13 +64,6 @@ def page() -> list[str]:
     return texts
 
 
-LISTINGS: dict[str, Callable[[], Iterable[str]]] = {"python": python, "page": page}
-
-
-def listing(name: str, held: str = "") -> str:
-    """A phrase per line, sorted; ``held`` where this machine cannot tell."""
-    try:
-        texts = {" ".join(text.split()) for text in LISTINGS[name]() if is_phrase(text)}
-    except (subprocess.CalledProcessError, FileNotFoundError):
-        return held
-    return "".join(f"{text}\n" for text in sorted(texts, key=lambda text: (text.lower(), text)))
+def phrases(texts: Iterable[str]) -> list[str]:
+    """Those that read like words for people, each once, on one line each."""
+    return sorted({" ".join(text.split()) for text in texts if is_phrase(text)})

@@ -14,6 +14,7 @@ from torch_tb_profiler.errors import (
     NotReady,
     ProfilerError,
     SidecarError,
+    SourceError,
 )
 from torch_tb_profiler.runs.entries import (
     Arrangement,
@@ -26,7 +27,6 @@ from torch_tb_profiler.runs.entries import (
     place_in_order,
     unknown,
 )
-from torch_tb_profiler.runs.examined import examine
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.merged import key_of, other_parts
@@ -44,6 +44,7 @@ from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.places import Place, words
@@ -411,7 +412,7 @@ class Catalogue:
             sidecar, outcome, parts = "", None, list[ListedFile]()
             try:
                 sidecar = self.keeper.path(found)
-                outcome, message, code = examine(self.keeper, entry, sidecar)
+                outcome, message, code = _examine(self.keeper, entry, sidecar)
             except Exception as error:  # one file that nobody foresaw must not end the scanner
                 message, code = f"The file could not be read: {words(error)}.", "raised"
             with self._lock:
@@ -494,3 +495,25 @@ def catalogue_of(
 ) -> Catalogue:
     """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
+
+
+def _examine(keeper: Keeper, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
+    """The earlier import of a file, else why it is not to be imported, in words and as a code; nothing where it is."""
+    if keeper.settings.use_cache:
+        try:
+            outcome = keeper.outcome(sidecar)
+            if is_of(outcome.identity, entry.found):
+                return outcome, "", ""
+        except SidecarError:
+            pass
+        except SourceError as error:  # the cache is at a URL
+            return None, error.message, error.code
+    if entry.found.size == 0:
+        return None, "The file is empty.", "not_a_trace"
+    try:
+        # The import looks at the content itself; a name that claims a trace is listed without
+        # waiting for that.
+        reason = None if entry.name.by_handler else sniff.rejection(entry.found.location)
+    except SourceError as error:
+        return None, error.message, error.code
+    return None, reason or "", "not_a_trace"

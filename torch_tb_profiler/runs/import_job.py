@@ -75,17 +75,17 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     return Outcome(
         trace.entries,
         sum(trace.defects[name] for name in _LEFT_OUT),
-        summary.get("rank"),
-        summary.get("world_size"),
-        bool(summary.get("synthetic")),
+        summary.rank,
+        summary.world_size,
+        summary.synthetic,
         facts.defects.as_dict(),
         trace.source.identity if trace.source else "",
         begin,
-        None if begin is None else begin + int(summary["span_ns"]),
-        part=summary.get("part", ""),
-        parts=summary.get("parts", []),
-        work=summary.get("work", []),
-        collectives=summary.get("collectives", []),
+        None if begin is None else begin + summary.span_ns,
+        part=summary.part,
+        parts=list(summary.parts),
+        work=list(summary.work),
+        collectives=[list(one) for one in summary.collectives],
     )
 
 
@@ -122,17 +122,17 @@ def read_parts(
             found = True
             own = _named_by_captures(part.trace, file, settings)
             facts = derive(own, part.name, part.names)
-            facts.summary["rank"] = ranks_of_parts(part.names, *ranks)[number]
-            facts.summary["collectives"] = shared_sample(own, facts)
-            yield own, facts
+            rank = ranks_of_parts(part.names, *ranks)[number]
+            sample = shared_sample(own, facts)
+            yield own, replace(facts, summary=replace(facts.summary, rank=rank, collectives=sample))
     if found:
         return
     if wanted:
         raise SourceError(f"The file holds no rank {wanted!r} any more.", "Read it again.")
     trace = _told_beside(_named_by_captures(trace, file, settings), file)
     facts = derive(trace)
-    facts.summary["collectives"] = shared_sample(trace, facts)
-    yield trace, facts
+    sample = shared_sample(trace, facts)
+    yield trace, replace(facts, summary=replace(facts.summary, collectives=sample))
 
 
 def _whole(place: Place, settings: Settings, report: Report | None) -> Trace:

@@ -37,7 +37,7 @@ def measure(path: str, cores: int) -> dict[str, float]:
     from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.sources.streams import open_text
+    from torch_tb_profiler.sources.streams import open_text
 
     spent: defaultdict[str, float] = defaultdict(float)
 

@@ -62,7 +62,7 @@ def resident(path: str) -> dict[str, Any]:
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.importers import read_trace
     from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.sources.streams import open_text
+    from torch_tb_profiler.sources.streams import open_text
 
     loaded = time.perf_counter()
     with open_text(Place(path)) as stream:

@@ -17,9 +17,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sources.places import Place
 
 
-async def in_this_process(
-    logdir: Place, command: str, *arguments: str, seconds: float = 0
-) -> str:
+async def in_this_process(logdir: Place, command: str, *arguments: str, seconds: float = 0) -> str:
     """What ``asking.ask`` answers, without the second that each process takes to start.
 
     Raises:

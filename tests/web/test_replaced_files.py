@@ -69,7 +69,12 @@ def _asked(client: Client, where: dict[str, str]) -> list[tuple[int, bytes]]:
 def _quiet(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scanner looks no more."""
     asked: set[str] = set()
-    monkeypatch.setattr(catalogue, "_scan", lambda name, watch: bool(asked.add(name)))
+
+    def scan(name: str, watch: object) -> bool:
+        asked.add(name)
+        return False
+
+    monkeypatch.setattr(catalogue, "_scan", scan)
     catalogue.rescan()
     until(lambda: asked)
 

@@ -306,7 +306,7 @@ def print_csv(parts: Sequence[tuple[Opened, Sequence[str], Iterable[Sequence[Any
     import csv
 
     from torch_tb_profiler.api.export import PrintedText, csv_cell
-    from torch_tb_profiler.views.escapes import no_formula
+    from torch_tb_profiler.views.words.escapes import no_formula
 
     several = len({opened.run.name for opened, _, _ in parts}) > 1
     place = (("run",) if several else ()) + (("worker", "span") if len(parts) > 1 else ())

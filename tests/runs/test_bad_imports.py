@@ -17,6 +17,7 @@ from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -147,8 +148,8 @@ def test_a_place_that_could_not_be_read_is_tried_again(
 def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(
     logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(location: str) -> str | None:
-        return str(1 // 0) if location.endswith("a.json") else None
+    def broken(place: Place) -> str | None:
+        return str(1 // 0) if place.name == "a.json" else None
 
     monkeypatch.setattr("torch_tb_profiler.sources.sniff.rejection", broken)
     write(logdir / "run" / "a.json", content())

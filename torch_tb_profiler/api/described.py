@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
@@ -18,6 +18,7 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.memory.headline import memory_headline
 from torch_tb_profiler.views.wire import Vocabulary
@@ -35,14 +36,6 @@ LABEL = 11
 LONGEST = 60
 MOST_UNREADABLE = 8
 _MARKS = ((StepFlag.COLD, "cold"), (StepFlag.ODD, "odd"), (StepFlag.CUT, "cut off"))
-TABLES = (
-    ".steps  .iterations  .operators(by=)  .kernels(by=)  .ranges()  .modules  .memory  .memory_blocks  .memory_alive() "
-    " .memory_categories  .memory_changes()  .memory_segments()  .memory_failures "
-    " .api_calls()  .long_calls()  .launches()  .queues()  .copies()  .kernel_sequences() "
-    " .collectives  .counters  .counter_samples  .efficiency(by=)  .pyprof()  .key_averages() "
-    " .findings  .diff(other)  .events"
-)
-
 Line = tuple[str, str]
 """Label and text."""
 
@@ -82,7 +75,7 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
             ", ".join(f"{format_count(count)} × {defect.name}" for defect, count in facts.defects),
         ),
         *not_read(unreadable),
-        ("tables", TABLES),
+        ("tables", _tables("trace")),
     ]
     return [(label, one_line(text)) for label, text in labelled if text]
 
@@ -104,10 +97,20 @@ def run_lines(
         labelled.append(("", f"{traced} · {row.span}: {entries} entries, {steps}"))
     labelled += [("", more)] if (more := and_more(len(traces) - WORKERS)) else []
     labelled += not_read(unreadable)
-    listed = TABLES.replace("  .key_averages()", "")
     hint = f'; a trace by [0] or ["{traces[0].worker.name}"]' if traces else ""
-    labelled.append(("tables", f".workers  {listed}, each with the worker in front{hint}"))
+    labelled.append(("tables", f".workers  {_tables('run')}, each with the worker in front{hint}"))
     return [(label, one_line(text)) for label, text in labelled]
+
+
+def _tables(of: Literal["trace", "run"]) -> str:
+    """The tables of a trace or a run as they are written in Python, each with the arguments that group its rows."""
+    words = [
+        f".{table.name}{'' if table.attribute else '(by=)' if table.groups else '()'}"
+        for table in TABLES.values()
+        if table.needs != "run" or of == "run"
+        if table.name != "key_averages" or of == "trace"
+    ]
+    return "  ".join((*words, ".diff(other)"))
 
 
 def not_read(unreadable: Sequence[Unreadable]) -> list[Line]:

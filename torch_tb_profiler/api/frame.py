@@ -5,35 +5,50 @@ in texts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.store.columns import Array
-from torch_tb_profiler.store.display import TEXTS, UNKNOWN, DisplayColumn, DisplayTable
+from torch_tb_profiler.store.display import TEXTS, UNKNOWN, Coded, DisplayColumn, DisplayTable
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from torch_tb_profiler.runs.fleet import Fleet
+    from torch_tb_profiler.tables.source import TableSource
 
-def table_frame(
-    table: DisplayTable, more: Mapping[str, Any] | None = None, *, share: bool = False
-) -> DataFrame:
-    """The computed columns of a declared table that belong into a DataFrame, and ``more`` columns
-    behind them. Columns of kind ``category`` may be pandas' own. ``share``: columns share memory
-    with the table's arrays, which must not be written to.
+
+LARGEST = 1 << 53
+"""Counters beyond it are no whole numbers any more as the file's reader keeps them."""
+
+
+def computed_frame(name: str, source: TableSource | Fleet, **options: Any) -> DataFrame:
+    """The table of a name in ``tables/registry.py``, computed now."""
+    table = TABLES[name]
+    return table_frame(table.computed(source, **options), share=table.shared)
+
+
+def table_frame(table: DisplayTable, *, share: bool = False) -> DataFrame:
+    """The computed columns of a declared table that belong into a DataFrame. Columns of kind ``category`` may be pandas'
+    own. ``share``: columns share memory with the table's arrays, which must not be written to.
     """
     import pandas
 
     shown = [column for column in table.spec.columns if column.doc and column.name in table]
     columns = {column.name: _values(table, column) for column in shown}
-    frame: DataFrame = pandas.DataFrame({**columns, **(more or {})}, copy=not share)
+    frame: DataFrame = pandas.DataFrame(columns, copy=not share)
     frame.attrs = {
         "units": {column.name: column.unit for column in shown},
         "docs": {column.name: column.doc for column in shown},
+        **{
+            name: table_frame(said).to_dict("records") if isinstance(said, DisplayTable) else said
+            for name, said in table.attributes.items()
+        },
     }
     return frame
 
@@ -44,7 +59,11 @@ def _values(table: DisplayTable, column: DisplayColumn) -> Any:
     values, dtype = table[column.name], column.dtype
     computed = isinstance(values, np.ndarray)
     if column.kind == "category":
+        if isinstance(values, Coded):
+            return coded(values.codes, values.texts)
         return category(values, table.strings) if computed else values
+    if column.kind == "counter":
+        return _numbers(values)
     if column.kind in TEXTS:
         # An empty list would make a column of floats.
         return pandas.Series(table.texts(column.name), dtype=_text_type())
@@ -91,3 +110,13 @@ def _objects(values: Sequence[Any]) -> Array:
     for row, value in enumerate(values):
         column[row] = value
     return column
+
+
+def _numbers(values: Array) -> Any:
+    """A counter that only took whole numbers is a column of integers."""
+    import pandas
+
+    finite = np.isfinite(values)
+    whole = ((values == np.rint(values)) & (np.abs(values) < LARGEST) | ~finite).all()
+    dtype: Any = "Int64" if whole and len(values) else "Float64"
+    return pandas.array(np.where(finite, values, np.nan), dtype=dtype)

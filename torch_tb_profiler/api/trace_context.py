@@ -16,6 +16,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.source import FleetPlace, TableSource
 
 Steps = int | tuple[int, int] | None
 """A step, a first and a last step (both included), or None: everything, also outside all steps."""
@@ -64,6 +65,23 @@ class TraceContext:
         """
         first, last = bounds(self.steps if steps is None else steps)
         return select(self.facts, first, last, self.skip_cold, self.cold)
+
+    def source(self, steps: Steps = None, member: FleetPlace | None = None) -> TableSource:
+        """What tables of ``steps``, else of the steps of the context, are computed from. ``member``: the place of the trace
+        among the ranks that were recorded together with it.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return TableSource(
+            self.trace,
+            self.facts,
+            lambda: self.insight,
+            self.selection(steps),
+            self.settings.peaks,
+            self.opened,
+            member,
+        )
 
 
 def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:

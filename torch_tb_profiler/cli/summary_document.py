@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.what_if.table import preset_table
-from torch_tb_profiler.api import memory
+from torch_tb_profiler.api.frame import computed_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
 from torch_tb_profiler.cli.finding_texts import findings_block
@@ -243,7 +243,7 @@ def _memory(context: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
     if not _allocations_alone(context):
         return None
-    alive = memory.alive(context, None, None)
+    alive = computed_frame("memory_alive", context.source())
     if not len(alive):
         return None
     top = alive.head(TOP)

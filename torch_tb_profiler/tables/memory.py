@@ -1,9 +1,8 @@
-"""The allocator's records of one trace as DataFrames: the curve, the blocks, what is alive."""
+"""The tables of the allocator's records: the curve, the blocks, what is alive, what changed, what failed."""
 
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS, segment
 from torch_tb_profiler.analysis.memory.table import (
     MEMORY,
     MEMORY_ALIVE,
+    MEMORY_BLOCKS,
     MEMORY_CATEGORIES,
     RECORDED,
     alive_table,
@@ -27,13 +27,11 @@ from torch_tb_profiler.analysis.memory.table import (
 )
 from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.api.frame import coded, table_frame
-from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array
-from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
-from torch_tb_profiler.store.strings import NO_STRINGS
+from torch_tb_profiler.store.display import Coded, DisplayTable
+from torch_tb_profiler.tables.source import TableSource, computes
 from torch_tb_profiler.views.memory.devices import (
     NO_RECORDS,
     device_names,
@@ -42,23 +40,21 @@ from torch_tb_profiler.views.memory.devices import (
 )
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 MOST_FAILURES = 1000
 """Failed allocations that are listed."""
 
 
-def curve(context: TraceContext) -> DataFrame:
-    """See ``analysis.memory.table.MEMORY``."""
-    insight = context.insight
+@computes(MEMORY)
+def memory(of: TableSource) -> DisplayTable:
+    """Every allocator record and the memory after it, in all steps."""
+    insight = of.insight
     table = insight["memory_curve"]
     name, event = (
         np.append(insight["memory_nodes"][key], -1)[table["node"]] for key in ("name", "event")
     )
-    rows = MEMORY.build(
+    return MEMORY.build(
         insight.strings,
-        device=_devices(context, table["device"]),
+        device=_devices(of, table["device"]),
         time_ns=table["time"],
         change_bytes=table["bytes"],
         allocated_bytes=table["allocated"],
@@ -67,26 +63,26 @@ def curve(context: TraceContext) -> DataFrame:
         module=module_names_of(insight)[table["path"]],
         event=event,
     )
-    return table_frame(rows, share=True)
 
 
-def blocks(context: TraceContext) -> DataFrame:
-    """See ``analysis.memory.table.MEMORY_BLOCKS``."""
-    table = context.insight["allocations"]
+@computes(MEMORY_BLOCKS)
+def memory_blocks(of: TableSource) -> DisplayTable:
+    """Memory blocks from allocation to release, in all steps."""
+    table = of.insight["allocations"]
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
     rule = np.where(told >= 0, table["rule"] + 1, -1)
-    rows = block_table(context.insight, np.arange(table.n)).with_columns(
-        device=_devices(context, table["device"]),
-        category=coded(told, BLOCK_CATEGORIES),
-        known_by=coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),
+    return block_table(of.insight, np.arange(table.n)).with_columns(
+        device=_devices(of, table["device"]),
+        category=Coded(told, BLOCK_CATEGORIES),
+        known_by=Coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),
     )
-    return table_frame(rows, share=True)
 
 
-def categories(context: TraceContext) -> DataFrame:
-    """See ``analysis.memory.table.MEMORY_CATEGORIES``."""
-    insight = context.insight
-    table, names = insight["memory_curve"], _names(context)
+@computes(MEMORY_CATEGORIES)
+def memory_categories(of: TableSource) -> DisplayTable:
+    """What was allocated after every record, by what it is for: parameters, gradients, activations …"""
+    insight = of.insight
+    table, names = insight["memory_curve"], _names(of)
     levels = [
         levels_of_all(insight, row)
         for row in range(len(names))
@@ -97,65 +93,69 @@ def categories(context: TraceContext) -> DataFrame:
     if not len(known):
         known = np.zeros((len(columns), table.n), np.int64)
         known[-1] = table["allocated"]
-    listed = MEMORY_CATEGORIES.build(
+    return MEMORY_CATEGORIES.build(
         insight.strings,
-        device=_devices(context, table["device"]),
+        device=_devices(of, table["device"]),
         time_ns=table["time"],
         allocated_bytes=table["allocated"],
         **dict(zip(columns, known, strict=True)),
     )
-    return table_frame(listed)
 
 
-def segments(context: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
-    """See ``analysis.memory.map_table.MEMORY_SEGMENTS``; of every device that tells its segments.
+@computes(MEMORY_SEGMENTS)
+def memory_segments(
+    of: TableSource, time_ns: int | None = None, device: str | None = None
+) -> DisplayTable:
+    """The segments of a memory snapshot, when it was written or at a time, and how full they are.
 
     Raises:
         NotFound: there is no such device.
         TypeError: the time is no integer.
     """
     time_ns = None if time_ns is None else index(time_ns)
-    insight, names = context.insight, _names(context)
+    insight, names = of.insight, _names(of)
     tables = [
-        segments_table(context.trace, held, names[row])
-        for row in _wanted(context, device)
-        if (held := held_at(context.trace, insight, row, time_ns)) is not None
+        segments_table(of.trace, held, names[row])
+        for row in _wanted(of, device)
+        if (held := held_at(of.trace, insight, row, time_ns)) is not None
     ]
-    return _joined(tables, MEMORY_SEGMENTS)
+    return MEMORY_SEGMENTS.joined(tables)
 
 
-def changes(
-    context: TraceContext,
-    before_ns: int | None,
-    after_ns: int | None,
-    by: MemoryBy,
-    device: str | None,
-    other: TraceContext | None,
-) -> DataFrame:
-    """See ``analysis.memory.changes.MEMORY_CHANGES``: of one device, by default the first.
+@computes(MEMORY_CHANGES)
+def memory_changes(
+    of: TableSource,
+    before_ns: int | None = None,
+    after_ns: int | None = None,
+    by: MemoryBy = "line",
+    device: str | None = None,
+    other: TableSource | None = None,
+) -> DisplayTable:
+    """What grew between two times of a device, by default the first, by ``"operator"``, ``"parent"``, ``"module"``, ``"line"``,
+    ``"stack"`` or ``"category"``, the largest change first; with ``other`` the second time is of that
+    trace. Without times: the peaks.
 
     Raises:
         NotFound: there is no such device.
         TypeError: a time is no integer.
     """
     before, after = (None if time is None else index(time) for time in (before_ns, after_ns))
-    wanted = _wanted(context, device)
-    second = (other or context).insight
+    wanted = _wanted(of, device)
+    second = (other or of).insight
     if not wanted or not second["memory_devices"].n:
-        return _joined([], MEMORY_CHANGES)
+        return MEMORY_CHANGES.joined([])
     row = wanted[0]
-    to = row if other is None else same_device(context.insight, row, second)
-    return table_frame(
-        changes_table(Moment(context.insight, row, before), Moment(second, to, after), by)
-    )
+    to = row if other is None else same_device(of.insight, row, second)
+    return changes_table(Moment(of.insight, row, before), Moment(second, to, after), by)
 
 
-def failures(context: TraceContext) -> DataFrame:
-    """See ``analysis.memory.failures.MEMORY_FAILURES``."""
-    insight, names = context.insight, _names(context)
-    found, _ = failed_allocations(context.trace, context.facts, insight, MOST_FAILURES)
+@computes(MEMORY_FAILURES)
+def memory_failures(of: TableSource) -> DisplayTable:
+    """Allocations that failed for lack of memory."""
+    insight, names = of.insight, _names(of)
+    found, _ = failed_allocations(of.trace, of.facts, insight, MOST_FAILURES)
     held = [alive_at(insight, f.device, f.time) if f.device >= 0 else None for f in found]
-    table = MEMORY_FAILURES.build(
+    return MEMORY_FAILURES.build(
         insight.strings,
         device=[names[f.device] if f.device >= 0 else None for f in found],
         time_ns=np.array([f.time for f in found], np.int64),
@@ -166,11 +166,13 @@ def failures(context: TraceContext) -> DataFrame:
         line=[f.line or None for f in found],
         stack=["\n".join(f.stack) or None for f in found],
     )
-    return table_frame(table)
 
 
-def alive(context: TraceContext, time_ns: int | None, device: str | None) -> DataFrame:
-    """See ``analysis.memory.table.MEMORY_ALIVE``; at the peak of each device without a time.
+@computes(MEMORY_ALIVE)
+def memory_alive(
+    of: TableSource, time_ns: int | None = None, device: str | None = None
+) -> DisplayTable:
+    """What is alive at a time, by default at each device's peak, by where it was allocated.
 
     Raises:
         NotFound: there is no such device.
@@ -178,21 +180,21 @@ def alive(context: TraceContext, time_ns: int | None, device: str | None) -> Dat
     """
     # DataFrames hold numpy integers.
     time_ns = None if time_ns is None else index(time_ns)
-    insight, names = context.insight, _names(context)
+    insight, names = of.insight, _names(of)
     tables = []
-    for row in _wanted(context, device):
+    for row in _wanted(of, device):
         table = alive_table(insight, alive_at(insight, row, time_ns))
         tables.append(table.with_columns(device=[names[row]] * table.n))
-    return _joined(tables, MEMORY_ALIVE)
+    return MEMORY_ALIVE.joined(tables)
 
 
-def _wanted(context: TraceContext, device: str | None) -> list[int]:
+def _wanted(of: TableSource, device: str | None) -> list[int]:
     """The rows of ``memory_devices`` of a name; None: all, in order.
 
     Raises:
         NotFound: there is no such device.
     """
-    devices, names = context.insight["memory_devices"], _names(context)
+    devices, names = of.insight["memory_devices"], _names(of)
     if device is not None and device not in names:
         raise NotFound(
             f"There is no memory device {device!r}.",
@@ -201,21 +203,9 @@ def _wanted(context: TraceContext, device: str | None) -> list[int]:
     return [row for row in in_order(devices) if device in (None, names[row])]
 
 
-def _joined(tables: list[DisplayTable], spec: DisplaySpec) -> DataFrame:
-    """The tables of several devices as one frame, an empty one of none."""
-    import pandas
-
-    if not tables:
-        return table_frame(spec.build(NO_STRINGS, **{column.name: [] for column in spec.columns}))
-    frames = [table_frame(table) for table in tables]
-    joined: DataFrame = pandas.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
-    joined.attrs = frames[0].attrs
-    return joined
+def _devices(of: TableSource, numbers: Array) -> Coded:
+    return Coded(numbers, _names(of))
 
 
-def _devices(context: TraceContext, numbers: Array) -> Any:
-    return coded(numbers, _names(context))
-
-
-def _names(context: TraceContext) -> list[str]:
-    return device_names(context.insight["memory_devices"], vocabulary(context.facts))
+def _names(of: TableSource) -> list[str]:
+    return device_names(of.insight["memory_devices"], vocabulary(of.facts))

@@ -772,6 +772,23 @@ export interface SqlTablesPayload {
   missing: string;
 }
 
+/** A column: its name, what kind of values it holds, their unit (empty: none) and a sentence. */
+export interface TableColumn {
+  name: string;
+  kind: string;
+  unit: string;
+  doc: string;
+}
+
+/** `rows`: the values of each column, null unknown. `pooled`: rows that the last row pools; 0 none. */
+export interface TablePayload {
+  name: string;
+  doc: string;
+  columns: TableColumn[];
+  rows: Readonly<Record<string, unknown[]>>;
+  pooled: number;
+}
+
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
 export interface TimelineGroup {
   key: string;

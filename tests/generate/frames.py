@@ -33,8 +33,8 @@ from torch_tb_profiler.analysis.memory.table import (
 from torch_tb_profiler.analysis.module.table import MODULES
 from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.average import KEY_AVERAGES
+from torch_tb_profiler.api.concat import PLACE
 from torch_tb_profiler.api.events import EVENTS
-from torch_tb_profiler.api.joined import PLACE
 from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.views.findings.table import FINDINGS

@@ -9,8 +9,8 @@ from torch_tb_profiler.analysis.api_calls.launches import SHORT_NS
 from torch_tb_profiler.analysis.api_calls.queues import FULL
 from torch_tb_profiler.analysis.api_calls.sequences import LONGEST
 from torch_tb_profiler.api import tables
-from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.memory_frames import Make
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ra
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
 from torch_tb_profiler.store.columns import Array

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.allocator_state import allocator_state_at
 from torch_tb_profiler.analysis.memory.changes import (
     MEMORY_CHANGES,
     MemoryBy,
@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.memory.changes import (
     changes_table,
 )
 from torch_tb_profiler.analysis.memory.failures import MEMORY_FAILURES, failed_allocations
-from torch_tb_profiler.analysis.memory.held import held_at
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS, segments_table
 from torch_tb_profiler.analysis.memory.table import (
     MEMORY,
@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.memory.table import (
 )
 from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.api.frame import coded, table_frame
+from torch_tb_profiler.api.table_frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
@@ -119,7 +119,7 @@ def segments(context: TraceContext, time_ns: int | None, device: str | None) -> 
     tables = [
         segments_table(context.trace, held, names[row])
         for row in _wanted(context, device)
-        if (held := held_at(context.trace, insight, row, time_ns)) is not None
+        if (held := allocator_state_at(context.trace, insight, row, time_ns)) is not None
     ]
     return _joined(tables, MEMORY_SEGMENTS)
 
@@ -154,7 +154,7 @@ def failures(context: TraceContext) -> DataFrame:
     """See ``analysis.memory.failures.MEMORY_FAILURES``."""
     insight, names = context.insight, _names(context)
     found, _ = failed_allocations(context.trace, context.facts, insight, MOST_FAILURES)
-    held = [alive_at(insight, f.device, f.time) if f.device >= 0 else None for f in found]
+    held = [live_memory_at(insight, f.device, f.time) if f.device >= 0 else None for f in found]
     table = MEMORY_FAILURES.build(
         insight.strings,
         device=[names[f.device] if f.device >= 0 else None for f in found],
@@ -181,7 +181,7 @@ def alive(context: TraceContext, time_ns: int | None, device: str | None) -> Dat
     insight, names = context.insight, _names(context)
     tables = []
     for row in _wanted(context, device):
-        table = alive_table(insight, alive_at(insight, row, time_ns))
+        table = alive_table(insight, live_memory_at(insight, row, time_ns))
         tables.append(table.with_columns(device=[names[row]] * table.n))
     return _joined(tables, MEMORY_ALIVE)
 

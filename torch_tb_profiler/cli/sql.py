@@ -94,10 +94,10 @@ def _print_csv(options: argparse.Namespace) -> int:
 
     import pandas
 
+    from torch_tb_profiler.api.concat import joined
     from torch_tb_profiler.api.export import write_table
-    from torch_tb_profiler.api.joined import joined
     from torch_tb_profiler.cli.output import all_traces, warn_unreadable
-    from torch_tb_profiler.runs.single import Unreadable
+    from torch_tb_profiler.runs.loading import Unreadable
 
     unreadable: list[Unreadable] = []
     settings, parts = settings_of(options), []

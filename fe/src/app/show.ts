@@ -4,7 +4,7 @@ import { define } from "../base/definitions";
 import { startLocation } from "../state/location";
 import { declareTables } from "../views/columns";
 import { App } from "./App";
-import { fetchLater } from "./later_view";
+import { fetchLater } from "./lazy_component";
 import { addStyles } from "./styles";
 
 /** A server that does not answer must not keep the page from saying so, ms. */

@@ -14,7 +14,7 @@ import { rowUnder, sliceAt } from "./hit";
 import { Measure, snapped } from "./measure";
 import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
-import type { Selected, Sight, TimelineProps } from "./props";
+import type { Selected, VisibleRange, TimelineProps } from "./props";
 import {
   growthFor,
   layOut,
@@ -24,12 +24,12 @@ import {
   type Growth,
   type RowLayout,
 } from "./rows";
-import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
+import { areaOf, extentOf, scrollFor, visibleRangeOf } from "./visible_range";
 import { stickyShift } from "./sticky";
 import { TileStore } from "./tile_store";
 import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
 import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
-import { Telling } from "./telling";
+import { ViewEvents } from "./view_events";
 
 /** What can be told about at the pointer; `time`: that of the pointer. */
 export type Under =
@@ -94,7 +94,7 @@ export class Scene {
   readonly #news: SceneNews;
   readonly #painter: Painter;
   readonly #minimap: MinimapPainter;
-  readonly telling: Telling;
+  readonly viewEvents: ViewEvents;
   #palette: Palette;
   #font: string;
   readonly #lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -119,8 +119,8 @@ export class Scene {
     this.#painter = new Painter(elements.canvas, `11px ${this.#font}`);
     this.#minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
-    this.telling = new Telling(
-      (sight) => this.#props.onSight(sight),
+    this.viewEvents = new ViewEvents(
+      (visible) => this.#props.onVisible(visible),
       (view) => this.#props.onViewSettled(view),
     );
     this.#endings.push(watchTheme(this.#rePaint), this.#watchSize());
@@ -150,7 +150,7 @@ export class Scene {
     cancelAnimationFrame(this.#request);
     // Nothing draws any more, whatever still calls.
     this.width = 0;
-    this.telling.end();
+    this.viewEvents.end();
     this.store.dispose();
     for (const end of this.#endings) end();
   }
@@ -188,8 +188,8 @@ export class Scene {
     this.camera.go(fit(stretch, margin, this.#props.span), animate);
   }
 
-  sight(): Sight {
-    return sightOf(this);
+  visible(): VisibleRange {
+    return visibleRangeOf(this);
   }
 
   /** The area of a stroke: a draft until it is done, then chosen. `to`: `null` where the stroke was given up. */
@@ -218,7 +218,7 @@ export class Scene {
     const near = [-SNAP, -SNAP / 2, 0, SNAP / 2, SNAP].map((by) =>
       this.sliceUnder({ x: x + by, y }),
     );
-    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.sight().nsPerPx);
+    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.visible().nsPerPx);
   }
 
   /** The row of the selection, when it is in sight. */
@@ -256,14 +256,14 @@ export class Scene {
     this.settleRows();
     const begun = performance.now();
     this.rows = rowsInSight(this.layout, this.scroll, this.height);
-    const sight = this.sight();
-    this.store.want(sight.view, sight.nsPerPx, sight.lanes);
+    const visible = this.visible();
+    this.store.want(visible.view, visible.nsPerPx, visible.lanes);
     this.frame = this.#makeFrame();
     this.#hover(this.frame);
     this.stats = this.#painter.draw(this.frame, this.store);
     this.#drawScales(this.frame);
     this.#moveElements();
-    this.#tell(now, sight);
+    this.#tell(now, visible);
     this.clock.add(performance.now() - begun, this.stats.ms);
     if (this.camera.moving) this.invalidate();
   };
@@ -357,7 +357,7 @@ export class Scene {
       element.firstElementChild.textContent = text;
   }
 
-  #tell(now: number, sight: Sight): void {
+  #tell(now: number, visible: VisibleRange): void {
     const told = this.#told;
     const sameRows =
       told.layout === this.layout &&
@@ -368,7 +368,7 @@ export class Scene {
       told.rows = this.rows;
       this.#news.onRowsInSight(this.layout, this.rows);
     }
-    this.telling.see(now, { ...sight, rows: told.rows });
+    this.viewEvents.see(now, { ...visible, rows: told.rows });
     this.#news.onProblem(this.store.problem);
     this.#news.onBusy(this.#busyFor(now) > PATIENCE);
   }

@@ -2,7 +2,7 @@ import type { RunsPayload } from "../api/types.gen";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { type Option, Select } from "../widgets";
-import { runOptions, spanOptions } from "./choices";
+import { runOptions, spanOptions } from "./run_options";
 import { WorkerChoice } from "./worker_choice";
 
 interface TraceSelectsProps {

@@ -5,7 +5,7 @@ import type { WorkerItem } from "../api/types.gen";
 import { useId } from "../base/id";
 import type { Selection } from "../state/view";
 import { Dialog, Icon, Select } from "../widgets";
-import { workerLabel, workerOptions } from "./choices";
+import { workerLabel, workerOptions } from "./run_options";
 import { Picker } from "./ranks/picker";
 
 /** So many can be looked through in a list. */

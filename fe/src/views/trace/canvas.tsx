@@ -31,12 +31,12 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       ),
     [recordings, grouping],
   );
-  const curves = useCurves(recordings, stage.sight);
-  const figures = useFigures(recordings, stage.sight, stage.area);
+  const curves = useCurves(recordings, stage.visible);
+  const figures = useFigures(recordings, stage.visible, stage.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...onPath(stage.path.lit[slice.source], slice, offsetOf(recordings, slice.source)),
+    ...onPath(stage.path.highlight[slice.source], slice, offsetOf(recordings, slice.source)),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (
@@ -55,7 +55,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       selected={choice.selected}
       area={stage.area}
       hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
-      lit={stage.path.lit}
+      highlight={stage.path.highlight}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}
       onRows={stage.setRows}
@@ -63,7 +63,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       onArea={stage.setArea}
       onMark={(range) => withMark(stage, range)}
       onCommand={(command) => obey(stage, command, { search: onSearch, help: onHelp })}
-      onSight={stage.setSight}
+      onVisible={stage.setVisible}
       onViewSettled={(view) => keepView(stage, view)}
       describe={describe}
       handle={(handle) => {

@@ -3,12 +3,12 @@ import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/typ
 import * as LIMITS from "../../base/limits.gen";
 import { parseRanges } from "../../base/ranges";
 import { format, formatNumber } from "../../base/units";
-import type { Sight } from "../../timeline/props";
+import type { VisibleRange } from "../../timeline/props";
 import type { Curve, CurveValue, TimeRange } from "../../timeline/types";
 import type { Recording } from "./recordings";
 import { counterKey } from "./tree";
 import type { Window } from "./window";
-import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
+import { useWindow, useWindowed, type More, type Windowed } from "./use_window";
 
 /** More rows are never in sight. */
 const MOST_SERIES = LIMITS.trace_counters.series;
@@ -18,9 +18,9 @@ type Asked = readonly Windowed<"trace/counters">[];
 /** Curves by the key of their row. What is on its way is drawn as it was. */
 export function useCurves(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
 ): ReadonlyMap<string, Curve> {
-  const asked = useCounters(recordings, sight, useWindow(sight));
+  const asked = useCounters(recordings, visible, useWindow(visible));
   const last = useRef<ReadonlyMap<string, Curve>>(new Map());
   return useMemo(() => {
     last.current = new Map([...last.current, ...byRow(asked, curveOf)]);
@@ -31,21 +31,21 @@ export function useCurves(
 /** Lowest, highest and mean value of each curve in sight over an area, by the key of its row. */
 export function useFigures(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   area: TimeRange | null,
 ): ReadonlyMap<string, CurveValue> {
   const window = useMemo(() => area && { t0: area.t0, t1: area.t1, parts: 1 }, [area]);
-  const asked = useCounters(recordings, sight, window);
+  const asked = useCounters(recordings, visible, window);
   return useMemo(() => new Map(byRow(asked, figuresOf)), [asked]);
 }
 
 /** The curves in sight over a window. */
 function useCounters(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   window: Window | null,
 ): Asked {
-  const rows = sight?.rows.filter(({ counter }) => counter >= 0) ?? [];
+  const rows = visible?.rows.filter(({ counter }) => counter >= 0) ?? [];
   const wanted = recordings.map((_, source) =>
     rows.flatMap((row) => (row.source === source ? [row.counter] : [])).join(","),
   );

@@ -17,7 +17,7 @@ from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.views.display_wire import nullable
 from torch_tb_profiler.views.record_wire import RecordPayload, RecordRequest
 from torch_tb_profiler.views.wire import ErrorPayload, Wire
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 MODULES = tuple(
     import_module(found.name)

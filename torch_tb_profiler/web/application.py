@@ -19,7 +19,7 @@ from torch_tb_profiler.views.record_wire import RecordedRank, RecordPayload, Rec
 from torch_tb_profiler.web import replies
 from torch_tb_profiler.web.parameters import shown
 from torch_tb_profiler.web.replies import READING, guarded
-from torch_tb_profiler.web.routes import handlers
+from torch_tb_profiler.web.route_table import handlers
 from torch_tb_profiler.web.static_files import ENTRY, StaticFiles, page
 
 Environ = dict[str, Any]

@@ -13,8 +13,8 @@ import numpy as np
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
-from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store import defects

@@ -113,6 +113,7 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
         inspect.FloatType: "number",
         inspect.BoolType: "boolean",
         inspect.NoneType: "null",
+        inspect.AnyType: "unknown",
     }
     if (spec := _table(kind)) is not None:
         return _type_name(spec)
@@ -129,6 +130,9 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
     if isinstance(kind, inspect.ListType):
         item = _type(kind.item_type, aliases)
         return f"({item})[]" if " | " in item else f"{item}[]"
+    if isinstance(kind, inspect.DictType):
+        key, value = (_type(part, aliases) for part in (kind.key_type, kind.value_type))
+        return f"Readonly<Record<{key}, {value}>>"
     raise TypeError(f"no TypeScript for {kind!r}; add it to tests/generate/typescript.py")
 
 

@@ -6,10 +6,13 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Annotated
 
+from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES
+from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.critical_path.payload import (
     CriticalPathPayload,
@@ -21,6 +24,7 @@ from torch_tb_profiler.views.critical_path.payload import (
 from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if_payload
 from torch_tb_profiler.views.overview.payload import PROVISIONAL, Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
+from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import (
     efficiency_wire,
     module_wire,
@@ -41,9 +45,10 @@ from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
 from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
-from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window
+from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window, shown
 from torch_tb_profiler.web.route import Backend, chosen, route
 
+SERVED = tuple(name for name in OF_A_TRACE if TABLES[name].module)
 GROUPED = ("event", "operator", "module", "line", "track")
 TREE = OneOf("Frames: modules and operators, or Python source lines.")
 _ENDINGS: dict[FileFormat, tuple[str, str]] = {
@@ -231,6 +236,27 @@ def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
     opened = insight.opened
     tree = opened.memoise((insight.id, "module tree"), lambda: module_tree(insight.insight))
     return module_payload(opened.facts, insight.insight, tree, chosen(opened, steps))
+
+
+@route("/table", also=_peaks)
+def table(
+    insight: OpenedInsight,
+    settings: Settings,
+    steps: Steps,
+    name: Annotated[str, OneOf("The table.", words=SERVED)],
+    by: Annotated[str, Text("What a row is one of, as in Python; empty: as it is there.")] = "",
+) -> TablePayload:
+    """A table as Python has it, its columns described, at most ``max_table_rows`` (a setting)."""
+    listed, opened = TABLES[name], insight.opened
+    if by and by not in listed.groups:
+        expected = ", ".join(listed.groups) or "none"
+        raise BadRequest(f"Parameter by is {shown(by)}, expected of {name}: {expected}.")
+    selection = chosen(opened, steps)
+    source = TableSource(
+        opened.trace, opened.facts, lambda: insight.insight, selection, settings.peaks, opened
+    )
+    made = listed.computed(source, **({"by": by} if by else {}))
+    return table_payload(made, settings.max_table_rows)
 
 
 @route("/ranges", report="steps")

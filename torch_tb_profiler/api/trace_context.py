@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
-from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings

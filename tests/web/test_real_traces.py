@@ -18,8 +18,8 @@ from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.cli.plain import WIDTH, plain
 from torch_tb_profiler.cli.summary import facts_object, trace_report
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Snapshot
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_objects

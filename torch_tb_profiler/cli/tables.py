@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames

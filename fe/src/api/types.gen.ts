@@ -1,29 +1,37 @@
-// Generated from torch_tb_profiler/views/wire.py and the *wire.py of its folders by `python -m tests.generate --write`. Do not edit.
+// Generated from torch_tb_profiler/views/ by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
-export type ChangeStatus = "changed" | "gone" | "new" | "same";
+export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "track";
+
+export type RanksGroup = "event" | "line" | "module" | "operator" | "rank";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
-export type MatrixSide = "node" | "rank" | "ranks";
+export type DiffFormat = "csv" | "markdown";
 
-export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
+export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
-export type RankSource = "distributedInfo" | "file name" | "order";
+export type Measure =
+  "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
+export type RankSource = "distributedInfo" | "file name" | "order";
+
+export type MatrixSide = "node" | "rank" | "ranks";
+
 export type Certainty = "certain" | "likely" | "theoretical";
 
-export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
+export type FindingView =
+  "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
 export type MemoryBy = "category" | "line" | "module" | "operator" | "parent" | "stack";
 
-export type MemorySource = "" | "records" | "snapshot" | "timeline";
+export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
 
 export type MemoryGroup = "module" | "operator";
 
-export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
+export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
 
@@ -31,7 +39,8 @@ export type RankUnit = "bytes" | "ns" | "share";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
-export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
+export type ChosenKind =
+  "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
 
 export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
 
@@ -51,13 +60,79 @@ export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting"
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
-export type CellKind = "B/s" | "FLOP" | "FLOP/s" | "bytes" | "code" | "count" | "delta" | "knowledge" | "number" | "share" | "text" | "time";
+export type CellKind =
+  | "B/s"
+  | "FLOP"
+  | "FLOP/s"
+  | "bytes"
+  | "code"
+  | "count"
+  | "delta"
+  | "knowledge"
+  | "number"
+  | "share"
+  | "text"
+  | "time";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
+export type FlameTree = "line" | "module";
+
+export type Metric = "device" | "host";
+
+export type FileFormat = "folded" | "speedscope";
+
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
-export type FlameTree = "line" | "module";
+/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
+export interface PathStrip {
+  step: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: PathStripTable;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
+export interface CriticalPathPayload {
+  vocabulary: Vocabulary;
+  headline: string[];
+  contrast: string[];
+  parts: PathKindsTable;
+  steps: PathStepsTable;
+  strips: PathStrip[];
+  missing: Missing[];
+}
+
+/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface PathRowsPayload {
+  parts: PathKindsTable;
+  rows: PathEventsTable;
+  pooled: number;
+}
+
+/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
+export interface PathOverlayPayload {
+  lane: number[];
+  kind: string[];
+  event: number[];
+  start_ns: number[];
+  end_ns: number[];
+  source_lane: number[];
+  target_lane: number[];
+  source_ns: number[];
+  target_ns: number[];
+  arrows_total: number;
+}
+
+/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
+export interface EventPathPayload {
+  itself_ns: number;
+  within_ns: number;
+  before_ns: number;
+  step_ns: number | null;
+  slack_ns: number | null;
+}
 
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
 export interface RanksWorker {
@@ -173,56 +248,6 @@ export interface WhatIfPayload {
   prediction: WhatIfPrediction | null;
 }
 
-/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
-export interface PathStrip {
-  step: number;
-  name: string;
-  start_ns: number;
-  end_ns: number;
-  stretches: PathStripTable;
-}
-
-/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
-export interface CriticalPathPayload {
-  vocabulary: Vocabulary;
-  headline: string[];
-  contrast: string[];
-  parts: PathKindsTable;
-  steps: PathStepsTable;
-  strips: PathStrip[];
-  missing: Missing[];
-}
-
-/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
-export interface PathRowsPayload {
-  parts: PathKindsTable;
-  rows: PathEventsTable;
-  pooled: number;
-}
-
-/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
-export interface PathOverlayPayload {
-  lane: number[];
-  kind: string[];
-  event: number[];
-  start_ns: number[];
-  end_ns: number[];
-  source_lane: number[];
-  target_lane: number[];
-  source_ns: number[];
-  target_ns: number[];
-  arrows_total: number;
-}
-
-/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
-export interface EventPathPayload {
-  itself_ns: number;
-  within_ns: number;
-  before_ns: number;
-  step_ns: number | null;
-  slack_ns: number | null;
-}
-
 /** The recording that the asked one is best compared with: its row and why. */
 export interface Suggestion {
   row: number;
@@ -322,7 +347,7 @@ export interface ProcessGroupsPayload {
   names: string[];
   side: MatrixSide;
   together: number;
-  sent_bytes: ((number | null)[])[];
+  sent_bytes: (number | null)[][];
   rule: string;
   notes: string[];
   progress: number;
@@ -347,18 +372,18 @@ export interface DistributedWorker {
 
 /** Per worker and column, summed over its steps; the four add up to them. Null where a worker has no such step. */
 export interface OverlapColumns {
-  computation_ns: ((number | null)[])[];
-  overlap_ns: ((number | null)[])[];
-  communication_ns: ((number | null)[])[];
-  other_ns: ((number | null)[])[];
+  computation_ns: (number | null)[][];
+  overlap_ns: (number | null)[][];
+  communication_ns: (number | null)[][];
+  other_ns: (number | null)[][];
 }
 
 /** Per worker and column, summed over its steps: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the steps. */
 export interface WaitingColumns {
-  waiting_ns: ((number | null)[])[];
-  transfer_ns: ((number | null)[])[];
-  unsplit_ns: ((number | null)[])[];
-  late_ns: ((number | null)[])[];
+  waiting_ns: (number | null)[][];
+  transfer_ns: (number | null)[][];
+  unsplit_ns: (number | null)[][];
+  late_ns: (number | null)[][];
 }
 
 /** Work of a rank that holds the others back. `kind`: what the critical path calls it; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
@@ -428,7 +453,7 @@ export interface DistributedMapPayload {
   measure: Measure;
   steps: string[];
   column_begin: number[];
-  values_ns: ((number | null)[])[];
+  values_ns: (number | null)[][];
   means_ns: (number | null)[];
   outliers: MapOutlier[];
   progress: number;
@@ -729,7 +754,7 @@ export interface SqlColumn {
 /** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. */
 export interface SqlPayload {
   columns: SqlColumn[];
-  values: ((string | number | number | null)[])[];
+  values: (string | number | number | null)[][];
   total: number | null;
   note: string;
 }
@@ -760,6 +785,23 @@ export interface SqlTablesPayload {
   tables: SqlTableItem[];
   examples: SqlExample[];
   missing: string;
+}
+
+/** A column: its name, what kind of values it holds, their unit (empty: none) and a sentence. */
+export interface TableColumn {
+  name: string;
+  kind: string;
+  unit: string;
+  doc: string;
+}
+
+/** `rows`: the values of each column, null unknown. `pooled`: rows that the last row pools; 0 none. */
+export interface TablePayload {
+  name: string;
+  doc: string;
+  columns: TableColumn[];
+  rows: Readonly<Record<string, unknown[]>>;
+  pooled: number;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -1411,7 +1453,7 @@ export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
   profiled: CountersTable;
-  values: ((number | null)[])[];
+  values: (number | null)[][];
   headline: string;
   matching: string;
   measured: "" | "ranges" | "slices";
@@ -1528,6 +1570,59 @@ export interface RangesPayload {
   pooled: number;
 }
 
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
+  name: string[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+  waiting_ns: number[];
+  steps: number[];
+}
+
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  work_share: (number | null)[];
+  segments: number[];
+  event: number[];
+}
+
 /** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
 export interface RanksStripTable {
   kind: string[];
@@ -1537,14 +1632,6 @@ export interface RanksStripTable {
   name: (string | null)[];
   line: (string | null)[];
   worker: number[];
-}
-
-/** What the critical path of the selected steps is made of. */
-export interface PathKindsTable {
-  kind: string[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
 }
 
 /** The critical path through all ranks by rank, and by what runs on it. */
@@ -1588,51 +1675,6 @@ export interface WhatIfTable {
   high_ns: number[];
   saved_ns: number[];
   saved: (number | null)[];
-}
-
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-}
-
-/** The critical path of every selected step by kind. */
-export interface PathStepsTable {
-  step: number[];
-  name: string[];
-  not_recorded_ns: number[];
-  kernel_ns: number[];
-  memcpy_ns: number[];
-  memset_ns: number[];
-  communication_ns: number[];
-  launch_ns: number[];
-  operator_ns: number[];
-  python_ns: number[];
-  runtime_ns: number[];
-  synchronization_ns: number[];
-  dataloader_ns: number[];
-  annotation_ns: number[];
-  before_recording_ns: number[];
-  waiting_ns: number[];
-  steps: number[];
-}
-
-/** The critical path of the selected steps by event, source line and operator. */
-export interface PathEventsTable {
-  name: (string | null)[];
-  kind: (string | null)[];
-  line: (string | null)[];
-  operator: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  work_ns: (number | null)[];
-  work_share: (number | null)[];
-  segments: number[];
-  event: number[];
 }
 
 /** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
@@ -2191,4 +2233,48 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ranks_strip" | "path_kinds" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "path_strip" | "path_steps" | "path_events" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";
+export type TableName =
+  | "path_strip"
+  | "path_kinds"
+  | "path_steps"
+  | "path_events"
+  | "ranks_strip"
+  | "path_ranks"
+  | "what_if_kinds"
+  | "predicted_steps"
+  | "what_if"
+  | "experiments"
+  | "steps"
+  | "diff"
+  | "diff_tree"
+  | "process_groups"
+  | "operations"
+  | "memory"
+  | "memory_blocks"
+  | "memory_statistics"
+  | "memory_alive"
+  | "memory_changes"
+  | "memory_pools"
+  | "memory_map_blocks"
+  | "matches"
+  | "hits"
+  | "area"
+  | "files"
+  | "operators"
+  | "callers"
+  | "kernels"
+  | "api_calls"
+  | "long_calls"
+  | "launches"
+  | "queues"
+  | "copies"
+  | "kernel_sequences"
+  | "counters"
+  | "counter_samples"
+  | "families"
+  | "efficiency"
+  | "iterations"
+  | "phases"
+  | "modules"
+  | "flame"
+  | "ranges";

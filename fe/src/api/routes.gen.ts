@@ -153,113 +153,74 @@ export interface Parameters {
   steps: OfTrace & OfSteps;
   iterations: OfTrace & OfSteps;
   overview: OfTrace & OfSteps;
-  operator: OfTrace &
-    OfSteps & {
-      /** What a row is one of. */
-      group?: "name" | "shape" | "stack";
-    };
-  callers: OfTrace &
-    OfSteps & {
-      /** The operator or the full name of the kernel. */
-      name: string;
-      /** What `name` names. */
-      of?: "operator" | "kernel";
-      /** Only an operator's calls with these shapes. */
-      shapes?: string;
-      /** Also frames of libraries. */
-      library?: "0" | "1";
-    };
-  kernel: OfTrace &
-    OfSteps & {
-      /** `operator`: also by operator; `properties`: by operator, grid and block. */
-      group?: "name" | "operator" | "properties";
-    };
+  operator: OfTrace & OfSteps & {
+    /** What a row is one of. */
+    group?: "name" | "shape" | "stack";
+  };
+  callers: OfTrace & OfSteps & {
+    /** The operator or the full name of the kernel. */
+    name: string;
+    /** What `name` names. */
+    of?: "operator" | "kernel";
+    /** Only an operator's calls with these shapes. */
+    shapes?: string;
+    /** Also frames of libraries. */
+    library?: "0" | "1";
+  };
+  kernel: OfTrace & OfSteps & {
+    /** `operator`: also by operator; `properties`: by operator, grid and block. */
+    group?: "name" | "operator" | "properties";
+  };
   critical_path: OfTrace & OfSteps;
-  "critical_path/rows": OfTrace &
-    OfSteps & {
-      /** What a row is one of. */
-      by?: "place" | "event" | "operator" | "module" | "line" | "track";
-      /** The begin of the window of time. */
-      t0?: string;
-      /** The end of it, not included. */
-      t1?: string;
-    };
-  what_if: OfTrace &
-    OfSteps & {
-      /** Changes as `whatif --change` takes them, separated by semicolons. */
-      change?: string;
-    };
-  efficiency: OfTrace &
-    OfSteps & {
-      /** What a row is one of. */
-      group?: "operator" | "kernel";
-    };
+  "critical_path/rows": OfTrace & OfSteps & {
+    /** What a row is one of. */
+    by?: "place" | "event" | "operator" | "module" | "line" | "track";
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
+  what_if: OfTrace & OfSteps & {
+    /** Changes as `whatif --change` takes them, separated by semicolons. */
+    change?: string;
+  };
+  efficiency: OfTrace & OfSteps & {
+    /** What a row is one of. */
+    group?: "operator" | "kernel";
+  };
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
-  table: OfTrace &
-    OfSteps & {
-      /** The table. */
-      name:
-        | "steps"
-        | "scalars"
-        | "iterations"
-        | "critical_path"
-        | "operators"
-        | "kernels"
-        | "ranges"
-        | "api_calls"
-        | "long_calls"
-        | "launches"
-        | "queues"
-        | "copies"
-        | "kernel_sequences"
-        | "compiled"
-        | "modules"
-        | "memory"
-        | "memory_blocks"
-        | "memory_alive"
-        | "memory_categories"
-        | "memory_changes"
-        | "memory_segments"
-        | "memory_failures"
-        | "collectives"
-        | "counters"
-        | "counter_samples"
-        | "efficiency"
-        | "pyprof"
-        | "findings";
-      /** What a row is one of, as in Python; empty: as it is there. */
-      by?: string;
-    };
+  table: OfTrace & OfSteps & {
+    /** The table. */
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    /** What a row is one of, as in Python; empty: as it is there. */
+    by?: string;
+  };
   ranges: OfTrace & OfSteps;
-  api_calls: OfTrace &
-    OfSteps & {
-      /** Kernels below it are short, ns. */
-      short_ns?: string;
-      /** So many waiting launches fill a queue. */
-      queue_limit?: string;
-    };
-  "api_calls/sequences": OfTrace &
-    OfSteps & {
-      /** Kernels of a sequence at most. */
-      longest?: string;
-      /** Only what operators with this in their name launch. */
-      operator?: string;
-    };
-  "module/flame": OfTrace &
-    OfSteps & {
-      /** Frames: modules and operators, or Python source lines. */
-      tree?: "module" | "line";
-    };
-  "module/flame/file": OfTrace &
-    OfSteps & {
-      /** Frames: modules and operators, or Python source lines. */
-      tree?: "module" | "line";
-      /** Whose time the values are. */
-      metric?: "host" | "device";
-      /** `folded` is for flamegraph.pl and others. */
-      format?: "folded" | "speedscope";
-    };
+  api_calls: OfTrace & OfSteps & {
+    /** Kernels below it are short, ns. */
+    short_ns?: string;
+    /** So many waiting launches fill a queue. */
+    queue_limit?: string;
+  };
+  "api_calls/sequences": OfTrace & OfSteps & {
+    /** Kernels of a sequence at most. */
+    longest?: string;
+    /** Only what operators with this in their name launch. */
+    operator?: string;
+  };
+  "module/flame": OfTrace & OfSteps & {
+    /** Frames: modules and operators, or Python source lines. */
+    tree?: "module" | "line";
+  };
+  "module/flame/file": OfTrace & OfSteps & {
+    /** Frames: modules and operators, or Python source lines. */
+    tree?: "module" | "line";
+    /** Whose time the values are. */
+    metric?: "host" | "device";
+    /** `folded` is for flamegraph.pl and others. */
+    format?: "folded" | "speedscope";
+  };
   memory: OfTrace;
   "memory/curve": OfTrace & {
     /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
@@ -331,55 +292,51 @@ export interface Parameters {
   distributed: OfTrace;
   "distributed/map": OfTrace & {
     /** What of each worker and step; `step` is how long it took. */
-    measure?:
-      "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
+    measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
   };
   "distributed/groups": OfTrace;
   "overview/ranks": OfTrace & OfSteps;
   "overview/ranks/known": OfTrace & OfSteps;
   "critical_path/ranks": OfTrace & OfSteps;
-  "critical_path/ranks/rows": OfTrace &
-    OfSteps & {
-      /** What a row is one of, each on one rank. */
-      by?: "rank" | "event" | "operator" | "module" | "line";
-      /** The begin of the window of time. */
-      t0?: string;
-      /** The end of it, not included. */
-      t1?: string;
-    };
+  "critical_path/ranks/rows": OfTrace & OfSteps & {
+    /** What a row is one of, each on one rank. */
+    by?: "rank" | "event" | "operator" | "module" | "line";
+    /** The begin of the window of time. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+  };
   stragglers: OfTrace;
   experiments: OfTrace & {
     /** `own`: the worker that goes with the asked one; `all`: medians over the workers. */
     ranks?: "own" | "all";
   };
-  diff: OfTrace &
-    OfSteps & {
-      /** The run of side B. */
-      run2: string;
-      /** The worker of side B. */
-      worker2: string;
-      /** The span of side B. */
-      span2: string;
-      /** Steps of side B. */
-      steps2?: string;
-      /** Leave out the steps marked cold. */
-      skip_cold2?: "0" | "1";
-    };
-  "diff/file": OfTrace &
-    OfSteps & {
-      /** The run of side B. */
-      run2: string;
-      /** The worker of side B. */
-      worker2: string;
-      /** The span of side B. */
-      span2: string;
-      /** Steps of side B. */
-      steps2?: string;
-      /** Leave out the steps marked cold. */
-      skip_cold2?: "0" | "1";
-      /** `csv` has every row, times in ns per step. */
-      format?: "csv" | "markdown";
-    };
+  diff: OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+  };
+  "diff/file": OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+    /** `csv` has every row, times in ns per step. */
+    format?: "csv" | "markdown";
+  };
   trace: OfTrace & OfSteps;
   "trace/file": OfTrace & {
     /** The begin of the window of time. */
@@ -388,162 +345,144 @@ export interface Parameters {
     t1?: string;
   };
   "trace/timeline": OfTrace;
-  "trace/names": OfTrace &
-    OfContent & {
-      /** The number of the first one. */
-      first?: string;
-    };
-  "trace/tiles": OfTrace &
-    OfContent & {
-      /** The level. */
-      level: string;
-      /** Tile numbers. */
-      k: string;
-      /** Lanes, both ends of a range included. Default: all. */
-      lanes?: string;
-    };
-  "trace/search": OfTrace &
-    OfContent & {
-      /** The text to search for. */
-      q: string;
-      /** `q` is a regular expression in RE2's syntax. */
-      re?: "0" | "1";
-      /** Search the arguments that the import keeps, too. */
-      args?: "0" | "1";
-      /** Match case; else `ß` equals `ss`. */
-      case?: "0" | "1";
-      /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
-      kind?:
-        "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-    };
-  "trace/search/heat": OfTrace &
-    OfContent & {
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** Equal parts of the window. */
-      n: string;
-      /** The text to search for. */
-      q: string;
-      /** `q` is a regular expression in RE2's syntax. */
-      re?: "0" | "1";
-      /** Search the arguments that the import keeps, too. */
-      args?: "0" | "1";
-      /** Match case; else `ß` equals `ss`. */
-      case?: "0" | "1";
-      /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
-      kind?:
-        "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-    };
-  "trace/search/next": OfTrace &
-    OfContent & {
-      /** The text to search for. */
-      q: string;
-      /** `q` is a regular expression in RE2's syntax. */
-      re?: "0" | "1";
-      /** Search the arguments that the import keeps, too. */
-      args?: "0" | "1";
-      /** Match case; else `ß` equals `ss`. */
-      case?: "0" | "1";
-      /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
-      kind?:
-        "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-      /** The hit that follows this event in time order. */
-      after?: string;
-      /** The hit that comes before this event. */
-      before?: string;
-      /** The first hit from this time on. */
-      t?: string;
-      /** From `t` on, or before it. */
-      dir?: "next" | "previous";
-    };
-  "trace/area": OfTrace &
-    OfContent & {
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** Lanes, both ends of a range included. Default: all. */
-      lanes?: string;
-      /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
-      kind?:
-        "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-    };
-  "trace/area/flame": OfTrace &
-    OfContent & {
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** The kind of events. */
-      kind: "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-      /** Lanes, both ends of a range included. Default: all. */
-      lanes?: string;
-    };
-  "trace/arrows": OfTrace &
-    OfContent & {
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** At most so many, thinned evenly. */
-      cap?: string;
-      /** Names of `arrow_kinds`. Default: all. */
-      kinds?: string;
-      /** One end lies on one. Default: all. */
-      lanes?: string;
-    };
-  "trace/counters": OfTrace &
-    OfContent & {
-      /** Places among its `counters`. */
-      series: string;
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** Equal parts of the window. */
-      n: string;
-    };
-  "trace/event": OfTrace &
-    OfContent & {
-      /** The event. */
-      event: string;
-    };
-  "trace/event/args": OfTrace &
-    OfContent & {
-      /** The event. */
-      event: string;
-    };
-  "trace/event/path": OfTrace &
-    OfContent & {
-      /** The event. */
-      event: string;
-    };
-  "trace/path": OfTrace &
-    OfContent & {
-      /** The begin of the window of time. */
-      t0: string;
-      /** The end of it, not included. */
-      t1: string;
-      /** Pixels of the window: what is closer is drawn as one. */
-      n: string;
-      /** At most so many segments. */
-      cap?: string;
-      /** At most so many arrows, thinned evenly. */
-      arrows?: string;
-    };
+  "trace/names": OfTrace & OfContent & {
+    /** The number of the first one. */
+    first?: string;
+  };
+  "trace/tiles": OfTrace & OfContent & {
+    /** The level. */
+    level: string;
+    /** Tile numbers. */
+    k: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+  };
+  "trace/search": OfTrace & OfContent & {
+    /** The text to search for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Search the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Match case; else `ß` equals `ss`. */
+    case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/search/heat": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Equal parts of the window. */
+    n: string;
+    /** The text to search for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Search the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Match case; else `ß` equals `ss`. */
+    case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/search/next": OfTrace & OfContent & {
+    /** The text to search for. */
+    q: string;
+    /** `q` is a regular expression in RE2's syntax. */
+    re?: "0" | "1";
+    /** Search the arguments that the import keeps, too. */
+    args?: "0" | "1";
+    /** Match case; else `ß` equals `ss`. */
+    case?: "0" | "1";
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+    /** The hit that follows this event in time order. */
+    after?: string;
+    /** The hit that comes before this event. */
+    before?: string;
+    /** The first hit from this time on. */
+    t?: string;
+    /** From `t` on, or before it. */
+    dir?: "next" | "previous";
+  };
+  "trace/area": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+    /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
+    kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+  };
+  "trace/area/flame": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** The kind of events. */
+    kind: "device" | "operator" | "runtime" | "annotation" | "python" | "other";
+    /** Lanes, both ends of a range included. Default: all. */
+    lanes?: string;
+  };
+  "trace/arrows": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** At most so many, thinned evenly. */
+    cap?: string;
+    /** Names of `arrow_kinds`. Default: all. */
+    kinds?: string;
+    /** One end lies on one. Default: all. */
+    lanes?: string;
+  };
+  "trace/counters": OfTrace & OfContent & {
+    /** Places among its `counters`. */
+    series: string;
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Equal parts of the window. */
+    n: string;
+  };
+  "trace/event": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/event/args": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/event/path": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+  };
+  "trace/path": OfTrace & OfContent & {
+    /** The begin of the window of time. */
+    t0: string;
+    /** The end of it, not included. */
+    t1: string;
+    /** Pixels of the window: what is closer is drawn as one. */
+    n: string;
+    /** At most so many segments. */
+    cap?: string;
+    /** At most so many arrows, thinned evenly. */
+    arrows?: string;
+  };
   "trace/alignment": OfTrace & {
     /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
     ranks?: string;
   };
-  "trace/collective": OfTrace &
-    OfContent & {
-      /** The event. */
-      event: string;
-      /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
-      ranks?: string;
-    };
+  "trace/collective": OfTrace & OfContent & {
+    /** The event. */
+    event: string;
+    /** Only the workers of these ranks, and the requested one. Default: all; of more than 64 the nearest ranks. */
+    ranks?: string;
+  };
   sql: OfTrace & {
     /** One SELECT; `docs/guide/sql.md` lists the tables. */
     q: string;

@@ -11,8 +11,7 @@ export type DiffFormat = "csv" | "markdown";
 
 export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
-export type Measure =
-  "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
+export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
 
 export type WorkerState = "failed" | "ready" | "waiting";
 
@@ -22,8 +21,7 @@ export type MatrixSide = "node" | "rank" | "ranks";
 
 export type Certainty = "certain" | "likely" | "theoretical";
 
-export type FindingView =
-  "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
+export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "module" | "operator" | "overview" | "trace";
 
 export type MemoryBy = "category" | "line" | "module" | "operator" | "parent" | "stack";
 
@@ -39,8 +37,7 @@ export type RankUnit = "bytes" | "ns" | "share";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
-export type ChosenKind =
-  "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
+export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
 
 export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
 
@@ -60,19 +57,7 @@ export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting"
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
-export type CellKind =
-  | "B/s"
-  | "FLOP"
-  | "FLOP/s"
-  | "bytes"
-  | "code"
-  | "count"
-  | "delta"
-  | "knowledge"
-  | "number"
-  | "share"
-  | "text"
-  | "time";
+export type CellKind = "B/s" | "FLOP" | "FLOP/s" | "bytes" | "code" | "count" | "delta" | "knowledge" | "number" | "share" | "text" | "time";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
@@ -347,7 +332,7 @@ export interface ProcessGroupsPayload {
   names: string[];
   side: MatrixSide;
   together: number;
-  sent_bytes: (number | null)[][];
+  sent_bytes: ((number | null)[])[];
   rule: string;
   notes: string[];
   progress: number;
@@ -372,18 +357,18 @@ export interface DistributedWorker {
 
 /** Per worker and column, summed over its steps; the four add up to them. Null where a worker has no such step. */
 export interface OverlapColumns {
-  computation_ns: (number | null)[][];
-  overlap_ns: (number | null)[][];
-  communication_ns: (number | null)[][];
-  other_ns: (number | null)[][];
+  computation_ns: ((number | null)[])[];
+  overlap_ns: ((number | null)[])[];
+  communication_ns: ((number | null)[])[];
+  other_ns: ((number | null)[])[];
 }
 
 /** Per worker and column, summed over its steps: time in matched collectives before the last rank arrived (`waiting`) and after (`transfer`), and in those of which that is not known (`unsplit`). Moments at which several run count once, so that the three add up to the time with any collective. `late`: how much later than the first of its group this worker arrived, summed over the collectives of the steps. */
 export interface WaitingColumns {
-  waiting_ns: (number | null)[][];
-  transfer_ns: (number | null)[][];
-  unsplit_ns: (number | null)[][];
-  late_ns: (number | null)[][];
+  waiting_ns: ((number | null)[])[];
+  transfer_ns: ((number | null)[])[];
+  unsplit_ns: ((number | null)[])[];
+  late_ns: ((number | null)[])[];
 }
 
 /** Work of a rank that holds the others back. `kind`: what the critical path calls it; `held_ns`: as of its `Blame`; `event`: the longest of it on the path. */
@@ -453,7 +438,7 @@ export interface DistributedMapPayload {
   measure: Measure;
   steps: string[];
   column_begin: number[];
-  values_ns: (number | null)[][];
+  values_ns: ((number | null)[])[];
   means_ns: (number | null)[];
   outliers: MapOutlier[];
   progress: number;
@@ -754,7 +739,7 @@ export interface SqlColumn {
 /** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. */
 export interface SqlPayload {
   columns: SqlColumn[];
-  values: (string | number | number | null)[][];
+  values: ((string | number | number | null)[])[];
   total: number | null;
   note: string;
 }
@@ -1453,7 +1438,7 @@ export interface CountersTablePayload {
   vocabulary: Vocabulary;
   counters: CounterInfo[];
   profiled: CountersTable;
-  values: (number | null)[][];
+  values: ((number | null)[])[];
   headline: string;
   matching: string;
   measured: "" | "ranges" | "slices";
@@ -2233,48 +2218,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName =
-  | "path_strip"
-  | "path_kinds"
-  | "path_steps"
-  | "path_events"
-  | "ranks_strip"
-  | "path_ranks"
-  | "what_if_kinds"
-  | "predicted_steps"
-  | "what_if"
-  | "experiments"
-  | "steps"
-  | "diff"
-  | "diff_tree"
-  | "process_groups"
-  | "operations"
-  | "memory"
-  | "memory_blocks"
-  | "memory_statistics"
-  | "memory_alive"
-  | "memory_changes"
-  | "memory_pools"
-  | "memory_map_blocks"
-  | "matches"
-  | "hits"
-  | "area"
-  | "files"
-  | "operators"
-  | "callers"
-  | "kernels"
-  | "api_calls"
-  | "long_calls"
-  | "launches"
-  | "queues"
-  | "copies"
-  | "kernel_sequences"
-  | "counters"
-  | "counter_samples"
-  | "families"
-  | "efficiency"
-  | "iterations"
-  | "phases"
-  | "modules"
-  | "flame"
-  | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";

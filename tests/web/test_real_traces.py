@@ -16,8 +16,11 @@ from tests.analysis.figures import UNNAMED
 from tests.conftest import REAL_TRACES
 from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
+from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.cli.findings import RunFindings
 from torch_tb_profiler.cli.plain import WIDTH, plain
 from torch_tb_profiler.cli.summary import facts_object
+from torch_tb_profiler.cli.summary_document import trace_document
 from torch_tb_profiler.runs.model import Opened, Snapshot
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings

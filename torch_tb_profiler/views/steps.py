@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
@@ -15,8 +15,10 @@ from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.step_rows import step_rows
-from torch_tb_profiler.views.wire import StepsPayload
 from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.views.wire import StepsPayload
 
 
 def choose(
@@ -53,6 +55,9 @@ def window_text(facts: Facts, selection: Selection) -> str:
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     """Route ``/steps``."""
+    # Commands choose steps, and need no payload.
+    from torch_tb_profiler.views.wire import StepsPayload
+
     return StepsPayload(source=facts.summary.step_source, steps=step_columns(facts, selection))
 
 

@@ -31,7 +31,7 @@ from torch_tb_profiler.web.parameters import (
     WindowOf,
 )
 from torch_tb_profiler.web.route import Route
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 Place = tuple[str, str, str]
 Ask = Callable[[str, dict[str, str]], "tuple[int, bytes]"]

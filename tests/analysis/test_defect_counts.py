@@ -10,7 +10,7 @@ from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts import defects as kinds
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.store.defects import DEFECTS
 from torch_tb_profiler.views.overview.health import health_items
 

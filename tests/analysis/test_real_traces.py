@@ -15,9 +15,9 @@ from tests.analysis.figures import everything, kernels, opened, operators, trace
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import average

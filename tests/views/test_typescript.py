@@ -6,7 +6,7 @@ import re
 
 from tests.generate import typescript
 from torch_tb_profiler.views.wire import Wire
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 
 def test_every_payload_and_every_named_type_is_there() -> None:

@@ -21,8 +21,8 @@ from torch_tb_profiler.cli.findings import RunFindings
 from torch_tb_profiler.cli.plain import WIDTH, plain
 from torch_tb_profiler.cli.summary import facts_object
 from torch_tb_profiler.cli.summary_document import trace_document
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Snapshot
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_objects

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight

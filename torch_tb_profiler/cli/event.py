@@ -15,8 +15,8 @@ from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.loading import insight_of, timeline_of
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of, timeline_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look

@@ -11,7 +11,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.what_if.table import preset_table
 from torch_tb_profiler.api.trace_context import TraceContext

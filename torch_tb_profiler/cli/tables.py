@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api.trace_context import TraceContext

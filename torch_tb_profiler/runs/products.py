@@ -96,11 +96,11 @@ class DerivedProduct(Product[T]):
             BadRequest: the user's models file cannot be used.
             OSError: it could not be written.
         """
-        from torch_tb_profiler.store import damaged, sidecar
+        from torch_tb_profiler.store import damage_reports, sidecar
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
-        with damaged.expect_readable():
+        with damage_reports.expect_readable():
             built = self.build(trace, facts, settings, report)
         if self.write_beside is not None:
             self.write_beside(sidecar_path, trace, facts, built)

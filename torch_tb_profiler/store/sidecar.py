@@ -35,7 +35,7 @@ from isal import isal_zlib
 from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damaged, mapped_files
+from torch_tb_profiler.store import damage_reports, mapped_files
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
@@ -122,7 +122,7 @@ class _Check:
 
     def __call__(self) -> None:
         if _crc(self.column) != self.stated:
-            damaged.report(self.path)
+            damage_reports.report(self.path)
             raise SidecarError(
                 f"{os.path.basename(self.path)} is damaged: the checksum of {self.name} does not"
                 " match.",
@@ -386,7 +386,7 @@ def _read_file(
     copied: bool = False,
 ) -> T:
     data: mmap.mmap | bytes
-    with _usable(path), damaged.expect_readable():
+    with _usable(path), damage_reports.expect_readable():
         with open(path, "rb") as file:
             data = file.read() if copied else mapped_files.contents(file, os.fspath(path))
         size = _header_size(data[:8], len(data))

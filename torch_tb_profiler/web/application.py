@@ -14,7 +14,7 @@ from torch_tb_profiler.web.parameters import shown
 from torch_tb_profiler.web.record_route import PATH as RECORD
 from torch_tb_profiler.web.record_route import record_handler
 from torch_tb_profiler.web.replies import READING, guarded
-from torch_tb_profiler.web.routes import handlers
+from torch_tb_profiler.web.route_table import handlers
 from torch_tb_profiler.web.static_files import ENTRY, StaticFiles, page
 
 Environ = dict[str, Any]

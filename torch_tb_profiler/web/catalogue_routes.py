@@ -80,10 +80,10 @@ def _quoted(path: str) -> str:
 
 
 def _cluster(catalogue: Catalogue) -> wire.ClusterItem | None:
-    link = catalogue.keeper.link
+    link = catalogue.store.link
     if link is None:
         return None
-    state, counts = link.state(), catalogue.keeper.queue.counts()
+    state, counts = link.state(), catalogue.store.queue.counts()
     known = state.connected
     return wire.ClusterItem(
         address=state.address,

@@ -19,10 +19,10 @@ from enum import IntEnum
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.memory.alive import last_record
+from torch_tb_profiler.analysis.memory.live_memory import last_record
 from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of

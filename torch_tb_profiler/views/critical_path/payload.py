@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.critical_path.table import (
     strip_table,
 )
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.absent import unplaced
+from torch_tb_profiler.analysis.figures.missing_data import unplaced
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
-from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.columns import Ints

@@ -31,7 +31,7 @@ from torch_tb_profiler.analysis.api_calls.queues import (
     stream_name,
 )
 from torch_tb_profiler.analysis.api_calls.sequences import sequence_table
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.display import DisplayTable

@@ -11,7 +11,7 @@ import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { chosenColumns, columnsText } from "./columns";
-import { MOST_BARS } from "./many";
+import { MOST_BARS } from "./many_workers";
 import { MeasureMap } from "./map";
 import { communicates, incomplete } from "./model";
 import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";

@@ -25,9 +25,9 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.overview.health import health_items
+from torch_tb_profiler.views.overview.payload import health_items
 
 CATEGORY = st.sampled_from(
     [

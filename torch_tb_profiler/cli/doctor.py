@@ -165,7 +165,7 @@ def _version(name: str) -> str:
 
 def _trace(opened: Opened) -> dict[str, Any]:
     from torch_tb_profiler.analysis.figures.missing_data import absent
-    from torch_tb_profiler.views.overview.health import health_items
+    from torch_tb_profiler.views.overview.payload import health_items
     from torch_tb_profiler.views.words.texts import MISSING, missing
 
     facts = opened.facts

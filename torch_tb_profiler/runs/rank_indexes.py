@@ -11,7 +11,7 @@ from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks,
 from torch_tb_profiler.runs.sidecar_store import SidecarStore
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.store.rank_index import RankIndex
+    from torch_tb_profiler.store.model import RankIndex
 
 
 def opened_rank(found: OpenedInsight) -> OpenedRank:

@@ -41,8 +41,7 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
-from torch_tb_profiler.store.model import Facts, SourceFile, Trace
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import Facts, RankIndex, SourceFile, Trace
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import NO_STRINGS, StringTable

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.memory.table import (
 from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import Coded, DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes

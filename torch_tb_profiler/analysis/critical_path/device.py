@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NewType
 
 import numpy as np
 
@@ -43,6 +44,8 @@ _LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
 
 
 _NONE = np.zeros(0, np.int64)
+WorkPosition = NewType("WorkPosition", int)
+"""A position in ``DeviceWork``, −1 none."""
 
 
 class Begin(IntEnum):

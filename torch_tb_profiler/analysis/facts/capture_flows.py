@@ -6,8 +6,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
+from torch_tb_profiler.store.categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.model import Trace
 
 _BEGIN, _FINISH = ord("s"), ord("f")

@@ -75,12 +75,12 @@ from torch_tb_profiler.analysis.facts.workload_kind import find_workload, find_w
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringBuilder
 from torch_tb_profiler.store.summary import EventCounts, Summary
 

@@ -15,12 +15,12 @@ from torch_tb_profiler.analysis.facts.task_queues import (
     operators_by_arrow,
     operators_of_queue,
 )
-from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.flow_categories import (
+from torch_tb_profiler.store.categories import (
     FORWARD_BACKWARD,
     GRAPH_CAPTURE,
     OPERATOR_TO_WORK,
 )
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import TORCH_NPU
 from torch_tb_profiler.store.roles import Role

@@ -27,10 +27,10 @@ from torch_tb_profiler.analysis.facts.iterations import (
 )
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
 from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringTable
 
 __all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]

@@ -20,13 +20,13 @@ from torch_tb_profiler.analysis.arrays.grouping import matching_points, position
 from torch_tb_profiler.analysis.arrays.nesting import nest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
-from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.flow_categories import (
+from torch_tb_profiler.store.categories import (
     AROUND_LAUNCH,
     DEQUEUED,
     ENQUEUED,
     OPERATOR_TO_WORK,
 )
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 

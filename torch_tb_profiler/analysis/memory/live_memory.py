@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 

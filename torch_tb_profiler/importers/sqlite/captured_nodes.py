@@ -18,8 +18,8 @@ import numpy as np
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, mapped
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
+from torch_tb_profiler.store.categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 
 TABLES = ("CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS")
 """The second is the name up to version 2023.4."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -111,10 +112,13 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
+    program = f"{__version__}-{code_version('runs.import_job')}" + settings.categories
+    if not settings.models and "torch_tb_profiler.hardware.work" not in sys.modules:
+        # Nobody can have registered a model, and a command need not import what holds them.
+        return program
     from torch_tb_profiler.hardware import user_models
 
-    program = f"{__version__}-{code_version('runs.import_job')}"
-    return program + settings.categories + user_models.version(settings.models)
+    return program + user_models.version(settings.models)
 
 
 def read_head(path: str) -> tuple[Trace, Facts]:

@@ -18,8 +18,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
+from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame

@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import (
+from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
     on_main,

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
-from torch_tb_profiler.analysis.facts.names import spans_named
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import silent

@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_takes,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import (
+from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
     calls_of_some,
     every,

@@ -37,9 +37,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.tables.registry import OF_A_TRACE
 from torch_tb_profiler.views.timeline.tiles import top_level
 from torch_tb_profiler.web.route import ROUTES

@@ -9,8 +9,8 @@ from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF
 from torch_tb_profiler.api.average import KEY_AVERAGES
+from torch_tb_profiler.api.concat import PLACE
 from torch_tb_profiler.api.events import EVENTS
-from torch_tb_profiler.api.joined import PLACE
 from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
 from torch_tb_profiler.tables.registry import TABLES

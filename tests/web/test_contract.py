@@ -38,7 +38,7 @@ from torch_tb_profiler.web.parameters import (
     WindowOf,
 )
 from torch_tb_profiler.web.route import IMMUTABLE
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 LONGEST_ERROR = 1500
 OF_MEMORY = (

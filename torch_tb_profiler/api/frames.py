@@ -15,14 +15,14 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
-from torch_tb_profiler.api import described, events
+from torch_tb_profiler.api import events, repr_text
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import computed_frame, table_frame
+from torch_tb_profiler.api.concat import joined
 from torch_tb_profiler.api.function_events import FunctionEventList
-from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
+from torch_tb_profiler.api.table_frame import computed_frame, table_frame
 from torch_tb_profiler.api.table_methods import OneTrace, RunTables, Tables
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, job_contexts
 from torch_tb_profiler.api.trace_part import save_chrome_trace
@@ -30,7 +30,7 @@ from torch_tb_profiler.api.waiting import fleet_places, one_fleet, ranks_path
 from torch_tb_profiler.api.what_if import run_what_if, what_if
 from torch_tb_profiler.api.workers_table import workers_frame
 from torch_tb_profiler.errors import BadRequest, NotFound
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.tables.registry import TABLES
@@ -114,10 +114,10 @@ class TraceFrames(Frames):
         return [self._context]
 
     def __repr__(self) -> str:
-        return described.text("TraceFrames", described.lines(self._context, self.unreadable))
+        return repr_text.text("TraceFrames", repr_text.lines(self._context, self.unreadable))
 
     def _repr_html_(self) -> str:
-        return described.markup("TraceFrames", described.lines(self._context, self.unreadable))
+        return repr_text.markup("TraceFrames", repr_text.lines(self._context, self.unreadable))
 
     @property
     def run(self) -> str:
@@ -350,14 +350,14 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
         return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
-        return described.text("RunFrames", self._lines())
+        return repr_text.text("RunFrames", self._lines())
 
     def _repr_html_(self) -> str:
-        return described.markup("RunFrames", self._lines())
+        return repr_text.markup("RunFrames", self._lines())
 
-    def _lines(self) -> list[described.Line]:
+    def _lines(self) -> list[repr_text.Line]:
         traces = [trace.context.opened for trace in self._traces]
-        return described.run_lines(traces, self.workers, self.unreadable)
+        return repr_text.run_lines(traces, self.workers, self.unreadable)
 
     @property
     def workers(self) -> DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what_if_table
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.api.waiting import expect_tied, one_fleet
 from torch_tb_profiler.errors import BadRequest

@@ -347,7 +347,7 @@ COMMANDS: tuple[Command, ...] = (
         "summary",
         "summarize each trace: findings, step time, operators, kernels, devices",
         _reports,
-        ("output:print_runs", "summary:reports", "summary:trace_report"),
+        ("output:print_runs", "summary_document:reports", "summary:report"),
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),

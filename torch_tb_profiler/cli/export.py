@@ -20,7 +20,7 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
 )
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable

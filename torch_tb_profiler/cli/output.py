@@ -21,8 +21,8 @@ from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
 from torch_tb_profiler.untrusted import printable, printable_json

@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.output import (
     settings_of,
     warn_unreadable,
 )
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 
 
 def run(options: argparse.Namespace) -> int:

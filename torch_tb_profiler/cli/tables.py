@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.kernels import KERNELS
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.ranges.table import RANGES
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
 from torch_tb_profiler.cli.hints import event_hint
@@ -47,7 +44,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     device = _any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
-    columns = _columns(OPERATORS, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
+    columns = _columns(rows.spec, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
     order = "device_self_ns" if device else "host_self_ns"
     return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
@@ -56,7 +53,7 @@ def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
     """The kernels of a trace. Raises as ``operators`` does."""
     rows = computed("kernels", opened, settings, options, by=options.by)
     names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
-    columns = _columns(KERNELS, names)
+    columns = _columns(rows.spec, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
@@ -65,7 +62,7 @@ def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> R
     rows = computed("ranges", opened, settings, options)
     device = _any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""
-    columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
+    columns = _columns(rows.spec, f"name calls host_ns {times} path_ns path_share")
     order = "busy_ns" if device else "host_ns"
     return _report(opened, options, "ranges", rows, order, columns, None)
 
@@ -86,7 +83,7 @@ def api_calls(opened: Opened, settings: Settings, options: argparse.Namespace) -
     name, order, names = _CALLS[options.what]
     given = {"operator": options.operator} if options.what == "sequences" else {}
     rows = computed(name, opened, settings, options, **given)
-    columns = _columns(TABLES[name].computed.spec, names)
+    columns = _columns(rows.spec, names)
     return _report(opened, options, "calls", rows, order, columns, None)
 
 

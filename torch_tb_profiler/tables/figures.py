@@ -1,4 +1,4 @@
-"""The tables of steps, operators, kernels, ranges, modules and compiled code, and the critical path."""
+"""The tables of steps, operators, kernels, ranges, modules and compiled code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
 from torch_tb_profiler.analysis.compiled.times import compilation_table
-from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, critical_path_table
-from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES, collective_table
 from torch_tb_profiler.analysis.figures.iterations import ITERATIONS, iteration_table
 from torch_tb_profiler.analysis.figures.kernels import KERNELS, KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
@@ -25,11 +23,9 @@ from torch_tb_profiler.analysis.figures.step_table import STEPS, step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import MODULES, module_table
 from torch_tb_profiler.analysis.ranges.table import RANGES, range_table
-from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.tables.ranks import path_insight, waiting_columns
 from torch_tb_profiler.tables.source import TableSource, computes
 from torch_tb_profiler.views.overview.scalars import SCALARS, scalar_table
 
@@ -55,12 +51,6 @@ def iterations(of: TableSource) -> DisplayTable:
     the recording (``ramp-up``, ``steady``, ``ramp-down``).
     """
     return iteration_table(of.facts, of.selection)
-
-
-@computes(CRITICAL_PATH)
-def critical_path(of: TableSource) -> DisplayTable:
-    """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time."""
-    return critical_path_table(of.trace, of.facts, path_insight(of), of.selection)
 
 
 @computes(OPERATORS)
@@ -106,6 +96,9 @@ def compiled(of: TableSource, provenance: str | None = None) -> DisplayTable:
     Raises:
         SourceError: there are no logs in the folder.
     """
+    # Its reader takes longer to import than most tables to compute.
+    from torch_tb_profiler.runs.compile_logs import provenance_of
+
     assert of.opened is not None, "the place of the trace is where its logs are"
     logged = provenance_of(of.opened, provenance)
     return compiled_table(of.trace, of.facts, logged, of.selection).with_attributes(
@@ -119,13 +112,6 @@ def modules(of: TableSource) -> DisplayTable:
     """The tree of ``nn.Module``s with host and device time, forward and backward."""
     tree = module_tree(of.insight)
     return module_table(of.facts, of.insight, tree, module_sums(of.insight, tree, of.selection))
-
-
-@computes(COLLECTIVES)
-def collectives(of: TableSource) -> DisplayTable:
-    """Collectives and point-to-point transfers; of a run matched, with waiting separated from transfer."""
-    table = collective_table(of.insight).with_columns(**waiting_columns(of.member))
-    return table.take(mask(of.selection, table["step"]))
 
 
 def _stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:

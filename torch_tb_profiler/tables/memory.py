@@ -6,7 +6,7 @@ from operator import index
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.allocator_state import allocator_state_at
 from torch_tb_profiler.analysis.memory.changes import (
     MEMORY_CHANGES,
     MemoryBy,
@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.memory.changes import (
     changes_table,
 )
 from torch_tb_profiler.analysis.memory.failures import MEMORY_FAILURES, failed_allocations
-from torch_tb_profiler.analysis.memory.held import held_at
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.map_table import MEMORY_SEGMENTS, segments_table
 from torch_tb_profiler.analysis.memory.table import (
     MEMORY,
@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.memory.table import (
 from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import Coded, DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
@@ -117,7 +117,7 @@ def memory_segments(
     tables = [
         segments_table(of.trace, held, names[row])
         for row in _wanted(of, device)
-        if (held := held_at(of.trace, insight, row, time_ns)) is not None
+        if (held := allocator_state_at(of.trace, insight, row, time_ns)) is not None
     ]
     return MEMORY_SEGMENTS.joined(tables)
 
@@ -154,7 +154,7 @@ def memory_failures(of: TableSource) -> DisplayTable:
     """Allocations that failed for lack of memory."""
     insight, names = of.insight, _names(of)
     found, _ = failed_allocations(of.trace, of.facts, insight, MOST_FAILURES)
-    held = [alive_at(insight, f.device, f.time) if f.device >= 0 else None for f in found]
+    held = [live_memory_at(insight, f.device, f.time) if f.device >= 0 else None for f in found]
     return MEMORY_FAILURES.build(
         insight.strings,
         device=[names[f.device] if f.device >= 0 else None for f in found],
@@ -183,7 +183,7 @@ def memory_alive(
     insight, names = of.insight, _names(of)
     tables = []
     for row in _wanted(of, device):
-        table = alive_table(insight, alive_at(insight, row, time_ns))
+        table = alive_table(insight, live_memory_at(insight, row, time_ns))
         tables.append(table.with_columns(device=[names[row]] * table.n))
     return MEMORY_ALIVE.joined(tables)
 

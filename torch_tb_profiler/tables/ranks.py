@@ -1,4 +1,6 @@
-"""What the ranks that were recorded together tell: findings, process groups, and waiting for each other."""
+"""What the ranks that were recorded together tell: findings, critical paths, collectives, process groups, and waiting
+for each other.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, critical_path_table
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
+from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES, collective_table
 from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS, group_table
 from torch_tb_profiler.analysis.distributed.groups import Place
 from torch_tb_profiler.analysis.distributed.groups import process_groups as sums_of_groups
+from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
@@ -30,6 +35,19 @@ def findings(of: TableSource) -> DisplayTable:
     return findings_table(payload).with_attributes(
         headline=payload.headline, detail=payload.detail, healthy=payload.healthy
     )
+
+
+@computes(CRITICAL_PATH)
+def critical_path(of: TableSource) -> DisplayTable:
+    """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time."""
+    return critical_path_table(of.trace, of.facts, path_insight(of), of.selection)
+
+
+@computes(COLLECTIVES)
+def collectives(of: TableSource) -> DisplayTable:
+    """Collectives and point-to-point transfers; of a run matched, with waiting separated from transfer."""
+    table = collective_table(of.insight).with_columns(**waiting_columns(of.member))
+    return table.take(mask(of.selection, table["step"]))
 
 
 @computes(PROCESS_GROUPS)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
-FleetPlace = tuple[Fleet, int]
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.fleet import Fleet
+
+FleetPlace: TypeAlias = "tuple[Fleet, int]"
 """A fleet and a trace's place among its ranks; −1: not among them."""
 
 

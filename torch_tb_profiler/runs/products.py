@@ -122,7 +122,7 @@ def content_version(settings: Settings) -> str:
 
 
 def read_head(path: str) -> tuple[Trace, Facts]:
-    """See ``store.sidecar.read_head``."""
+    """What the head of a sidecar says, without its tables."""
     _expect_file(path)
     from torch_tb_profiler.store import sidecar
 
@@ -228,7 +228,7 @@ make_timeline = TIMELINE.make
 def make_insight(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """See ``DerivedProduct.make``; an unusable models file is found before reading the trace."""
+    """Derive the insight of an imported trace and write it; an unusable models file is found before reading the trace."""
     from torch_tb_profiler.hardware import user_models
 
     user_models.load(settings.models)

@@ -203,7 +203,7 @@ class DisplayTable(Columns[Any]):
         return DisplayTable(self.spec, self.strings, columns, self.attributes)
 
     def with_columns(self, **columns: Any) -> DisplayTable:
-        """The same table with more columns, or with others in their place."""
+        """The table with more columns, or with others in their place."""
         return DisplayTable(self.spec, self.strings, {**self._columns, **columns}, self.attributes)
 
     def with_attributes(self, **attributes: Any) -> DisplayTable:

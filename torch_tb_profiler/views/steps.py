@@ -129,7 +129,7 @@ def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
 
 
 def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same as one object per step, as JSON of the command line has it."""
+    """The steps as one object per step, as JSON of the command line has it."""
     objects = records(steps)
     for step in objects:
         step["index"] = step.pop("step")

@@ -67,8 +67,13 @@ def _asked(client: Client, where: dict[str, str]) -> list[tuple[int, bytes]]:
 
 def _quiet(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scanner looks no more."""
-    asked: set[str] = set()
-    monkeypatch.setattr(catalogue, "_scan", lambda name, watch: bool(asked.add(name)))
+    asked: list[str] = []
+
+    def nothing_new(name: str, watch: object) -> bool:
+        asked.append(name)
+        return False
+
+    monkeypatch.setattr(catalogue, "_scan", nothing_new)
     catalogue.rescan()
     until(lambda: asked)
 

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.figures.operators import OperatorGroup, operator
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.step_categories import CATEGORIES
@@ -24,7 +25,7 @@ from torch_tb_profiler.store.step_categories import CATEGORIES
 @lru_cache(maxsize=4)
 def opened(path: Path) -> tuple[Trace, Facts]:
     """A trace file and its facts."""
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     return trace, derive(trace)
 

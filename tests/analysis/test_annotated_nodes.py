@@ -52,7 +52,7 @@ def test_device_work_is_attributed_to_the_annotation_of_its_node() -> None:
         "layers.0.mlp": 2000,
         "graph replay": 2000,
     }
-    by = facts.summary["attribution"]["by"]
+    by = facts.summary.attribution.by
     assert by["annotation"] == {"events": 4, "ns": 4000}
     assert by["replay"] == {"events": 2, "ns": 2000}
     assert facts["replays"]["evidence"].tolist() == [Evidence.ANNOTATED] * 2
@@ -80,7 +80,7 @@ def test_the_details_of_a_kernel_say_its_annotation() -> None:
 
 def test_a_capture_says_more_than_an_annotation() -> None:
     _, facts = annotated(*ARGS, recording=Recording([GRAPH], 8))
-    assert facts.summary["attribution"]["by"]["capture"] == {"events": 6, "ns": 6000}
+    assert facts.summary.attribution.by["capture"] == {"events": 6, "ns": 6000}
 
 
 def test_the_name_argument_of_work_outside_graphs_is_no_annotation() -> None:

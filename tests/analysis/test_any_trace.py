@@ -15,11 +15,11 @@ from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change

@@ -119,4 +119,4 @@ def test_libraries_that_the_trace_names() -> None:
             distributedInfo={"backend": "nccl"},
         )
     )
-    assert facts.summary["communication_backends"] == ["deepep", "gloo", "nccl"]
+    assert facts.summary.communication_backends == ("deepep", "gloo", "nccl")

@@ -192,4 +192,4 @@ def test_a_device_without_a_name_is_known_by_its_units_and_memory(
         )
     )
     assert use(facts).name == known
-    assert facts.summary["device_identified"] == (not name and known is not None)
+    assert facts.summary.device_identified == (not name and known is not None)

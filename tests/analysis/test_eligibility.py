@@ -102,4 +102,4 @@ def test_share_of_eligible_operators_counts_the_lowest_only() -> None:
     )
     # aten::addmm's 20 µs of 80; aten::linear has an eligible operator below, so that its own 20 µs
     # do not count.
-    assert facts.summary["matrix_eligible_share"] == 0.25
+    assert facts.summary.matrix_eligible_share == 0.25

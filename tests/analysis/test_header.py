@@ -41,31 +41,31 @@ def test_versions_are_readable() -> None:
         torch_version="2.6.0+cu124",
         distributedInfo={"backend": "nccl", "rank": 3, "world_size": 8, "nccl_version": "2.17.1"},
     )
-    assert facts.summary["versions"] == {
+    assert facts.summary.versions == {
         "CUDA runtime": "12.4",
         "CUDA driver": "12.9",
         "CUPTI": "22",
         "PyTorch": "2.6.0+cu124",
         "NCCL": "2.17.1",
     }
-    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (
+    assert (facts.summary.rank, facts.summary.world_size, facts.summary.backend) == (
         3,
         8,
         "nccl",
     )
-    assert facts.summary["communication_backends"] == ["nccl"]
+    assert facts.summary.communication_backends == ("nccl",)
 
 
 def test_rocm_versions() -> None:
     facts = facts_of(
         "launch", hip_runtime_version=60443483, hip_driver_version=60443483, roctracer_version="4.1"
     )
-    assert facts.summary["versions"] == {
+    assert facts.summary.versions == {
         "HIP runtime": "6.4.43483",
         "HIP driver": "6.4.43483",
         "roctracer": "4.1",
     }
-    assert facts.summary["vendor"] == "amd"
+    assert facts.summary.vendor == "amd"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_rocm_versions() -> None:
     ],
 )
 def test_rank(rank: Any, expected: int | None) -> None:
-    assert facts_of(distributedInfo={"rank": rank}).summary["rank"] == expected
+    assert facts_of(distributedInfo={"rank": rank}).summary.rank == expected
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_rank(rank: Any, expected: int | None) -> None:
     ],
 )
 def test_vendor(name: str, call: str, vendor: str) -> None:
-    assert facts_of(call, deviceProperties=[{"id": 0, "name": name}]).summary["vendor"] == vendor
+    assert facts_of(call, deviceProperties=[{"id": 0, "name": name}]).summary.vendor == vendor
 
 
 def test_no_device_has_no_vendor() -> None:
-    assert derive(draw("main [aten::mm ]")).summary["vendor"] == "none"
+    assert derive(draw("main [aten::mm ]")).summary.vendor == "none"
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ def test_device_properties_of_any_type(value: Any) -> None:
 )
 def test_distributed_info_of_any_type(value: Any) -> None:
     facts = facts_of(distributedInfo=value)
-    assert (facts.summary["rank"], facts.summary["world_size"], facts.summary["backend"]) == (
+    assert (facts.summary.rank, facts.summary.world_size, facts.summary.backend) == (
         None,
         None,
         None,
     )
-    assert facts.summary["communication_backends"] == []
+    assert facts.summary.communication_backends == ()
 
 
 FIELDS = (
@@ -205,12 +205,12 @@ KEYS = (
 @given(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=4))
 def test_no_header_breaks_the_analysis(header: dict[str, Any]) -> None:
     facts = facts_of(**header)
-    assert all(isinstance(text, str) for text in facts.summary["versions"].values())
-    assert facts.summary["synthetic"] is (header.get("synthetic") is True)
+    assert all(isinstance(text, str) for text in facts.summary.versions.values())
+    assert facts.summary.synthetic is (header.get("synthetic") is True)
     assert len(device_use(facts, select(facts))) == 1
 
 
 def test_gloo_written_with_devices() -> None:
-    assert facts_of(distributedInfo={"backend": "cpu:gloo,cuda:nccl"}).summary[
-        "communication_backends"
-    ] == ["gloo", "nccl"]
+    assert facts_of(
+        distributedInfo={"backend": "cpu:gloo,cuda:nccl"}
+    ).summary.communication_backends == ("gloo", "nccl")

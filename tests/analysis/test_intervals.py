@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
-from torch_tb_profiler.analysis.facts.breakdown import break_down
+from torch_tb_profiler.analysis.facts.derive import break_down
 from torch_tb_profiler.store.step_categories import CATEGORIES
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)

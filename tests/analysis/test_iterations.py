@@ -42,7 +42,7 @@ def served() -> tuple[Facts, list[Served]]:
 def test_every_annotation_is_an_iteration(served: tuple[Facts, list[Served]]) -> None:
     facts, truth = served
     found = rows(facts)
-    assert facts.summary["step_source"] == ITERATION
+    assert facts.summary.step_source == ITERATION
     assert facts["steps"].n == len(found) == len(truth) == 200
     for row, drawn in zip(found, truth, strict=True):
         said = drawn.said
@@ -299,7 +299,7 @@ def test_public_traces(
     assert (row["phase"], row["batch"]) == (phase, batch)
     assert (row["context_requests"], row["context_tokens"]) == context
     assert (row["generation_requests"], row["generation_tokens"]) == generation
-    assert facts["steps"]["launched"].sum() == facts.summary["attribution"]["device_events"]
+    assert facts["steps"]["launched"].sum() == facts.summary.attribution.device_events
 
 
 def hostile(count: int) -> list[Event]:
@@ -339,7 +339,7 @@ def loop(module: str, tokens: list[int], *more: str) -> Facts:
 
 def test_calls_of_the_outermost_module_are_passes_of_a_generate_loop() -> None:
     facts = loop("Llama", [17, *[1] * 9])
-    assert facts.summary["step_source"] == PASS
+    assert facts.summary.step_source == PASS
     assert [(row["name"], row["phase"]) for row in rows(facts)] == [
         ("nn.Module: Llama_0", "prefill"),
         *[("nn.Module: Llama_0", "decode")] * 9,
@@ -368,5 +368,5 @@ def test_an_embedding_without_a_list_of_shapes_tells_no_tokens() -> None:
 )
 def test_no_passes_where_it_is_not_safe(tokens: list[int], more: tuple[str, ...]) -> None:
     facts = loop("Llama", tokens, *more)
-    assert facts.summary["step_source"] != PASS
+    assert facts.summary.step_source != PASS
     assert rows(facts) == []

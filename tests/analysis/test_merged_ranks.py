@@ -16,8 +16,7 @@ from tests.builders.merged import CLOCKS_US, IDS, LABELS, ORDERS, Variant, any_v
 from tests.builders.merged_check import check, merged_trace
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.merged_ranks import find_ranks
-from torch_tb_profiler.analysis.facts.process_labels import clean, labels_of
+from torch_tb_profiler.analysis.facts.merged_ranks import clean, find_ranks, labels_of
 from torch_tb_profiler.analysis.facts.rank_parts import UNRANKED, rank_parts
 from torch_tb_profiler.analysis.figures.absent import absent
 

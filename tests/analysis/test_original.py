@@ -272,7 +272,7 @@ def test_pure_cpu() -> None:
         {"wall": 100, "cpu_exec": 40, "other": 60},
     ]
     assert not facts["steps"]["flags"].any()
-    assert not facts.summary["has_device"]
+    assert not facts.summary.has_device
 
 
 def test_group_by_kernel_columns() -> None:
@@ -338,7 +338,7 @@ def test_annotation_of_a_collective_is_communication() -> None:
         1 note nccl:all_reduce@100+30
     """)
     assert steps(facts) == [{"wall": 200, "communication": 30, "other": 170}]
-    assert facts.summary["communication_backends"] == ["nccl"]
+    assert facts.summary.communication_backends == ("nccl",)
 
 
 def told(blocks: float, occupancy: float) -> str:
@@ -434,7 +434,7 @@ def test_tensor_core() -> None:
     } == {"kerne": (no, no), "volta": (yes, yes)}
     (device,) = device_use(facts, select(facts))
     assert (device.matrix_share, device.matrix_unknown_share) == (0.6, 0)
-    assert facts.summary["matrix_eligible_share"] == 0.6
+    assert facts.summary.matrix_eligible_share == 0.6
 
 
 def test_ranges() -> None:

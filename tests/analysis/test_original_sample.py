@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tests.analysis.figures import everything, kernels, opened, operators, step_names, trace_files
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.model import Facts
 
 SHOWN = ("kernel", "memcpy", "memset", "runtime", "dataloader", "cpu_exec", "other")
@@ -185,7 +185,7 @@ def test_kernel_table(pair: tuple[Facts, Original]) -> None:
 
 def test_share_of_operators_that_could_use_matrix_cores(pair: tuple[Facts, Original]) -> None:
     facts, original = pair
-    assert round(facts.summary["matrix_eligible_share"] * 100) == original.eligible
+    assert round((facts.summary.matrix_eligible_share or 0) * 100) == original.eligible
 
 
 def test_largest_operators_and_kernel(real_traces: Path) -> None:

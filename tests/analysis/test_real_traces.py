@@ -16,11 +16,11 @@ from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -66,7 +66,7 @@ def test_every_kernel_counts_exactly_once(any_trace: Opened) -> None:
             int(kernel.sum()),
             int(spans["dur"][kernel].sum()),
         )
-    assert facts.summary["attribution"]["kernels"] == kernel.sum()
+    assert facts.summary.attribution.kernels == kernel.sum()
 
 
 def test_every_device_nanosecond_is_in_one_row(any_trace: Opened) -> None:
@@ -168,8 +168,8 @@ def test_defects_are_those_that_are_there(
     indirect=["run"],
 )
 def test_attribution(run: Opened, kernels_: int, with_operator: int) -> None:
-    found = run[1].summary["attribution"]
-    assert (found["kernels"], found["with_launch"], found["with_operator"]) == (
+    found = run[1].summary.attribution
+    assert (found.kernels, found.with_launch, found.with_operator) == (
         kernels_,
         kernels_,
         with_operator,
@@ -234,14 +234,14 @@ def test_symmetric_memory_kernels_are_communication(run: Opened) -> None:
         (row["calls"], "multimem_all_reduce_kernel" in row["name"], "nccl" in row["name"])
         for row in rows
     ) == [(1, False, True), (73, True, False)]
-    assert run[1].summary["communication_backends"] == ["nccl", "symmetric memory"]
+    assert run[1].summary.communication_backends == ("nccl", "symmetric memory")
 
 
 @pytest.mark.parametrize("run", ["mtia_inference"], indirect=True)
 def test_requests_on_several_threads_make_no_steps(run: Opened) -> None:
-    assert run[1].summary["step_source"] == "whole span"
+    assert run[1].summary.step_source == "whole span"
     assert run[1]["steps"]["flags"].tolist() == [StepFlag.WHOLE]
-    assert run[1].summary["vendor"] == "mtia"
+    assert run[1].summary.vendor == "mtia"
 
 
 @pytest.mark.parametrize("run", ["mi250_minitoy"], indirect=True)
@@ -270,7 +270,7 @@ def test_matrix_core_share_of_kernel_time(
     facts = run[1]
     rows = kernel_rows(facts, select(facts), "name")
     total = rows["total_ns"].sum()
-    assert facts.summary["vendor"] == vendor
+    assert facts.summary.vendor == vendor
     assert rows["total_ns"][rows["matrix"] == Knowledge.YES].sum() / total == pytest.approx(
         share, abs=5e-4
     )

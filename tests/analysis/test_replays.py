@@ -31,6 +31,7 @@ from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import captures
 from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.roles import Role
 
 STEP = "step[DECODE bs=8]"
@@ -57,7 +58,7 @@ def test_a_replay_has_the_operators_of_its_capture() -> None:
     assert check(execution, recording) == right(execution)
     assert evidence_of(execution, recording) == [Evidence.ONLY] * 2
     _, facts = named(execution, recording)
-    assert facts.summary["attribution"]["by"]["capture"] == {"events": 24, "ns": 24_000}
+    assert facts.summary.attribution.by["capture"] == {"events": 24, "ns": 24_000}
 
 
 def test_layers_of_equal_kernels_are_told_by_their_place() -> None:
@@ -152,7 +153,7 @@ def test_what_ran_during_the_capture_was_not_captured() -> None:
 
 def test_without_a_capture_the_kernels_are_a_replay_and_have_a_row() -> None:
     _, facts = named(Execution().add(STEP, [FULL]))
-    assert facts.summary["attribution"]["by"]["replay"] == {"events": 12, "ns": 12_000}
+    assert facts.summary.attribution.by["replay"] == {"events": 12, "ns": 12_000}
     rest = facts["unnamed_steps"]
     assert [facts.strings[int(name)] for name in rest["name"]] == ["graph replay"]
     assert rest["device"].tolist() == [12_000]
@@ -166,9 +167,9 @@ def test_a_list_of_captures_that_cannot_be_read_costs_names_and_not_the_trace(
     (tmp_path / "capture_traces" / captures.DETAILS).write_text("[    ]")
     trace = tmp_path / "rank0.1.pt.trace.json"
     trace.write_text(json.dumps({"traceEvents": Execution().add(STEP, [FULL]).events()}))
-    _, facts = read(str(trace), Settings())
+    _, facts = read(Place(str(trace)), Settings())
     assert facts.defects.as_dict() == {"unreadable_capture": 1}
-    assert facts.summary["attribution"]["by"]["replay"]["events"] == 12
+    assert facts.summary.attribution.by["replay"]["events"] == 12
 
 
 def test_a_what_if_reaches_what_was_captured_within_an_operator() -> None:
@@ -247,10 +248,10 @@ def test_real_servers_kernels_have_the_operators_of_their_captures(
     real_traces: Path, name: str, kernels: int, without: int
 ) -> None:
     """The three others were launched outside of operators, which the capture did not change."""
-    (file,) = [f for f in list_files(str(real_traces / name)).files if not f.captures][:1]
+    (file,) = [f for f in list_files(Place(str(real_traces / name))).files if not f.captures][:1]
     trace, facts = read(file.location, Settings())
-    counts = facts.summary["attribution"]
-    assert (counts["kernels"], counts["kernels"] - counts["with_operator"]) == (kernels, without)
+    counts = facts.summary.attribution
+    assert (counts.kernels, counts.kernels - counts.with_operator) == (kernels, without)
     captured = facts["replayed_work"]["captured"]
     assert (captured >= 0).all()
     launches, calls = trace["captured_launches"], trace["captured_calls"]

@@ -31,7 +31,7 @@ def test_python_frames_around_the_operator() -> None:
     )
     assert stacks_of(facts, "aten::mm") == {("net.py(5): forward", "train.py(10): main"): 3}
     assert facts["stacks"].n == 2
-    assert facts.summary["has_stacks"]
+    assert facts.summary.has_stacks
 
 
 def test_the_same_operator_from_two_places() -> None:

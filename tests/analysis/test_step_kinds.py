@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.distributed.cold_steps import agreed_cold
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_kinds import modes
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_kinds import (
+    agreed_cold,
     common_kinds,
     kind_names,
     recurring,

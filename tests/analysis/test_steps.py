@@ -14,8 +14,8 @@ from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reasons
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.selection import mask, select
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
 
@@ -212,7 +212,7 @@ def test_annotation_that_repeats_makes_steps() -> None:
         main      (forward )     (forward )     (forward )
     """)
     )
-    assert facts.summary["step_source"] == "iteration"
+    assert facts.summary.step_source == "iteration"
     assert step_names(facts) == ["iteration"] * 3
     assert facts["steps"]["number"].tolist() == [-1] * 3
 
@@ -236,7 +236,7 @@ def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str
             names=dict(zip(("one", "two", "three"), names, strict=True)),
         )
     )
-    assert facts.summary["step_source"] == source
+    assert facts.summary.step_source == source
     assert step_names(facts) == list(names)
 
 
@@ -266,7 +266,7 @@ def test_steps_may_stand_within_another_annotation(
             names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer},
         )
     )
-    assert facts.summary["step_source"] == source
+    assert facts.summary.step_source == source
     assert step_names(facts) == list(names)
 
 
@@ -319,7 +319,7 @@ def test_steps_may_stand_within_another_annotation(
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
     facts = derive(draw(drawing))
-    assert facts.summary["step_source"] == "whole span"
+    assert facts.summary.step_source == "whole span"
     assert flags(facts) == [WHOLE]
 
 
@@ -330,7 +330,7 @@ def test_requests_served_by_threads_in_turn_are_still_steps() -> None:
         other                                           (request )
     """)
     )
-    assert facts.summary["step_source"] == "request"
+    assert facts.summary.step_source == "request"
     assert facts["steps"].n == 4
 
 
@@ -349,7 +349,7 @@ def test_whole_span_holds_device_work_after_the_last_host_event() -> None:
 def test_a_trace_of_nothing_has_facts() -> None:
     facts = derive(trace_listed(""))
     assert facts["steps"].n == 0
-    assert facts.summary["span_ns"] == 0
+    assert facts.summary.span_ns == 0
     assert average(facts, select(facts)) is None
     assert kernels(facts) == []
 

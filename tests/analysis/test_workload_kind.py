@@ -6,13 +6,8 @@ import pytest
 
 from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.workload_kind import (
-    FEW_KERNELS,
-    FEW_OPERATORS,
-    Workload,
-    WorkloadKind,
-    workload_of,
-)
+from torch_tb_profiler.analysis.facts.workload_kind import FEW_KERNELS, FEW_OPERATORS
+from torch_tb_profiler.store.summary import Workload, WorkloadKind
 
 NAMES = {
     "begin": "cudaStreamBeginCapture_v10000",
@@ -33,7 +28,7 @@ MANY = "main " + "".join(f"[op{i}]" for i in range(FEW_OPERATORS + 1))
 
 
 def kind_of(drawing: str) -> Workload:
-    return workload_of(derive(draw(drawing, NAMES)))
+    return derive(draw(drawing, NAMES)).summary.workload
 
 
 @pytest.mark.parametrize(

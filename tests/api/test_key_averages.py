@@ -21,7 +21,7 @@ from tests.loading import load
 from tests.views import hand_made
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.operators import operator_rows
-from torch_tb_profiler.analysis.key_averages import times
+from torch_tb_profiler.analysis.key_averages import function_events
 from torch_tb_profiler.api.average import KEY_AVERAGES, OLD_NAMES, Average
 from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.frames import TraceFrames
@@ -433,16 +433,16 @@ def test_sums_are_those_of_the_python_that_reads(
     lossless: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Children that ``sum`` adds with and without loss: 0.1 ten times is 1 only with care."""
-    monkeypatch.setattr(times, "LOSSLESS", lossless)
+    monkeypatch.setattr(function_events, "LOSSLESS", lossless)
     elapsed, parent = np.array([2.0, *[0.1] * 10]), np.array([-1, *[0] * 10])
     plain = 0.0
     for value in elapsed[1:].tolist():
         plain += value
     assert plain != math.fsum(elapsed[1:].tolist())
     expected = math.fsum(elapsed[1:].tolist()) if lossless else plain
-    assert times.self_time(elapsed, parent)[0] == 2.0 - expected
+    assert function_events.self_time(elapsed, parent)[0] == 2.0 - expected
     host = np.array([False, False, *[True] * 10])
-    launched = times.device_times(
+    launched = function_events.device_times(
         np.array([9.0, 5.0, *[0.1] * 10]),
         host,
         np.array([-1, 0, *[-1] * 10]),

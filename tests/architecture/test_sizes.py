@@ -1,4 +1,4 @@
-"""What no linter's rule says: files have at most 500 lines, functions of the package 60, and names
+"""What no linter's rule says: files have at most 700 lines, functions of the package 60, and names
 of files and folders say what they hold. (Statements and shadowed names: ruff; the page: eslint.)
 """
 
@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from tests.architecture import tree
 
-FILE_LIMIT, FUNCTION_LIMIT = 500, 60
+FILE_LIMIT, FUNCTION_LIMIT = 700, 60
 BANNED = {"utils", "util", "common", "helpers", "helper", "core", "misc"}
 CODE = (".py", ".ts", ".tsx", ".js", ".mjs")
 
@@ -55,7 +55,7 @@ def test_names() -> None:
 
 
 def test_what_is_too_long_is_found() -> None:
-    assert long_files({"a.py": "x = 1\n" * 501, "b.py": "x = 1\n" * 500}) == {"a.py": 501}
+    assert long_files({"a.py": "x = 1\n" * 701, "b.py": "x = 1\n" * 700}) == {"a.py": 701}
     body = "    x = 1\n" * 59
     text = f"class A:\n  def long(self):\n{body}    y = 2\n  async def brief(self):\n{body}"
     assert long_functions({"a.py": text}) == {"a.py:long": 61}

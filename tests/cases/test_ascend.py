@@ -16,16 +16,17 @@ from tests.importers.reading import names, read
 from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import device_title, vocabulary
 
@@ -113,7 +114,7 @@ def test_a_collective_has_its_arguments_where_it_counts() -> None:
     assert trace.strings.many(args["dtype"]) == ["Float"] * 3
     assert trace.strings.many(args["group"]) == ["606"] * 3
     assert (args["elements_in"].tolist(), args["group_size"].tolist()) == ([1024] * 3, [8] * 3)
-    assert derive(trace).summary["communication_backends"] == ["hccl"]
+    assert derive(trace).summary.communication_backends == ("hccl",)
 
 
 def test_shapes_are_lists() -> None:
@@ -157,7 +158,7 @@ def test_two_kernels_that_start_in_one_nanosecond_keep_their_operators() -> None
 
 def test_what_is_missing_is_asked_of_torch_npu() -> None:
     facts = derive(read(Npu().text()))
-    assert writer_of(facts) == Writer.TORCH_NPU
+    assert facts.summary.writer == Writer.TORCH_NPU
     (stack,) = missing(absent(facts), ("stack",))
     assert "torch_npu" in stack.call
     assert "with_stack=True" in stack.call
@@ -167,7 +168,7 @@ def test_what_is_missing_is_asked_of_torch_npu() -> None:
 @pytest.mark.traces
 def test_the_public_recording(real_traces: Path) -> None:
     (path,) = real_traces.glob("ascend_torch_npu/*/ASCEND_PROFILER_OUTPUT/trace_view.json")
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     spans = trace["spans"]
     rows = np.flatnonzero(np.isin(spans["role"], DEVICE_ROLES))
@@ -175,7 +176,7 @@ def test_the_public_recording(real_traces: Path) -> None:
     assert int((spans["role"] == Role.MEMCPY).sum()) == 2
     facts = derive(trace)
     table = facts["operators"]
-    assert facts.summary["attribution"]["with_operator"] == 274
+    assert facts.summary.attribution.with_operator == 274
     named = facts.strings.many(table["name"])
     self_ns: Counter[str] = Counter()
     total_ns: Counter[str] = Counter()

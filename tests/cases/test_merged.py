@@ -127,7 +127,7 @@ def test_the_ranks_of_a_file_are_ranks_of_a_job(tmp_path: Path, settings: Settin
     assert len({worker.job for worker in workers}) == 1
     for opened, expected in zip(found, (300_000, 600_000), strict=True):
         assert opened.facts["steps"].n == 3
-        assert opened.facts.summary["work"][1] == expected
+        assert opened.facts.summary.work[1] == expected
         assert opened.span.path == "merged-p1.trace.json.gz"
     # A rank by its number, alone; also when the import is kept.
     for _ in range(2):
@@ -193,7 +193,7 @@ def test_a_rank_whose_own_file_is_missing_comes_from_the_merged_one(
     files = files_beside(tmp_path / "run", "merged-1700000000.5.trace.json.gz", ids=False)
     files[1].unlink()
     found = [item for item in load_all(str(tmp_path / "run"), settings) if isinstance(item, Opened)]
-    assert [(item.worker.rank, item.facts.summary["work"][1]) for item in found] == [
+    assert [(item.worker.rank, item.facts.summary.work[1]) for item in found] == [
         (0, 600_000),
         (1, 900_000),
     ]

@@ -17,14 +17,15 @@ from tests.importers.reading import names, read
 from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextInMemory, open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.views.texts import missing
 from torch_tb_profiler.views.vocabulary import vocabulary
 
@@ -107,7 +108,7 @@ def test_unitrace(rank: str, name: str, geometry: str, tile: str, shuffled: rand
     assert trace.strings.many(args["block"]) == ["[256,1,1]"] * 3 + [""]
     assert args["bytes"].tolist() == [-1, -1, -1, 4096]
     facts = derive(trace)
-    assert (facts.summary["vendor"], writer_of(facts)) == ("intel", Writer.OTHER)
+    assert (facts.summary.vendor, facts.summary.writer) == ("intel", Writer.OTHER)
     assert facts["operators"].n == 0
 
 
@@ -201,7 +202,7 @@ def test_aiu_durations_are_those_counted_by_hand(name: str, real_traces: Path) -
     for event in json.loads(path.read_text()):
         sign = {"B": -1, "E": 1}[event["ph"]]
         counted[event["pid"], event["name"]] += sign * round(event["ts"] * 1000)
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     spans, texts, pids = trace["spans"], names(trace), trace["tracks"]["pid"]
     found: Counter[tuple[int, str]] = Counter()
@@ -239,7 +240,7 @@ def test_what_has_no_role_is_named_and_the_setting_gives_it_one(
     events += [span(6, 1, "k", 100 * n, 50, "chip_op") for n in range(other)]
     trace = of(events)
     facts = derive(trace)
-    assert writer_of(facts) == Writer.OTHER
+    assert facts.summary.writer == Writer.OTHER
     (device,) = missing(absent(facts), ("device",))
     assert str(bare) in device.what
     assert ("chip_op" in device.what) == (other > 0)

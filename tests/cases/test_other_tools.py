@@ -19,6 +19,7 @@ from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 
 _DUMP = flight_recorder(2, 3, "train", "2.10")
 _NODE = {"id": 1, "name": "[pytorch|profiler|execution_trace|process]", "ctrl_deps": 1}
@@ -73,7 +74,7 @@ def test_the_trace_opens_and_the_others_are_listed(
     } == {name: (True, reason) for name, reason in reasons.items()}
 
     settings = Settings(cache_dir=str(folder.parent / "cache"), settle_seconds=0, scan_seconds=0.05)
-    catalogue = Catalogue({"logs": str(folder)}, settings)
+    catalogue = Catalogue({"logs": Place(str(folder))}, settings)
     catalogue.start()
     try:
         until(lambda: list(states(catalogue).values()).count("rejected") == len(FILES))

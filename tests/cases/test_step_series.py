@@ -17,7 +17,7 @@ from tests.importers.reading import Stream
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.step_series import kept_marks
+from torch_tb_profiler.analysis.facts.steps import kept_marks
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings

@@ -34,6 +34,7 @@ from torch_tb_profiler.runs import import_job
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Facts, Trace
@@ -78,7 +79,7 @@ def check(case: Case, folder: Path, views: bool) -> Checked:
     settings = Settings(use_cache=False, chunk_bytes=chunk)
     try:
         with _counted() as counted, _whole_file() as whole:
-            (trace, facts), *others = import_job.read_parts(str(path), settings)
+            (trace, facts), *others = import_job.read_parts(Place(str(path)), settings)
     except NotATrace as error:
         _expect(bool(error.message and error.hint), "a refusal says why and what to do")
         return Checked(False)
@@ -263,7 +264,7 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
     timeline = timeline_of(opened).timeline
     lanes = f"0-{max(timeline['lanes'].n - 1, 0)}"
     names = opened.trace.strings.many(opened.facts["operators"]["name"].tolist()[:1])
-    end = max(int(opened.facts.summary["span_ns"]), 2)
+    end = max(opened.facts.summary.span_ns, 2)
     begin = random.randrange(end)
     window = {"t0": str(begin), "t1": str(min(begin + 1 + random.randrange(end), (1 << 62) - 1))}
     events = opened.trace["spans"].n + opened.trace["instants"].n

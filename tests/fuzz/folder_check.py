@@ -30,6 +30,7 @@ from torch_tb_profiler.runs.executor import Death
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Watch
 from torch_tb_profiler.web.application import Application
 
@@ -107,7 +108,7 @@ def _asked(drawn: Folder, settings: Settings) -> Counter[str]:
     told: Counter[str] = Counter()
     before = set(threading.enumerate())
     with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()):
-        catalogue = Catalogue({"logs": str(drawn.root)}, settings)
+        catalogue = Catalogue({"logs": Place(str(drawn.root))}, settings)
         try:
             watch = Watch(0.0)
             for _ in range(2):

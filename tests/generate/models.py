@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from torch_tb_profiler.hardware import user_models
-from torch_tb_profiler.hardware.accelerator import PRECISIONS, Accelerator
-from torch_tb_profiler.hardware.accelerators import TABLE
+from torch_tb_profiler.hardware.accelerators import PRECISIONS, TABLE, Accelerator
 from torch_tb_profiler.hardware.work import Model, modelled
 
 _HEAD = """# Performance models

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.hardware.accelerator import Accelerator
-from torch_tb_profiler.hardware.accelerators import TABLE
+from torch_tb_profiler.hardware.accelerators import TABLE, Accelerator
 
 Rates = dict[str, int]
 TOLERANCE = 0.03

@@ -9,8 +9,7 @@ import pytest
 
 from torch_tb_profiler.analysis.efficiency.device import busiest_device, device_peaks
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.hardware.accelerator import GIB, PRECISIONS, Accelerator
-from torch_tb_profiler.hardware.accelerators import TABLE, find
+from torch_tb_profiler.hardware.accelerators import GIB, PRECISIONS, TABLE, Accelerator, find
 from torch_tb_profiler.hardware.peaks import peaks_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all

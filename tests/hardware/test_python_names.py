@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.python_names import operator_of
-from torch_tb_profiler.hardware.work import model_of, work_of
+from torch_tb_profiler.hardware.work import model_of, operator_of, work_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.hardware.matrix_cores import Knowledge, uses_matrix_cores
-from torch_tb_profiler.hardware.vector_products import loads_unaligned, multiplies_on_vector_units
+from torch_tb_profiler.hardware.matrix_cores import (
+    Knowledge,
+    loads_unaligned,
+    multiplies_on_vector_units,
+    uses_matrix_cores,
+)
 
 ON_VECTOR_UNITS = (
     "volta_sgemm_128x64_nn",

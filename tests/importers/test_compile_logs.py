@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from torch_tb_profiler.importers import provenance as reader
 from torch_tb_profiler.importers.provenance import (
     logs_at,
-    logs_beside,
+    logs_within,
     of_rank,
     read_provenance,
 )
@@ -159,7 +159,7 @@ def test_logs_are_found_beside_a_trace_and_by_rank(tmp_path: Path) -> None:
         folder.mkdir(exist_ok=True)
         (folder / f"dedicated_log_torch_trace_rank_{rank}_x.log").write_text(graph(f"f{rank}"))
     (tmp_path / "train.log").write_text("epoch 1\n")
-    logs = logs_beside(str(tmp_path / "w.pt.trace.json"))
+    logs = logs_within(str(tmp_path))
     assert [Path(log).name[-8:] for log in logs] == ["_0_x.log", "_1_x.log"]
     assert [Path(log).name[-8:] for log in of_rank(logs, 1)] == ["_1_x.log"]
     assert of_rank(logs, 7) == logs

@@ -168,7 +168,7 @@ def test_arrows_without_kernels_change_nothing() -> None:
     ]
     trace = read(json.dumps(events))
     facts = derive(trace)
-    assert (names(trace), facts.summary["has_device"], defects(trace)) == (["aten::mm"], False, {})
+    assert (names(trace), facts.summary.has_device, defects(trace)) == (["aten::mm"], False, {})
 
 
 def test_other_events_without_a_category_stay_unknown() -> None:

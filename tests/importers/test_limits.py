@@ -14,6 +14,7 @@ from torch_tb_profiler.errors import NotATrace, OverLimit
 from torch_tb_profiler.importers import walk
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.defects import SKIPPED
 
 EVENTS = ", ".join(span(number) for number in range(20)).encode()
@@ -66,10 +67,10 @@ def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(body, 9))
     begin = time.process_time()
     with pytest.raises(OverLimit, match=r"more than 1\.00 MiB") as error:
-        read(str(path), Settings(use_cache=False, max_inflated_bytes=1 << 20))
+        read(Place(str(path)), Settings(use_cache=False, max_inflated_bytes=1 << 20))
     assert "TORCH_TB_PROFILER_MAX_INFLATED_BYTES" in error.value.hint
     assert time.process_time() - begin < 10
-    imported, _ = read(str(path), Settings(use_cache=False))
+    imported, _ = read(Place(str(path)), Settings(use_cache=False))
     assert imported["spans"].n == 20
 
 
@@ -77,5 +78,5 @@ def test_an_import_that_takes_longer_than_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "slow.json"
     path.write_bytes(b'{"traceEvents": [' + EVENTS + b"]}")
     with pytest.raises(OverLimit, match="more than 0 s") as error:
-        read(str(path), Settings(use_cache=False, max_import_seconds=0.0))
+        read(Place(str(path)), Settings(use_cache=False, max_import_seconds=0.0))
     assert "TORCH_TB_PROFILER_MAX_IMPORT_SECONDS" in error.value.hint

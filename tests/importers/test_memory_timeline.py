@@ -16,6 +16,7 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.import_job import read as read_file
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.model import Trace
 
@@ -156,13 +157,13 @@ def test_both_files_are_taken_by_their_content(tmp_path: Path) -> None:
         text = json.dumps(value).encode()
         path = tmp_path / name
         path.write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-        assert sniff.rejection(str(path)) is None
-        trace, facts = read_file(str(path), Settings())
-        assert facts.summary["has_memory"]
+        assert sniff.rejection(Place(str(path))) is None
+        trace, facts = read_file(Place(str(path)), Settings())
+        assert facts.summary.has_memory
         assert trace.header["memory_source"] == "timeline"
 
 
 @pytest.mark.parametrize("text", ["[]", "[[]]", '[["a"]]', '[[{"ph": 1}]]'])
 def test_other_lists_of_lists_are_not(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(text)
-    assert sniff.rejection(str(tmp_path / "a.json")) is not None
+    assert sniff.rejection(Place(str(tmp_path / "a.json"))) is not None

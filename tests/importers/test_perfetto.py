@@ -128,7 +128,7 @@ def test_a_sample_says_the_same_in_both_formats(interned: bool, lists: bool) -> 
         assert ours[table] == theirs[table], table
     assert (chrome.origin_ns + chrome.base_ns) == (perfetto.origin_ns + perfetto.base_ns)
     assert defects(perfetto) == {}
-    assert derive(perfetto).summary["attribution"] == derive(chrome).summary["attribution"]
+    assert derive(perfetto).summary.attribution == derive(chrome).summary.attribution
 
 
 def test_categories_that_pytorch_left_out_are_told_by_arguments() -> None:
@@ -213,7 +213,7 @@ def test_device_work_as_pytorch_writes_it() -> None:
         ("3", "7", "", "GPU 3", "stream 7"),
         ("42", "7", "python", "", "main"),
     ]
-    assert derive(trace).summary["attribution"]["with_launch"] == 1
+    assert derive(trace).summary.attribution.with_launch == 1
 
 
 def test_counters_of_gpus() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects as d
 
@@ -37,9 +38,9 @@ def test_all_are_there(real_traces: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.name.split('.')[0]}")
 def test_every_event_is_stored_or_counted(path: Path) -> None:
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         text = b"".join(iter(lambda: stream.read(1 << 24), b""))
     whole = json.loads(text, parse_float=Decimal, strict=False)
     plain: list[dict[str, Any]] = whole if isinstance(whole, list) else whole["traceEvents"]

@@ -27,6 +27,7 @@ from torch_tb_profiler.importers.snapshot import read_snapshot
 from torch_tb_profiler.runs.import_job import read as read_file
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources.places import Place
 
 TOUCHED: list[str] = []
 
@@ -249,18 +250,18 @@ def test_sizes_that_wrap_around_are_refused() -> None:
 def test_files_are_judged_by_their_first_bytes(content: bytes, word: str, tmp_path: Path) -> None:
     path = tmp_path / "a.pickle"
     path.write_bytes(content)
-    assert word in (sniff.rejection(str(path)) or "")
+    assert word in (sniff.rejection(Place(str(path))) or "")
     with pytest.raises(NotATrace):
-        read_file(str(path), Settings())
+        read_file(Place(str(path)), Settings())
 
 
 def test_a_snapshot_that_calls_at_its_end_is_refused_by_the_import(tmp_path: Path) -> None:
     TOUCHED.clear()
     path = tmp_path / "rank0.pickle"
     path.write_bytes(HOSTILE["inside a snapshot"])
-    assert sniff.rejection(str(path)) is None
+    assert sniff.rejection(Place(str(path))) is None
     with pytest.raises(NotATrace, match="nothing in it was run"):
-        read_file(str(path), Settings())
+        read_file(Place(str(path)), Settings())
     assert not TOUCHED
 
 

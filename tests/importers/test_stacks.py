@@ -66,7 +66,7 @@ def test_the_name_tells_that_the_sums_are_of_a_device(name: str) -> None:
         ("operators (sum)", 2, 0, "OPERATOR"),
     ]
     facts = derive(trace)
-    assert (facts.summary["has_device"], facts.summary["attribution"]["with_operator"]) == (True, 2)
+    assert (facts.summary.has_device, facts.summary.attribution.with_operator) == (True, 2)
     assert (
         b"".join(
             flame_file(
@@ -134,7 +134,7 @@ def test_endless_sums_and_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_deep_stack_needs_no_recursion() -> None:
     deep = ";".join(f"f{n}" for n in range(1000))
-    assert derive(read(f"{deep} 4\n")).summary["span_ns"] == 4000
+    assert derive(read(f"{deep} 4\n")).summary.span_ns == 4000
 
 
 def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Path) -> None:
@@ -150,12 +150,12 @@ def test_files_are_found_by_their_name_and_judged_by_their_content(tmp_path: Pat
         "my_stack_notes.txt": "Unreadable",
     }
     opened = load(str(tmp_path / "profiler_stacks.txt"), Settings(use_cache=False))
-    assert opened.facts.summary["sums"] is True
+    assert opened.facts.summary.sums is True
     (tmp_path / "stacks_cuda.txt.gz").write_bytes(gzip.compress(TEXT.encode()))
     assert (
-        load(str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)).facts.summary[
-            "has_device"
-        ]
+        load(
+            str(tmp_path / "stacks_cuda.txt.gz"), Settings(use_cache=False)
+        ).facts.summary.has_device
         is True
     )
 

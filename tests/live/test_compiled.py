@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 from torch_tb_profiler.hardware.fused_names import fused_name
-from torch_tb_profiler.importers.provenance import logs_beside
+from torch_tb_profiler.importers.provenance import logs_within
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
@@ -67,7 +67,7 @@ def compiled(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> DisplayTab
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
     path = folder / "cpu.pt.trace.json"
-    if not path.exists() or not logs_beside(str(path)):
+    if not path.exists() or not logs_within(str(path.parent)):
         pytest.skip(f"this PyTorch compiles or logs nothing here: {done.stderr[-500:]}")
     opened = load(str(path), Settings(use_cache=False))
     return compiled_table(opened.trace, opened.facts, provenance_of(opened), select(opened.facts))

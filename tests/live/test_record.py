@@ -74,9 +74,9 @@ def test_a_loop_of_many_steps(train: Callable[[], None], tmp_path: Path) -> None
     assert insight.about["module_source"] == "python"
     assert insight["allocations"].n > 0
     assert trace.worker.name == "worker0"
-    assert trace.facts.summary["versions"]["PyTorch"].startswith("2.")
-    assert [path.name for path in folder.iterdir()] == [Path(trace.span.location).name]
-    assert Path(trace.span.location).read_bytes()[:2] == b"\x1f\x8b"
+    assert trace.facts.summary.versions["PyTorch"].startswith("2.")
+    assert [path.name for path in folder.iterdir()] == [trace.span.location.name]
+    assert Path(trace.span.location.path).read_bytes()[:2] == b"\x1f\x8b"
 
 
 @pytest.mark.parametrize(("steps", "names"), [(2, [0, 1]), (3, [0, 1])])
@@ -171,7 +171,7 @@ def test_a_process_group_tells_the_rank(
         (trace,) = loop(record(tmp_path / "log", active=1), train, 9)
     finally:
         distributed.destroy_process_group()
-    assert (trace.worker.name, trace.facts.summary["backend"]) == ("rank0", "gloo")
+    assert (trace.worker.name, trace.facts.summary.backend) == ("rank0", "gloo")
 
 
 def test_a_folder_that_cannot_be_written_to(train: Callable[[], None], tmp_path: Path) -> None:

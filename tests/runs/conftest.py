@@ -15,6 +15,7 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import Span
 from torch_tb_profiler.runs.work_queue import WorkQueue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
 
 OBEY = "tests.runs.targets:obey"
@@ -97,9 +98,8 @@ def start(settings: Settings) -> Iterator[Start]:
     made: list[Catalogue] = []
 
     def begin(where: object, changed: Settings | None = None, maker: str = OBEY) -> Catalogue:
-        logdirs = (
-            {k: str(v) for k, v in where.items()} if isinstance(where, dict) else {"": str(where)}
-        )
+        named = where if isinstance(where, dict) else {"": where}
+        logdirs = {name: Place(str(logdir)) for name, logdir in named.items()}
         catalogue = Catalogue(logdirs, changed or settings, makers={"import": maker})
         made.append(catalogue)
         catalogue.start()

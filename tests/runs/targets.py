@@ -15,6 +15,7 @@ from typing import Any
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.defects import DefectCounts
@@ -22,6 +23,7 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.summary import Summary
 
 Report = Callable[[int, "int | None"], None]
 HEAD = '{"traceEvents":[{"ph":"X"}]'
@@ -34,7 +36,7 @@ def content(**orders: object) -> str:
 
 def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -> dict[str, Any]:
     """Note the start, do what the file orders, and write a sidecar with what it says of itself."""
-    with open_text(location, settings) as stream:
+    with open_text(Place(location), settings) as stream:
         text = stream.read(1 << 20).decode()
     orders = dict(re.findall(r'"(\w+)": "([^"]*)"', text))
     with open(Path(settings.cache_dir) / "begun.log", "a") as log:
@@ -44,11 +46,11 @@ def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -
     while "until" in orders and not os.path.exists(orders["until"]):
         report(1, 2)
         time.sleep(0.02)
-    summary = {
-        "rank": _number(orders, "rank"),
-        "world_size": _number(orders, "world"),
-        "synthetic": orders.get("synthetic") == "yes",
-    }
+    summary = Summary(
+        rank=_number(orders, "rank"),
+        world_size=_number(orders, "world"),
+        synthetic=orders.get("synthetic") == "yes",
+    )
     trace, facts = small(summary, len(text))
     sidecar.write(Path(sidecar_path), trace, facts)
     return vars(outcome_of(trace, facts))
@@ -85,7 +87,7 @@ def _misbehave(orders: dict[str, str]) -> None:
             pass
 
 
-def small(summary: dict[str, Any], entries: int) -> tuple[Trace, Facts]:
+def small(summary: Summary, entries: int) -> tuple[Trace, Facts]:
     """A trace of no rows."""
     strings = StringTable.of([])
     trace = Trace(strings, {s.name: s.empty() for s in TRACE_TABLES}, {}, DefectCounts(), entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import Place
 
 NS = "1752829956515000000"
 
@@ -12,7 +13,7 @@ def arranged(*paths: str) -> Arrangement:
     entries = []
     for path in paths:
         folder, _, name = path.rpartition("/")
-        entry = Entry("", "logs", ListedFile(f"logs/{path}", folder, name, 1, 0, "0"))
+        entry = Entry("", Place("logs"), ListedFile(Place(f"logs/{path}"), folder, name, 1, 0, "0"))
         entry.judged = True
         entries.append(entry)
     return arrange(entries)

@@ -195,7 +195,8 @@ print("main", flush=True)
 from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
-catalogue = Catalogue({{"": sys.argv[1]}}, Settings(workers=1, cache_dir=sys.argv[2], scan_seconds=0.1), makers={{"import": {OBEY!r}}})
+from torch_tb_profiler.sources.places import Place
+catalogue = Catalogue({{"": Place(sys.argv[1])}}, Settings(workers=1, cache_dir=sys.argv[2], scan_seconds=0.1), makers={{"import": {OBEY!r}}})
 catalogue.start()
 while not catalogue.keeper.queue.worker_pids() or not all(s.progress for r in catalogue.snapshot().runs for w in r.workers for s in w.spans):
     time.sleep(0.02)

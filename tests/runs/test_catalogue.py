@@ -16,6 +16,7 @@ from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.catalogue import MOST_UNREAD, Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Watch
 from torch_tb_profiler.store import sidecar as sidecars
 
@@ -357,7 +358,7 @@ def test_names_that_do_not_exist(logdir: Path, start: Start) -> None:
 
 
 def test_before_the_first_look_nothing_is_denied(logdir: Path, settings: Settings) -> None:
-    catalogue = Catalogue({"": str(logdir)}, settings)
+    catalogue = Catalogue({"": Place(str(logdir))}, settings)
     assert catalogue.snapshot().scanning
     with pytest.raises(NotReady, match="first time"):
         catalogue.open("run", "w", "trace")

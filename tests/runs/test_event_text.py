@@ -22,6 +22,7 @@ from torch_tb_profiler.runs import event_text
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 
 DRAWING = """
@@ -68,9 +69,11 @@ MORE = [
 
 def opened(path: Path, chunk_bytes: int = 2 << 20) -> Opened:
     settings = Settings(chunk_bytes=chunk_bytes)
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, settings)
-    span = Span("1", "1", f"run/{path.name}", str(path), path.stat().st_size, State.READY, 1.0)
+    span = Span(
+        "1", "1", f"run/{path.name}", Place(str(path)), path.stat().st_size, State.READY, 1.0
+    )
     worker = Worker("w0", 0, "file name", 1, (span,))
     return Opened(Run("run", (worker,)), worker, span, trace, hand_made.facts())
 

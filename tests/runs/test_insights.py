@@ -24,6 +24,7 @@ from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.runs.products import INSIGHT, make_insight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
 
 
@@ -87,7 +88,7 @@ def test_the_catalogue_has_the_insights_of_all_workers_made(
     for rank in range(3):
         write(logdir / "run" / f"rank{rank}.pt.trace.json", text_of(events(DRAWING)))
     write(logdir / "run" / "rank3.pt.trace.json", "{broken")
-    catalogue = Catalogue({"": str(logdir)}, replace(settings, workers=1))
+    catalogue = Catalogue({"": Place(str(logdir))}, replace(settings, workers=1))
     catalogue.start()
     try:
 

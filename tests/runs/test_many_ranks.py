@@ -27,6 +27,7 @@ from torch_tb_profiler.runs.model import OpenedRank
 from torch_tb_profiler.runs.products import INSIGHT, make_insight, ranks_path
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Watch
 
 RANKS = 40
@@ -90,9 +91,9 @@ def imported(logdir: Path, settings: Settings, texts: list[str]) -> None:
     for rank, text in enumerate(texts):
         write(logdir / "run" / f"rank{rank}.1.pt.trace.json", text)
     keeper = Keeper(settings)
-    for found in list_files(str(logdir)).files:
+    for found in list_files(Place(str(logdir))).files:
         sidecar = keeper.path(found)
-        run_import(found.location, sidecar, settings, lambda done, total: None)
+        run_import(found.location.text, sidecar, settings, lambda done, total: None)
         make_insight(sidecar, INSIGHT.path(sidecar, settings), settings, lambda done, total: None)
     keeper.close()
 
@@ -130,7 +131,7 @@ def settled(catalogue: Catalogue) -> None:
 
 def test_an_index_is_read_without_its_trace(tmp_path: Path, settings: Settings) -> None:
     imported(tmp_path / "logs", settings, [rank_text(0), rank_text(1)])
-    catalogue = Catalogue({"": str(tmp_path / "logs")}, settings)
+    catalogue = Catalogue({"": Place(str(tmp_path / "logs"))}, settings)
     catalogue.start()
     try:
         settled(catalogue)
@@ -148,7 +149,7 @@ def test_an_index_that_is_gone_is_made_of_the_insight(tmp_path: Path, settings: 
     [kept] = (tmp_path / "cache").glob("*.ranks.*")
     before = kept.read_bytes()
     kept.unlink()
-    catalogue = Catalogue({"": str(tmp_path / "logs")}, settings)
+    catalogue = Catalogue({"": Place(str(tmp_path / "logs"))}, settings)
     catalogue.start()
     try:
         settled(catalogue)
@@ -166,7 +167,7 @@ def test_the_run_is_arranged_once_for_all_its_ranks(
     """Though each of them is looked at for the first time."""
     names = [(f"rank{rank}", "1") for rank in range(8)]
     imported(tmp_path / "logs", settings, [rank_text(rank) for rank in range(len(names))])
-    catalogue = Catalogue({"": str(tmp_path / "logs")}, replace(settings, workers=1))
+    catalogue = Catalogue({"": Place(str(tmp_path / "logs"))}, replace(settings, workers=1))
     with monkeypatch.context() as patched:
         patched.setattr(Catalogue, "_accept", lambda *_: None)
         catalogue._scan(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from torch_tb_profiler.runs.memo import UNLIMITED, Memo, limit_results
-from torch_tb_profiler.runs.weight import weight_of
+from torch_tb_profiler.runs.server_memory import weight_of
 
 
 def test_a_result_is_made_once_by_many_threads() -> None:
@@ -109,3 +109,38 @@ def test_what_is_mapped_is_not_weighed() -> None:
     for key in range(3):
         mapped.get(key, lambda: b"x" * 900_000)
     assert len(mapped) == 3
+
+
+def test_what_does_not_fit_beside_a_coming_result_goes_before_it_is_made() -> None:
+    memo = Memo(weighed=False, heaviest=10)
+    memo.get("a", lambda: 1, 4)
+    memo.get("b", lambda: 1, 6)
+    assert memo.get("c", lambda: len(memo), 5) == 0
+    assert memo.get("d", lambda: len(memo), 5) == 1
+    assert memo.get("e", lambda: len(memo), 11) == 0
+    assert memo.results() == [0]
+
+
+def test_one_result_is_made_at_a_time() -> None:
+    memo, busy, most = Memo(one_at_a_time=True), [0], list[int]()
+
+    def make() -> None:
+        busy[0] += 1
+        time.sleep(0.01)
+        most.append(busy[0])
+        busy[0] -= 1
+
+    threads = [threading.Thread(target=lambda key=key: memo.get(key, make)) for key in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
+
+
+def test_a_result_is_put_in_the_place_of_another() -> None:
+    memo = Memo(limit=2)
+    for key, result in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        memo.put(key, result)
+    assert [memo.kept(key) for key in "abc"] == [3, None, 4]
+    assert memo.results() == [3, 4]

@@ -34,7 +34,7 @@ def test_each_rank_is_a_worker_and_goes_with_the_file(logdir: Path, start: Start
     for number, events in enumerate(rank_files(TWO)):
         opened = catalogue.open("run", f"TP0{number}", "merged-1.trace")
         kernels = [event for event in events if event["cat"] == "kernel"]
-        assert opened.facts.summary["work"][0] == len(kernels)
+        assert opened.facts.summary.work[0] == len(kernels)
         # The whole event, from the file that it shares with the others.
         row = int((opened.trace["spans"]["correlation"] > 0).argmax())
         event = json.loads(EventTexts().read(opened, row))

@@ -25,7 +25,9 @@ from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.summary import Summary
 
 SCRIPT = """
 import signal, sys
@@ -36,8 +38,9 @@ from torch_tb_profiler.runs import prefetch
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
+from torch_tb_profiler.sources.places import Place
 prefetch.WORTH_BYTES = 0
-files = list_files(sys.argv[1]).files
+files = list_files(Place(sys.argv[1])).files
 settings = Settings(workers=2, cache_dir=sys.argv[2])
 with closing(Keeper(settings, {"import": "tests.runs.targets:obey"}, quiet=True)) as keeper:
     traces = prefetch.ImportPrefetcher(files, keeper, None)
@@ -67,14 +70,14 @@ class Here:
 
     def __call__(self, found: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
         self.asked.append(found.name)
-        return small({}, 0)
+        return small(Summary(), 0)
 
 
 def test_workers_import_in_order_and_what_is_bad_is_said(settings: Settings, logdir: Path) -> None:
     for number, orders in enumerate([{}, {"do": "refuse"}, {"do": "die"}, {"do": "raise"}, {}]):
         write(logdir / f"{number}.json", content(**orders))
     here, told = Here(), list[tuple[int, int | None, str]]()
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
 
     def report(done: int, total: int | None) -> None:
         told.append((done, total, threading.current_thread().name))
@@ -106,7 +109,7 @@ def test_nothing_of_a_worker_is_left_behind(
 ) -> None:
     write(logdir / "0.json", content())
     write(logdir / "1.json", content(do="hang with a child", note=tmp_path / "pid"))
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
     cache = Path(settings.cache_dir)
     with _prefetching(files, settings, Here()) as traces:
         traces.take(files[0])
@@ -122,7 +125,7 @@ def test_nothing_of_a_worker_is_left_behind(
 def test_without_a_cache_nothing_is_kept(settings: Settings, logdir: Path) -> None:
     for name in "ab":
         write(logdir / f"{name}.json", content())
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
     with _prefetching(files, Settings(**{**vars(settings), "use_cache": False}), Here()) as traces:
         taken = [traces.take(found)[0] for found in files]
         folder = traces._keeper.folder().path
@@ -134,7 +137,7 @@ def test_without_a_cache_nothing_is_kept(settings: Settings, logdir: Path) -> No
 def test_few_files_are_begun_ahead(settings: Settings, logdir: Path, tmp_path: Path) -> None:
     for number in range(40):
         write(logdir / f"{number}.json", content())
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
     with _prefetching(files, settings, Here()) as traces:
         for found in files[:3]:
             traces.take(found)
@@ -146,7 +149,7 @@ def test_little_is_imported_here(
 ) -> None:
     for name in ("a.json.gz", "b.json"):
         write(logdir / name, content())
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
     text = sum(found.size for found in files) + (keeper_.SHRUNK - 1) * files[0].size
     for worth, apart in ((text, 2), (text + 1, 0)):
         monkeypatch.setattr(prefetch, "WORTH_BYTES", worth)

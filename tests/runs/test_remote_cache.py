@@ -23,6 +23,7 @@ from torch_tb_profiler.runs.whole_logdir import make_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import remote_cache
 from torch_tb_profiler.sources.cache_folder import CacheFolder
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.remote_cache import RemoteCache
 
 pytestmark = pytest.mark.processes
@@ -120,7 +121,7 @@ def test_the_whole_road_through_an_object_store(
     # Another machine, which has no copies.
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "elsewhere"))
-    catalogue = Catalogue({"": f"{bucket}/log"}, there)
+    catalogue = Catalogue({"": Place(f"{bucket}/log")}, there)
     try:
         catalogue.start()
         until(lambda: ready(catalogue))

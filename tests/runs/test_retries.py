@@ -25,6 +25,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import cache_folder
 from torch_tb_profiler.sources.cache_folder import CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.model import Facts, Trace
 
 Maker = dict[str, Any]
@@ -220,7 +221,9 @@ def test_what_a_logdir_takes_of_the_disk_is_said_where_it_is_much(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cache_folder, "_free", lambda folder: 10e9)
-    files = [ListedFile(f"/{n}.json.gz", "", f"{n}.json.gz", 10**9, 0, "0") for n in range(4)]
+    files = [
+        ListedFile(Place(f"/{n}.json.gz"), "", f"{n}.json.gz", 10**9, 0, "0") for n in range(4)
+    ]
     limited = replace(settings, cache_limit_bytes=22 << 30)
     with closing(Keeper(limited)) as keeper:
         keeper.folder()
@@ -340,7 +343,7 @@ def test_a_command_imports_once_more_what_the_file_is_not_to_blame_for(
     monkeypatch.setattr(prefetch, "WORTH_BYTES", 0)
     for name in ("a.json", "b.json"):
         write(logdir / name, content())
-    files = list_files(str(logdir)).files
+    files = list_files(Place(str(logdir))).files
     makers = {"import": f"tests.runs.test_retries:{maker}"}
 
     def here(file: ListedFile, report: Report | None) -> tuple[Trace, Facts]:

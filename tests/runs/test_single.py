@@ -16,6 +16,7 @@ from torch_tb_profiler.runs import import_job, single
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 
 
 def trace(rank: int | None = None, events: int = 3) -> str:
@@ -101,8 +102,8 @@ def test_a_file_that_nobody_foresaw_does_not_hide_the_others(
     write(tmp_path / "run" / "b.json", trace())
     real = import_job.read_parts
 
-    def broken(location: str, *rest: Any) -> Any:
-        return 1 // 0 if location.endswith("a.json") else real(location, *rest)
+    def broken(place: Place, *rest: Any) -> Any:
+        return 1 // 0 if place.name == "a.json" else real(place, *rest)
 
     monkeypatch.setattr(single, "read_parts", broken)
     first, second = load_all(str(tmp_path), settings)

@@ -17,6 +17,7 @@ from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import TIMELINE, make_timeline
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.timeline import Timeline
 
 
@@ -140,7 +141,7 @@ def test_a_damaged_timeline_is_made_again(
 
 def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdir: Path) -> None:
     write(logdir / "run" / "worker0.1.pt.trace.json", text_of(events(DRAWING)))
-    catalogue = Catalogue({"": str(logdir)}, replace(settings, workers=1))
+    catalogue = Catalogue({"": Place(str(logdir))}, replace(settings, workers=1))
     catalogue.start()
     try:
 

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.aligned_run import MOST_WORKERS, align_run, companions, nearest
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
+from torch_tb_profiler.sources.places import Place
 
 UNIX_US = 1_700_000_000_000_000
 
@@ -40,7 +41,7 @@ class Kept:
                     s,
                     f"{i + 1}",
                     f"run/{worker}.{s}",
-                    f"/x/{worker}.{s}",
+                    Place(f"/x/{worker}.{s}"),
                     1,
                     State.WAITING if (worker, s) == waiting else State.READY,
                     begin=begin_of.get((worker, s)),
@@ -183,7 +184,7 @@ def test_it_is_made_once_for_the_same_traces() -> None:
 
 @pytest.mark.parametrize(("rank", "first", "last"), [(0, 0, 63), (100, 68, 131), (199, 136, 199)])
 def test_the_nearest_ranks_of_many(rank: int, first: int, last: int) -> None:
-    span = Span("a", "1", "p", "l", 1, State.READY)
+    span = Span("a", "1", "p", Place("l"), 1, State.READY)
     workers = [Worker(f"rank{i}", i, "file name", 200, (span,)) for i in range(200)]
     found = [w.rank for w in nearest(workers, workers[rank])]
     assert len(found) == MOST_WORKERS

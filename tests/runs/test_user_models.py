@@ -15,6 +15,7 @@ from torch_tb_profiler.runs.products import INSIGHT, content_version, make_insig
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.insight import Insight
 
@@ -78,7 +79,7 @@ def _in_a_worker(trace: Path, tmp_path: Path, settings: Settings) -> Insight:
             Job(
                 "insight",
                 INSIGHT.maker,
-                str(tmp_path / "trace.safetensors"),
+                Place(str(tmp_path / "trace.safetensors")),
                 str(tmp_path / "insight.safetensors"),
                 0,
             ),

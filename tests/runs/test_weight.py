@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from torch_tb_profiler.runs.weight import weight_of
+from torch_tb_profiler.runs.server_memory import weight_of
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES

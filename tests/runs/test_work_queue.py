@@ -15,6 +15,7 @@ from tests.runs.targets import content, obey
 from torch_tb_profiler.runs.executor import Death, LocalProcesses, Worker
 from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 
 
 class Heard:
@@ -54,7 +55,9 @@ def queue(settings: Settings, heard: Heard) -> Iterator[WorkQueue]:
 
 def job(folder: Path, key: str, maker: str = OBEY, **orders: object) -> Job:
     path = write(folder / f"{key}.json", content(**orders))
-    return Job(key, maker, str(path), str(folder / f"{key}.safetensors"), path.stat().st_size)
+    return Job(
+        key, maker, Place(str(path)), str(folder / f"{key}.safetensors"), path.stat().st_size
+    )
 
 
 def test_a_worker_that_waits_takes_the_next_job_at_once(

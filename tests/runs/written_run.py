@@ -22,6 +22,7 @@ from torch_tb_profiler.runs.model import (
     Worker,
 )
 from torch_tb_profiler.runs.rank_indexes import opened_rank
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -43,7 +44,7 @@ class WrittenRun:
         self.asked: list[str] = []
         self.version = 0
         self.contents = {name: name for name in traces}
-        span = Span(FIRST, FIRST, "run/x", "/x", 1, State.READY)
+        span = Span(FIRST, FIRST, "run/x", Place("/x"), 1, State.READY)
         workers = tuple(
             Worker(name, (ranks or {}).get(name, place), "file name", len(traces), (span,))
             for place, name in enumerate(traces)

@@ -5,6 +5,7 @@ operators, kernels, attribution.
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def figures(opened: Opened) -> dict[str, Any]:
             | {key: int(kernels[key][row]) for key in ("calls", "total_ns", "min_ns", "max_ns")}
             for row, name in enumerate(kernels["name"])
         ),
-        "attribution": {k: v for k, v in facts.summary["attribution"].items() if k != "by"},
+        "attribution": {k: v for k, v in asdict(facts.summary.attribution).items() if k != "by"},
     }
 
 
@@ -82,9 +83,9 @@ def agree(trace: Path, expected: Path) -> Opened:
 def test_committed_run(samples: Path, rank: int) -> None:
     run = samples / "synthetic_ddp8"
     opened = agree(run / f"rank{rank}.pt.trace.json.gz", run / f"rank{rank}.expected.json")
-    assert opened.facts.summary["synthetic"] is True
-    assert (opened.facts.summary["rank"], opened.facts.summary["world_size"]) == (rank, 8)
-    assert opened.facts.summary["step_source"] == "ProfilerStep"
+    assert opened.facts.summary.synthetic is True
+    assert (opened.facts.summary.rank, opened.facts.summary.world_size) == (rank, 8)
+    assert opened.facts.summary.step_source == "ProfilerStep"
 
 
 @pytest.mark.parametrize("rank", range(8))

@@ -15,11 +15,12 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import cache_folder
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar as store
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
-FOUND = ListedFile("/logdir/a.json", "", "a.json", 5, 7, "7")
+FOUND = ListedFile(Place("/logdir/a.json"), "", "a.json", 5, 7, "7")
 
 
 def folder(path: Path, limit: int = 1 << 30) -> CacheFolder:
@@ -50,16 +51,16 @@ def test_what_is_written_beside_a_full_folder_does_not_outlast_the_process(tmp_p
 def test_every_part_of_the_key_matters(tmp_path: Path) -> None:
     cache = folder(tmp_path)
     others = [
-        cache.sidecar(ListedFile("/logdir/b.json", "", "b.json", 5, 7, "7"), "v1"),
-        cache.sidecar(ListedFile("/logdir/a.json", "", "a.json", 6, 7, "7"), "v1"),
-        cache.sidecar(ListedFile("/logdir/a.json", "", "a.json", 5, 7, "8"), "v1"),
+        cache.sidecar(ListedFile(Place("/logdir/b.json"), "", "b.json", 5, 7, "7"), "v1"),
+        cache.sidecar(ListedFile(Place("/logdir/a.json"), "", "a.json", 6, 7, "7"), "v1"),
+        cache.sidecar(ListedFile(Place("/logdir/a.json"), "", "a.json", 5, 7, "8"), "v1"),
         cache.sidecar(FOUND, "v2"),
     ]
     assert len({cache.sidecar(FOUND, "v1"), *others}) == 5
 
 
 def test_what_cannot_be_told_apart_is_not_reused_by_another_process(tmp_path: Path) -> None:
-    unknown = ListedFile("http://h/a.json", "", "a.json", -1, None, "")
+    unknown = ListedFile(Place("http://h/a.json"), "", "a.json", -1, None, "")
     first, second = folder(tmp_path), folder(tmp_path)
     assert (
         first.sidecar(unknown, "v1")

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
 
 DRAWING = "main [a]"
@@ -37,7 +38,7 @@ def trace(tmp_path: Path) -> Path:
 
 def _kept(cache: CacheFolder, trace: Path, *, days: float = 2, device: int = 0) -> list[Path]:
     """The sidecars of a trace, last used so many days ago."""
-    read_, facts = read(str(trace), Settings())
+    read_, facts = read(Place(str(trace)), Settings())
     assert read_.source is not None
     source = replace(read_.source, device=read_.source.device + device)
     paths = [cache.path / f"{'0' * 40}{more}{SUFFIX}" for more in ("", "-12345678.timeline")]

@@ -22,6 +22,7 @@ from tests.builders.rocprofv3 import pftrace, results, three_launches
 from torch_tb_profiler.sources import kinds, sniff
 from torch_tb_profiler.sources.inflate import Inflated, inflate
 from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
+from torch_tb_profiler.sources.places import Place
 
 Packer = Callable[[bytes], bytes]
 PACKERS: list[Packer] = [bytes, gzip.compress, zstandard.compress, zlib.compress]
@@ -127,7 +128,7 @@ def test_names_tell_what_content_does_not(tmp_path: Path) -> None:
         ("kernels.ncu-rep", b"NVR\0", "Nsight Compute"),
     ):
         (folder / name).write_bytes(content)
-        assert words in (sniff.rejection(str(folder / name)) or "taken")
+        assert words in (sniff.rejection(Place(str(folder / name))) or "taken")
 
 
 def test_a_pickle_is_never_loaded(tmp_path: Path) -> None:

@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.sources.logdirs import parse_logdirs
+from torch_tb_profiler.sources.places import Place
 
 
 def test_one_logdir_needs_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert parse_logdirs("./runs", None) == {"": str(tmp_path / "runs")}
+    assert parse_logdirs("./runs", None)[""].text == str(tmp_path / "runs")
 
 
 def test_home_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/me")
-    assert parse_logdirs("~/runs", "") == {"": "/home/me/runs"}
+    assert parse_logdirs("~/runs", "")[""].text == "/home/me/runs"
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
@@ -39,7 +40,7 @@ def test_home_is_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_spec_names_places(spec: str, found: dict[str, str]) -> None:
-    assert parse_logdirs(None, spec) == found
+    assert {name: place.text for name, place in parse_logdirs(None, spec).items()} == found
 
 
 def test_a_drive_letter_is_no_name() -> None:
@@ -48,7 +49,7 @@ def test_a_drive_letter_is_no_name() -> None:
 
 
 def test_both_flags_together() -> None:
-    assert parse_logdirs("/z", "a:/x") == {"z": "/z", "a": "/x"}
+    assert parse_logdirs("/z", "a:/x") == {"z": Place("/z"), "a": Place("/x")}
 
 
 def test_nothing_given() -> None:

@@ -10,6 +10,7 @@ import zstandard
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources.places import Place
 
 EVENT = b'{"ph":"X","name":"a","ts":1,"dur":2}'
 TRACE = b'{"traceEvents":[' + EVENT + b"]}"
@@ -18,7 +19,7 @@ TRACE = b'{"traceEvents":[' + EVENT + b"]}"
 def rejected(tmp_path: Path, content: bytes, name: str = "a.json") -> str | None:
     path = tmp_path / name
     path.write_bytes(content)
-    return sniff.rejection(str(path))
+    return sniff.rejection(Place(str(path)))
 
 
 @pytest.mark.parametrize(
@@ -79,9 +80,9 @@ def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     bomb = gzip.compress(b'{"name":"' + b"0" * (200 << 20), 9)
     path = tmp_path / "a.json.gz"
     path.write_bytes(bomb)
-    assert len(sniff.read_head(str(path)).text) == sniff.HEAD_BYTES
+    assert len(sniff.read_head(Place(str(path))).text) == sniff.HEAD_BYTES
 
 
 def test_a_missing_file_raises(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
-        sniff.rejection(str(tmp_path / "gone.json"))
+        sniff.rejection(Place(str(tmp_path / "gone.json")))

@@ -15,7 +15,7 @@ from tests.importers.reading import names, span, trace
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import is_url, local_path
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
@@ -24,7 +24,7 @@ TEXT = trace(*[span(i) for i in range(5000)]).encode()
 
 
 def _read(path: object) -> Trace:
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         return read_trace(stream, Settings())
 
 
@@ -70,7 +70,7 @@ def test_progress_and_sizes(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(TEXT))
     seen: list[tuple[int, int | None]] = []
-    with open_text("file://" + str(path)) as stream:
+    with open_text(Place(f"file://{path}")) as stream:
         read_trace(stream, Settings(), lambda done, size: seen.append((done, size)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -81,7 +81,7 @@ def test_progress_and_sizes(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_opened(location: str) -> None:
     with pytest.raises(SourceError) as caught:
-        open_text(location)
+        open_text(Place(location))
     assert caught.value.hint
 
 
@@ -91,7 +91,7 @@ def test_missing_driver(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", absent)
     with pytest.raises(MissingDriver, match="s3fs") as caught:
-        open_text("s3://bucket/a.json")
+        open_text(Place("s3://bucket/a.json"))
     assert "[s3]" in caught.value.hint
 
 
@@ -125,18 +125,7 @@ def test_a_source_that_breaks_off_raises() -> None:
 def test_closing_early_ends_the_thread(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(bytes(200 << 20)))
-    stream = open_text(str(path))
+    stream = open_text(Place(str(path)))
     assert stream.read(10) == bytes(10)
     stream.close()
     assert not [t for t in threading.enumerate() if t.name == "profiler-inflate"]
-
-
-def test_locations() -> None:
-    assert [is_url(x) for x in ("s3://a/b", "file:///a", "/a/b", "C:\\a", "gs+x://a")] == [
-        True,
-        False,
-        False,
-        False,
-        True,
-    ]
-    assert local_path("file:///a/b") == "/a/b"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 SECOND = 1_000_000_000
@@ -24,7 +25,9 @@ class Clock:
 
 def file(size: int, age: float | None, clock: Clock, tag: str = "") -> ListedFile:
     modified = None if age is None else clock.wall_ns() - int(age * SECOND)
-    return ListedFile("/logdir/a.json", "", "a.json", size, modified, tag or str(modified or ""))
+    return ListedFile(
+        Place("/logdir/a.json"), "", "a.json", size, modified, tag or str(modified or "")
+    )
 
 
 def kinds(changes: Changes) -> tuple[int, int, int]:

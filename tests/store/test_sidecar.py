@@ -24,6 +24,7 @@ from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.summary import Summary
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
@@ -50,7 +51,7 @@ def _pair(texts: list[str], rows: int, seed: int = 1) -> tuple[Trace, Facts]:
     facts = Facts(
         builder.table(),
         {s.name: _table(s, rows, chance) for s in FACT_TABLES},
-        {"rank": 3},
+        Summary(rank=3),
         DefectCounts({"missing_name": 3}),
     )
     return trace, facts
@@ -84,7 +85,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, texts: list[str], 
         10**18,
         5,
     )
-    assert found.summary == {"rank": 3}
+    assert found.summary == facts.summary
     assert [p.name for p in path.parent.iterdir()] == ["a.safetensors"]
 
 
@@ -131,7 +132,7 @@ def _told(path: Path) -> tuple[object, ...]:
 
 
 def test_the_head_tells_the_little_that_is_shown_of_a_trace(written: Path) -> None:
-    assert _told(written) == (17, None, {"rank": 3}, {"missing_name": 2}, {"missing_name": 3})
+    assert _told(written) == (17, None, Summary(rank=3), {"missing_name": 2}, {"missing_name": 3})
 
 
 def test_a_damaged_head_is_refused_or_tells_the_same(written: Path) -> None:

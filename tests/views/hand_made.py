@@ -19,11 +19,19 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_rows
 from torch_tb_profiler.analysis.facts.flags import Attribution
 from torch_tb_profiler.runs.model import Opened, Run, Span, State, Worker
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import fact_schema, schema
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import TRUNCATED, DefectCounts
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
+from torch_tb_profiler.store.summary import (
+    EventCounts,
+    Summary,
+    Workload,
+    WorkloadKind,
+    Writer,
+)
 
 US = 1000
 COLD, ODD, CUT = 1, 2, 4
@@ -45,31 +53,26 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
     tables |= _operators(texts, device)
     if device:
         tables |= _device_tables(texts)
-    values = {
-        "step_source": "ProfilerStep",
-        "span_ns": 400 * US,
-        "has_device": device,
-        "has_shapes": True,
-        "has_stacks": True,
-        "has_memory": False,
-        "vendor": "nvidia" if device else "none",
-        "attribution": _attribution(7, 6, 6, 5) if device else _attribution(0, 0, 0, 0),
-        "rank": 1,
-        "world_size": 2,
-        "backend": "nccl",
-        "synthetic": False,
-        "versions": {"CUDA runtime": "12.4"},
-        "data_parallel": False,
-        "device_identified": False,
-        "workload": {"kind": "unknown", "evidence": "Nothing says."},
-        "writer": "loop",
-        "communication_backends": ["nccl"],
-        "matrix_eligible_share": 0.5,
-        "touched_ns": {TRUNCATED: 36 * US},
-        "profiled_ranges": 0,
-        "sums": False,
-    }
-    return Facts(texts.table(), tables, {**values, **summary}, DefectCounts({TRUNCATED: 1}))
+    values = Summary(
+        step_source="ProfilerStep",
+        span_ns=400 * US,
+        has_device=device,
+        has_shapes=True,
+        has_stacks=True,
+        vendor="nvidia" if device else "none",
+        attribution=_counts(7, 6, 6, 5) if device else _counts(0, 0, 0, 0),
+        rank=1,
+        world_size=2,
+        backend="nccl",
+        versions={"CUDA runtime": "12.4"},
+        workload=Workload(WorkloadKind.UNKNOWN, "Nothing says."),
+        writer=Writer.LOOP,
+        communication_backends=("nccl",),
+        matrix_eligible_share=0.5,
+        touched_ns={TRUNCATED: 36 * US},
+    )
+    defects = DefectCounts({TRUNCATED: 1})
+    return Facts(texts.table(), tables, replace(values, **summary), defects)
 
 
 def with_steps(facts: Facts, **columns: list[int]) -> Facts:
@@ -103,15 +106,10 @@ def _steps(texts: StringBuilder) -> Table:
     )
 
 
-def _attribution(events: int, kernels: int, launched: int, named: int) -> dict[str, object]:
+def _counts(events: int, kernels: int, launched: int, named: int) -> EventCounts:
     by = {kind.name.lower(): {"events": 0, "ns": 0} for kind in Attribution}
-    return {
-        "device_events": events,
-        "kernels": kernels,
-        "with_launch": launched,
-        "with_operator": named,
-        "by": by | {"launch": {"events": events, "ns": 0}},
-    }
+    by["launch"]["events"] = events
+    return EventCounts(events, kernels, launched, named, by)
 
 
 def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
@@ -238,7 +236,7 @@ def opened(
 ) -> Opened:
     """The trace as the catalogue opens it."""
     size = 1234 if location.startswith("/nowhere") else 0
-    span = Span("1", "1", path, location, size, State.READY, 1.0, events=99, lost=3)
+    span = Span("1", "1", path, Place(location), size, State.READY, 1.0, events=99, lost=3)
     worker = Worker("w0", 1, "file name", 2, (span,))
     return Opened(
         Run("run", (worker,)),

@@ -159,7 +159,7 @@ def test_host_only_and_device() -> None:
 
 
 def with_summary(side: Side, **summary: Any) -> Side:
-    return replace(side, facts=replace(side.facts, summary={**side.facts.summary, **summary}))
+    return replace(side, facts=replace(side.facts, summary=replace(side.facts.summary, **summary)))
 
 
 def test_notes_on_what_differs() -> None:

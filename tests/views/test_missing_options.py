@@ -11,11 +11,11 @@ import pytest
 
 from tests.builders.snapshots import Allocator, pickled, snapshot
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.writer import SERVERS, Writer, writer_of
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
+from torch_tb_profiler.store.summary import SERVERS, Writer
 from torch_tb_profiler.views.texts import MISSING, missing
 
 EXPECTED = {
@@ -99,7 +99,7 @@ def test_the_lines_to_paste_are_for_the_program_that_wrote_the_trace(writer: Wri
     events = events if writer == Writer.TORCH_NPU else [event]
     text = json.dumps({"traceEvents": events}).encode()
     facts = derive(read_trace(TextInMemory(text), Settings()))
-    assert writer_of(facts) == writer
+    assert facts.summary.writer == writer
     (shapes,) = missing(absent(facts), ("shapes",))
     if writer == Writer.OTHER:
         assert (shapes.call, "record_shapes" in shapes.why) == ("", False)

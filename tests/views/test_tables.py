@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -195,4 +196,4 @@ def test_pooled_kernels_keep_the_sums(group: KernelGroup, limit: int) -> None:
 
 def test_attribution_is_that_of_the_whole_trace() -> None:
     counts = msgspec.to_builtins(kernels().attribution)
-    assert counts == FACTS.summary["attribution"]
+    assert counts == asdict(FACTS.summary.attribution)

@@ -18,6 +18,7 @@ from tests.web.served import body
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.products import make_timeline
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.web.application import Application
 
 PATIENCE_SECONDS = 60.0
@@ -53,7 +54,7 @@ def live(logdir: Path, cache: Path, build: str = "") -> Iterator[tuple[Catalogue
     cache.mkdir(exist_ok=True)
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0, scan_seconds=0.2)
     makers = {"timeline": build} if build else None
-    catalogue = Catalogue({"": str(logdir)}, settings, makers=makers)
+    catalogue = Catalogue({"": Place(str(logdir))}, settings, makers=makers)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     try:

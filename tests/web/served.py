@@ -32,6 +32,7 @@ from torch_tb_profiler.runs.model import (
 )
 from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.static_files import StaticFiles
@@ -85,7 +86,7 @@ class WrittenCatalogue(Answering):
     def snapshot(self) -> Snapshot:
         spans = (
             self.opened.span,
-            Span("2", "2", "run/w0.2.json", "/secret/w0.2.json", 10, State.IMPORTING, 0.25),
+            Span("2", "2", "run/w0.2.json", Place("/secret/w0.2.json"), 10, State.IMPORTING, 0.25),
         )
         files = (
             SeenFile(

@@ -13,6 +13,7 @@ from tests.runs.clusters import threads
 from tests.runs.conftest import until
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.web.application import Application
 
 pytestmark = pytest.mark.processes
@@ -25,7 +26,7 @@ def asked(catalogue: Catalogue, settings: Settings) -> Any:
 
 def test_a_scheduler_that_is_not_reached_leaves_its_figures_unknown(tmp_path: Path) -> None:
     settings = Settings(cache_dir=str(tmp_path / "cache"), scheduler="tcp://me:pw@127.0.0.1:9")
-    catalogue = Catalogue({"": str(tmp_path)}, settings)
+    catalogue = Catalogue({"": Place(str(tmp_path))}, settings)
     try:
         assert asked(catalogue, settings) == {
             "address": "tcp://127.0.0.1:9",
@@ -40,7 +41,7 @@ def test_a_scheduler_that_is_not_reached_leaves_its_figures_unknown(tmp_path: Pa
 def test_a_cluster_is_described(tmp_path: Path) -> None:
     with threads(2, memory_limit="1GiB") as scheduler:
         settings = Settings(cache_dir=str(tmp_path / "cache"), scheduler=scheduler)
-        catalogue = Catalogue({"": str(tmp_path)}, settings)
+        catalogue = Catalogue({"": Place(str(tmp_path))}, settings)
         try:
             catalogue.start()
             until(lambda: asked(catalogue, settings)["workers"] == 2)
@@ -54,6 +55,6 @@ def test_a_cluster_is_described(tmp_path: Path) -> None:
 
 def test_without_a_scheduler_there_is_none(tmp_path: Path) -> None:
     settings = Settings(cache_dir=str(tmp_path / "cache"))
-    catalogue = Catalogue({"": str(tmp_path)}, settings)
+    catalogue = Catalogue({"": Place(str(tmp_path))}, settings)
     assert asked(catalogue, settings) is None
     catalogue.close()

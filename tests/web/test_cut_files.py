@@ -14,6 +14,7 @@ from tests.api.traces import write
 from tests.fuzz.folder_check import InThisProcess, settled
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Watch
 from torch_tb_profiler.web.application import Application
 
@@ -30,7 +31,7 @@ def test_a_cut_file_is_made_again(view: str, left: float, tmp_path: Path) -> Non
     cache.mkdir(mode=0o700)
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0)
     with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()):
-        catalogue = Catalogue({"logs": str(tmp_path / "logs")}, settings)
+        catalogue = Catalogue({"logs": Place(str(tmp_path / "logs"))}, settings)
         try:
             catalogue._scan("logs", Watch(0.0))
             settled(catalogue)

@@ -19,6 +19,7 @@ from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, error_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views import timeline_wire as wire
 from torch_tb_profiler.web.application import Application
@@ -33,7 +34,7 @@ class Server:
 
     def __init__(self, logdir: Path, cache: Path) -> None:
         settings = Settings(workers=2, scan_seconds=0.05, settle_seconds=0.0, cache_dir=str(cache))
-        self.catalogue = Catalogue({"": str(logdir)}, settings)
+        self.catalogue = Catalogue({"": Place(str(logdir))}, settings)
         self.catalogue.start()
         until(
             lambda: self.states() and set(self.states()) == {State.READY}, "all traces are imported"

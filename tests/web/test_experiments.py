@@ -27,6 +27,7 @@ from torch_tb_profiler.runs.model import (
     Worker,
 )
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.web.application import Application
@@ -67,7 +68,14 @@ class Logdir(Answering):
                             "file name",
                             None,
                             tuple(
-                                Span(span, span, f"{name}/{worker}.{span}", "/x", 1, State.READY)
+                                Span(
+                                    span,
+                                    span,
+                                    f"{name}/{worker}.{span}",
+                                    Place("/x"),
+                                    1,
+                                    State.READY,
+                                )
                                 for run, own, span in self.traces
                                 if (run, own) == (name, worker)
                             ),

@@ -20,6 +20,7 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import streams
+from torch_tb_profiler.sources.places import Place
 
 pytestmark = pytest.mark.processes
 SECRET = b"root:secret-of-the-server:0:0"
@@ -129,7 +130,7 @@ def test_diagnosis_shows_nothing_of_a_file_that_is_no_trace(tmp_path: Path, name
         folder.mkdir(parents=True)
         (folder / name).symlink_to(tmp_path / f"secret{number}")
     settings = Settings(cache_dir=str(tmp_path / "cache"), settle_seconds=0.0)
-    catalogue = Catalogue({"": str(tmp_path / "logs")}, settings)
+    catalogue = Catalogue({"": Place(str(tmp_path / "logs"))}, settings)
     catalogue.start()
     try:
         until(
@@ -170,7 +171,7 @@ def test_a_file_that_changes_while_it_is_read_is_no_import(
 
     monkeypatch.setattr(streams, "text_of", then_changed)
     with pytest.raises(Exception, match="changed while it was read"):
-        read(str(path), Settings())
+        read(Place(str(path)), Settings())
 
 
 def test_a_database_that_was_replaced_is_not_read(

@@ -11,6 +11,7 @@ import pytest
 
 from torch_tb_profiler.runs.import_job import outcome_of, read
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import places
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.views.kernels import kernel_payload
 from torch_tb_profiler.views.operators import operator_payload
@@ -146,7 +147,7 @@ def events() -> list[dict[str, Any]]:
 def opens(path: Path, trace: dict[str, Any]) -> None:
     """Import the trace, keep it, and make every page of it."""
     path.write_text(json.dumps(trace), encoding="utf-8")
-    imported, facts = read(str(path), Settings(use_cache=False))
+    imported, facts = read(places.Place(str(path)), Settings(use_cache=False))
     assert outcome_of(imported, facts).events == len(trace["traceEvents"])
     sidecar.write(path.with_suffix(".safetensors"), imported, facts)
     chosen = choose(facts)

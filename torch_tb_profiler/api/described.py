@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.averages import average
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
@@ -50,8 +50,8 @@ Line = tuple[str, str]
 def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[Line]:
     """A trace in labelled lines, and the files beside it that could not be read."""
     opened, facts, selection = context.opened, context.facts, context.selection()
-    counts = facts.summary["attribution"]
-    kernels = f", {_counted(counts['kernels'], 'kernel', 'kernels')}" if counts["kernels"] else ""
+    counts = facts.summary.attribution
+    kernels = f", {_counted(counts.kernels, 'kernel', 'kernels')}" if counts.kernels else ""
     labelled = [
         ("trace", opened.title),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
@@ -59,7 +59,7 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
             "events",
             (
                 f"{_counted(opened.trace.entries, 'entry', 'entries')}{kernels},"
-                f" {format_ns(facts.summary['span_ns'])} long"
+                f" {format_ns(facts.summary.span_ns)} long"
             ),
         ),
         (
@@ -157,7 +157,7 @@ def _steps(context: TraceContext, selection: Selection) -> str:
     marks = [f"{n} {word}" for n, word in counted if n]
     return (
         f"{len(flags)} from"
-        f" {context.facts.summary['step_source']}{', ' if marks else ''}{', '.join(marks)}"
+        f" {context.facts.summary.step_source}{', ' if marks else ''}{', '.join(marks)}"
     )
 
 

@@ -88,8 +88,9 @@ def _traces(frames: TraceFrames | RunFrames) -> Iterator[TraceContext]:
 def _folder(trace: TraceContext, directory: str | os.PathLike[str] | None, several: bool) -> Path:
     opened = trace.opened
     if directory is None:
-        beside = Path(opened.span.location).parent
-        if "://" in opened.span.location or not beside.is_dir():
+        place = opened.span.location
+        beside = Path(place.parent.path) if place.is_local else None
+        if beside is None or not beside.is_dir():
             raise BadRequest(
                 f"{opened.span.path} does not lie in a folder of this machine, and event files are written beside a trace.",
                 "Say where to with -o FOLDER.",

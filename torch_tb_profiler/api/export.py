@@ -167,7 +167,7 @@ def flame(
     from torch_tb_profiler.views.flame import flame_file
 
     context = _single(frames).context
-    metric = metric or ("device" if context.facts.summary["has_device"] else "host")
+    metric = metric or ("device" if context.facts.summary.has_device else "host")
     return flame_file(context.facts, context.insight, context.selection(), tree, metric, form)
 
 

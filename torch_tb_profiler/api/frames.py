@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import described, events, measured, tables
 from torch_tb_profiler.api.call_frames import CallFrames
 from torch_tb_profiler.api.changes import changes, match_traces
+from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.function_events import FunctionEventList
 from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
@@ -76,7 +77,7 @@ class Frames(CallFrames, MemoryFrames):
             IndexError: there is no such step.
         """
         one_of(by, ("name", "shape", "stack"))
-        return self._each(lambda context: tables.operators(context, by, steps))
+        return self._each(lambda context: table_frame(tables.operators(context, by, steps)))
 
     def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
         """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"``, the largest total first.
@@ -85,11 +86,11 @@ class Frames(CallFrames, MemoryFrames):
             IndexError: there is no such step.
         """
         one_of(by, ("name", "operator", "properties"))
-        return self._each(lambda context: tables.kernels(context, by, steps))
+        return self._each(lambda context: table_frame(tables.kernels(context, by, steps)))
 
     def ranges(self, steps: Steps = None) -> DataFrame:
         """Annotated ranges by name, the busiest on the device first. Raises as ``critical_path`` does."""
-        return self._each(lambda context: tables.ranges(context, steps))
+        return self._each(lambda context: table_frame(tables.ranges(context, steps)))
 
     def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
         """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
@@ -107,7 +108,7 @@ class Frames(CallFrames, MemoryFrames):
         Raises:
             IndexError: there is no such step.
         """
-        return self._each(lambda context: tables.critical_path(context, steps))
+        return self._each(lambda context: table_frame(tables.critical_path(context, steps)))
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
         """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or ``"scale:operator=aten::mm,factor=0.5"``;
@@ -383,12 +384,15 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         """
         if ranks is None:
             return self._each_member(
-                lambda context, member: tables.critical_path(context, steps, member)
+                lambda context, member: table_frame(tables.critical_path(context, steps, member))
             )
         one_of(ranks, ("all",))
         fleet = one_fleet(self._members, "a path goes through one")
         own = steps if steps is not None or not self._traces else self._traces[0].context.steps
-        return tables.ranks_path(fleet, own)
+        path, attributes = tables.ranks_path(fleet, own)
+        made = table_frame(path)
+        made.attrs |= attributes
+        return made
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
         """As of one trace, by trace. With ``"no-stragglers"`` or ``"no-stragglers:rank=3"`` one row for the run;

@@ -327,7 +327,7 @@ def _version(opened: Opened) -> tuple[int, int]:
     """The version in the file, else by what Kineto writes: a time base since 2.4, the host's name
     since 2.13.
     """
-    recorded = _VERSION.match(opened.facts.summary["versions"].get("PyTorch", ""))
+    recorded = _VERSION.match(opened.facts.summary.versions.get("PyTorch", ""))
     if recorded:
         return int(recorded[1]), int(recorded[2])
     header = opened.trace.header
@@ -341,7 +341,7 @@ def _device(opened: Opened, events: FunctionEvents) -> str | None:
     """The accelerator as ``use_device`` names it; None where none was recorded."""
     if not events.on_device.any() and not (events.role == Role.RUNTIME).any():
         return None
-    return _DEVICE_OF_VENDOR.get(opened.facts.summary["vendor"], "privateuse1")
+    return _DEVICE_OF_VENDOR.get(opened.facts.summary.vendor, "privateuse1")
 
 
 def _modern(name: str) -> str:

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
-from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
-from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
+from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ranges, sample_table
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
+from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.views.counter_tables import matching_text

@@ -56,6 +56,7 @@ from torch_tb_profiler.errors import BadRequest, NotReady
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.distributed import node_of
@@ -136,15 +137,15 @@ def run_what_if(
 
 def critical_path(
     context: TraceContext, chosen: Steps, member: FleetPlace | None = None
-) -> DataFrame:
+) -> DisplayTable:
     """See ``critical_path.table.CRITICAL_PATH``; of a member of a fleet, waiting for other ranks apart."""
     insight = path_insight(context, member)
     selection = context.selection(chosen)
-    return table_frame(critical_path_table(context.trace, context.facts, insight, selection))
+    return critical_path_table(context.trace, context.facts, insight, selection)
 
 
-def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
-    """See ``critical_path.ranks_table.RANKS_PATH``. ``attrs``: ``steps``, the number, name and wall time of each;
+def ranks_path(fleet: Fleet, chosen: Steps) -> tuple[DisplayTable, dict[str, Any]]:
+    """See ``critical_path.ranks_table.RANKS_PATH``; and ``steps``, the number, name and wall time of each;
     ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown; ``verdict``, sentences on who holds
     the run back.
     """
@@ -159,14 +160,15 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DataFrame:
         raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
     members = [fleet.members[number].worker for number in fleet.place]
     workers = [(worker.rank, worker.name) for worker in members]
-    made = table_frame(ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step)))
+    table = ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step))
     names = [figures.steps.names[number] for number in step.tolist()]
     wall = (path.stop - path.begin)[step]
-    made.attrs["steps"] = list(zip(step.tolist(), names, wall.tolist(), strict=True))
     errors = [clock.error for clock in figures.aligned if clock.error is not None]
-    made.attrs["clock_error_ns"] = max(errors, default=None)
-    made.attrs["verdict"] = verdict_lines(fleet)
-    return made
+    return table, {
+        "steps": list(zip(step.tolist(), names, wall.tolist(), strict=True)),
+        "clock_error_ns": max(errors, default=None),
+        "verdict": verdict_lines(fleet),
+    }
 
 
 def process_groups(fleet: Fleet) -> DataFrame:
@@ -179,7 +181,7 @@ def process_groups(fleet: Fleet) -> DataFrame:
     return table_frame(group_table(sums_of_groups(figures), places, figures.ranks))
 
 
-def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFrame:
+def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DisplayTable:
     """See ``figures.operators.OPERATORS``."""
     facts, selection = context.facts, context.selection(chosen)
     rows = (
@@ -197,7 +199,7 @@ def operators(context: TraceContext, by: OperatorGroup, chosen: Steps) -> DataFr
         rows = rows.with_columns(
             flops=[flops for flops, _ in per_call], bytes=[size for _, size in per_call]
         )
-    return table_frame(rows)
+    return rows
 
 
 def stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:
@@ -242,60 +244,60 @@ def _mean_call(group: Ints, groups: int, calls: Ints, values: Array) -> list[int
     ]
 
 
-def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DataFrame:
+def kernels(context: TraceContext, by: KernelGroup, chosen: Steps) -> DisplayTable:
     """See ``figures.kernels.KERNELS``."""
-    return table_frame(kernel_rows(context.facts, context.selection(chosen), by, of_calls=True))
+    return kernel_rows(context.facts, context.selection(chosen), by, of_calls=True)
 
 
-def ranges(context: TraceContext, chosen: Steps) -> DataFrame:
+def ranges(context: TraceContext, chosen: Steps) -> DisplayTable:
     """See ``analysis.ranges.table.RANGES``."""
     selection = context.selection(chosen)
-    return table_frame(range_table(context.facts, context.insight, selection))
+    return range_table(context.facts, context.insight, selection)
 
 
-def api_calls(context: TraceContext, chosen: Steps) -> DataFrame:
+def api_calls(context: TraceContext, chosen: Steps) -> DisplayTable:
     """See ``analysis.api_calls.calls.API_CALLS``."""
     trace, facts, selection = context.trace, context.facts, context.selection(chosen)
     calls = calls_of(trace, facts, selection)
     launches = launches_of(trace, facts, selection)
-    return table_frame(call_table(trace, facts, selection, calls, launches))
+    return call_table(trace, facts, selection, calls, launches)
 
 
-def long_api_calls(context: TraceContext, chosen: Steps, queue_limit: int) -> DataFrame:
+def long_api_calls(context: TraceContext, chosen: Steps, queue_limit: int) -> DisplayTable:
     """See ``analysis.api_calls.calls.LONG_CALLS``."""
     trace, facts, selection = context.trace, context.facts, context.selection(chosen)
     launches = launches_of(trace, facts, selection)
     queues = queues_of(trace, launches, queue_limit)
     calls = calls_of(trace, facts, selection)
-    return table_frame(long_calls(trace, facts, calls, launches, queues))
+    return long_calls(trace, facts, calls, launches, queues)
 
 
-def launches(context: TraceContext, chosen: Steps, short_ns: int) -> DataFrame:
+def launches(context: TraceContext, chosen: Steps, short_ns: int) -> DisplayTable:
     """See ``analysis.api_calls.launches.LAUNCHES``."""
     found = launches_of(context.trace, context.facts, context.selection(chosen))
-    return table_frame(launch_table(context.trace, found, short_ns))
+    return launch_table(context.trace, found, short_ns)
 
 
-def queues(context: TraceContext, chosen: Steps, limit: int) -> DataFrame:
+def queues(context: TraceContext, chosen: Steps, limit: int) -> DisplayTable:
     """See ``analysis.api_calls.queue.QUEUES``."""
     trace, facts, selection = context.trace, context.facts, context.selection(chosen)
     found = queues_of(trace, launches_of(trace, facts, selection), limit)
     time = selected_time(facts, selection)
-    return table_frame(queue_table(trace, facts, selection, found, time))
+    return queue_table(trace, facts, selection, found, time)
 
 
-def copies(context: TraceContext, chosen: Steps) -> DataFrame:
+def copies(context: TraceContext, chosen: Steps) -> DisplayTable:
     """See ``analysis.api_calls.copies.COPIES``."""
     found = launches_of(context.trace, context.facts, context.selection(chosen))
-    return table_frame(copy_table(context.trace, context.facts, found))
+    return copy_table(context.trace, context.facts, found)
 
 
 def kernel_sequences(
     context: TraceContext, longest: int, operator: str, chosen: Steps
-) -> DataFrame:
+) -> DisplayTable:
     """See ``analysis.api_calls.sequences.SEQUENCES``."""
     found = launches_of(context.trace, context.facts, context.selection(chosen))
-    return table_frame(sequence_table(context.trace, context.facts, found, longest, operator))
+    return sequence_table(context.trace, context.facts, found, longest, operator)
 
 
 def compiled(context: TraceContext, provenance: str | None, chosen: Steps) -> DataFrame:

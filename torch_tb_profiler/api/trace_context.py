@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import index
 
-from torch_tb_profiler.analysis.distributed.cold_steps import agreed_cold
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
+from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import insight_of

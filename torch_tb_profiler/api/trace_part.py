@@ -81,7 +81,7 @@ def _window(context: TraceContext) -> tuple[int, int]:
     """From the first selected step to the last; the whole trace if none is selected."""
     steps = context.facts["steps"].take(context.selection().steps)
     if (context.steps is None and not context.skip_cold) or not steps.n:
-        return 0, int(context.facts.summary["span_ns"]) + 1
+        return 0, context.facts.summary.span_ns + 1
     return int(steps["start"].min()), int(steps["end"].max())
 
 

@@ -18,6 +18,7 @@ from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.cli.output import selected_steps, write
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
@@ -43,7 +44,7 @@ def print_comparison(
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
     matching = match_traces(*traces)
     # A trace compared with itself is analysed once.
-    once: dict[tuple[str, str], TraceContext] = {}
+    once: dict[tuple[Place, str], TraceContext] = {}
     as_json = options.format == "json"
     pairs = []
     for places in matching.pairs:

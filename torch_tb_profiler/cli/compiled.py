@@ -8,7 +8,6 @@ from typing import Any
 from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
 from torch_tb_profiler.analysis.compiled.times import COMPILATIONS, compilation_table
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, selected_steps
 from torch_tb_profiler.cli.tables import cell, records
@@ -40,8 +39,8 @@ def compiled(opened: Opened, settings: Settings, options: argparse.Namespace) ->
     selection = selected_steps(opened, options)
     provenance = provenance_of(opened, options.provenance)
     table = compiled_table(opened.trace, opened.facts, provenance, selection)
-    rows = records(table_frame(table))
-    times = records(table_frame(compilation_table(opened.trace, opened.facts, selection)))
+    rows = records(table)
+    times = records(compilation_table(opened.trace, opened.facts, selection))
     logged = {"kernels": len(provenance.kernels), "problems": provenance.problems}
     return Report(
         lambda: _document(opened, selection, rows, times, provenance, options.limit),

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
+from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, path_insight
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity, is_chosen, steps_option
-from torch_tb_profiler.cli.tables import context_of
+from torch_tb_profiler.cli.tables import context_of, records
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
@@ -21,9 +22,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
+Rows = Sequence[Mapping[str, Any]]
+"""Segments, by the columns of the table of the path."""
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
 ROWS = 20
 """Rows of the text, unless others are asked for."""
@@ -65,10 +65,11 @@ def _run_paths(
     known = [one for one in fleets if one.figures.tied.any()]
     for fleet in known or ([] if tied else fleets[:1]):
         try:
-            path = tables.ranks_path(fleet, chosen)
+            path, attributes = tables.ranks_path(fleet, chosen)
         except IndexError as error:
             raise BadRequest(f"--steps: {error}.") from None
-        yield _run_report(run[0].opened, fleet, path, options.limit, len(fleets) > 1)
+        several = len(fleets) > 1
+        yield _run_report(run[0].opened, fleet, records(path), attributes, options.limit, several)
 
 
 def _report(context: TraceContext, place: FleetPlace, limit: int | None) -> Report:
@@ -80,22 +81,28 @@ def _report(context: TraceContext, place: FleetPlace, limit: int | None) -> Repo
 
 
 def _run_report(
-    opened: Opened, fleet: Fleet, path: DataFrame, limit: int | None, several: bool
+    opened: Opened,
+    fleet: Fleet,
+    path: Rows,
+    attributes: Mapping[str, Any],
+    limit: int | None,
+    several: bool,
 ) -> Report:
     """``several``: the run has other recordings, too."""
+    steps, verdict = attributes["steps"], attributes["verdict"]
     worker, span = fleet.names[0]
     title = " · ".join((opened.run.name, worker, span)) if several else opened.run.name
     workers = [fleet.members[number] for number in fleet.place]
     clocks = zip(workers, fleet.figures.aligned, strict=True)
     return Report(
         lambda: Document(
-            title, tuple(path.attrs["verdict"]), _run_blocks(path, limit or ROWS), whole=True
+            title, tuple(verdict), _run_blocks(path, len(steps), limit or ROWS), whole=True
         ),
         lambda: {
             "run": opened.run.name,
             "ranks": True,
-            "verdict": path.attrs["verdict"],
-            "clock_error_ns": path.attrs["clock_error_ns"],
+            "verdict": verdict,
+            "clock_error_ns": attributes["clock_error_ns"],
             "workers": [
                 {
                     "rank": member.worker.rank,
@@ -106,13 +113,13 @@ def _run_report(
                 }
                 for member, clock in clocks
             ],
-            "steps": _documents(path, path.attrs["steps"], limit),
+            "steps": _documents(path, steps, limit),
         },
     )
 
 
-def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
-    wall, steps = int(path["dur_ns"].sum()), len(path.attrs["steps"])
+def _run_blocks(path: Rows, steps: int, limit: int) -> tuple[Table, ...]:
+    wall = sum(row["dur_ns"] for row in path)
     title = f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'} through all ranks, {format_ns(wall)}"
     return tuple(
         _sums_table(path, title, columns, limit, wall)
@@ -133,24 +140,25 @@ def _run_blocks(path: DataFrame, limit: int) -> tuple[Table, ...]:
 
 
 def _sums_table(
-    path: DataFrame, title: str, columns: Mapping[str, Column], limit: int, wall: int
+    path: Rows, title: str, columns: Mapping[str, Column], limit: int, wall: int
 ) -> Table:
     """Time and segments of the path by some columns, the most first."""
-    by = path.fillna({"name": UNKNOWN, "line": ""}).groupby(
-        list(columns), sort=False, observed=True
-    )["dur_ns"]
-    sums = by.agg(["sum", "size"]).sort_values("sum", ascending=False, kind="stable")
+    sums: dict[tuple[str, ...], list[int]] = {}
+    for row in path:
+        texts = {**row, "line": row["line"] or ""}
+        texts["name"] = UNKNOWN if row["name"] is None else row["name"]
+        of = sums.setdefault(tuple(texts[key] for key in columns), [0, 0])
+        of[0] += row["dur_ns"]
+        of[1] += 1
+    ordered = sorted(sums.items(), key=lambda pair: -pair[1][0])
     rows = [
         (
-            *(
-                KINDS.get(str(text), str(text))
-                for text in (key if isinstance(key, tuple) else (key,))
-            ),
-            format_ns(int(time)),
+            *(KINDS.get(text, text) for text in key),
+            format_ns(time),
             format_share(time / max(wall, 1)),
-            format_count(int(segments)),
+            format_count(segments),
         )
-        for key, time, segments in sums.head(limit).itertuples()
+        for key, (time, segments) in ordered[:limit]
     ]
     return Table(title, (*columns.values(), *_TIMES), rows, len(sums))
 
@@ -192,41 +200,41 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
 
 
 def _plain(context: TraceContext, place: FleetPlace, limit: int | None) -> list[dict[str, Any]]:
-    path, steps = tables.critical_path(context, None, place), tables.steps(context)
+    path = records(tables.critical_path(context, None, place))
+    steps = step_table(context.facts, context.selection()).take(context.selection().steps)
     # The path holds what the step's own time leaves out.
     whole = steps["wall_ns"] + steps["earlier_ns"]
-    columns = zip(steps["step"], steps["name"], whole, strict=True)
-    return _documents(path.assign(rank=context.opened.worker.rank), columns, limit)
+    columns = zip(steps["step"].tolist(), steps.texts("name"), whole.tolist(), strict=True)
+    return _documents([{**row, "rank": context.opened.worker.rank} for row in path], columns, limit)
 
 
 def _documents(
-    path: DataFrame, steps: Iterable[tuple[int, str, int]], limit: int | None
+    path: Rows, steps: Iterable[tuple[int, str | None, int]], limit: int | None
 ) -> list[dict[str, Any]]:
     """The steps ``(number, name, wall time)`` with their segments, or the longest ``limit`` of each."""
-    segments = path.assign(end_ns=path["start_ns"] + path["dur_ns"])
+    segments: dict[int, list[Mapping[str, Any]]] = {}
+    for row in path:
+        segments.setdefault(row["step"], []).append(row)
     documents = []
     for step, name, wall in steps:
-        own = segments[segments["step"] == step]
-        kinds = own.groupby("kind", observed=True)["dur_ns"].sum()
-        listed = (
-            own if limit is None else own.loc[own["dur_ns"].nlargest(limit).index.sort_values()]
-        )
-        columns = [
-            listed[key].astype(object).where(listed[key].notna(), None).tolist()
-            if key in listed
-            else []
-            for key in _SEGMENT
-        ]
+        own = segments.get(step, [])
+        kinds: dict[str, int] = dict.fromkeys(sorted({row["kind"] for row in own}), 0)
+        for row in own:
+            kinds[row["kind"]] += row["dur_ns"]
+        longest = sorted(range(len(own)), key=lambda i: -own[i]["dur_ns"])[:limit]
         documents.append(
             {
                 "name": name,
-                "wall_ns": int(wall),
-                "path_ns": int(own["dur_ns"].sum()),
+                "wall_ns": wall,
+                "path_ns": sum(kinds.values()),
                 "segments_count": len(own),
-                "by_kind_ns": {str(kind): int(time) for kind, time in kinds.items()},
-                "segments": [
-                    dict(zip(_SEGMENT, row, strict=True)) for row in zip(*columns, strict=True)
-                ],
+                "by_kind_ns": kinds,
+                "segments": [_segment(own[i]) for i in sorted(longest)],
             }
         )
     return documents
+
+
+def _segment(row: Mapping[str, Any]) -> dict[str, Any]:
+    row = {**row, "end_ns": row["start_ns"] + row["dur_ns"]}
+    return {key: row[key] for key in _SEGMENT}

@@ -174,9 +174,9 @@ def _trace(opened: Opened) -> dict[str, Any]:
         "title": opened.title,
         "events": opened.trace.entries,
         "lost": opened.span.lost or 0,
-        "span_ns": facts.summary["span_ns"],
+        "span_ns": facts.summary.span_ns,
         "steps": facts["steps"].n,
-        "step_source": facts.summary["step_source"],
+        "step_source": facts.summary.step_source,
         "defects": [{key: getattr(item, key) for key in _DEFECT} for item in health_items(facts)],
         "missing": msgspec.to_builtins(missing(absent(facts), MISSING)),
     }

@@ -40,17 +40,16 @@ def run(options: argparse.Namespace) -> int:
     # What describes a trace takes longer to import than a small trace to read.
     from torch_tb_profiler.analysis.diff.experiments import experiment_table
     from torch_tb_profiler.api.experiments import base_row, experiment_rows
-    from torch_tb_profiler.api.frame import table_frame
-    from torch_tb_profiler.cli.tables import records
+    from torch_tb_profiler.cli.tables import plain_columns
 
     rows = experiment_rows(chain(first, traces), settings)
     if not rows:
         raise NotATrace(no_trace_message(options.path, unreadable))
     base = base_row(rows, options.base)
-    frame = table_frame(experiment_table(rows, base))
-    told = records(frame)
+    columns = plain_columns(experiment_table(rows, base))
+    told = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     if options.csv:
-        write(_csv(told, list(frame.columns)))
+        write(_csv(told, list(columns)))
     else:
         printer = Printer(options)
         if options.json:

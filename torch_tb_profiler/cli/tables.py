@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.calls import API_CALLS, LONG_CALLS
 from torch_tb_profiler.analysis.api_calls.copies import COPIES
@@ -26,18 +28,18 @@ from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
+from torch_tb_profiler.store.display import UNKNOWN as UNKNOWN_FLAG
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
 from torch_tb_profiler.views.texts import missing
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
-
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
 """What was not recorded where a table is empty."""
+_NUMERIC = ("int64", "Int64", "float64")
+_RENAMED = {"event": "longest_event"}
 
 
 def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
@@ -47,7 +49,7 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
     rows = tables.operators(context_of(opened, settings, options), options.by, None)
-    device = bool(rows["device_self_ns"].notna().any())
+    device = _any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
     columns = _columns(OPERATORS, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
@@ -66,7 +68,7 @@ def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The annotated ranges of a trace. Raises as ``operators`` does."""
     rows = tables.ranges(context_of(opened, settings, options), None)
-    device = bool(rows["device_ns"].notna().any())
+    device = _any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""
     columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
     order = "busy_ns" if device else "host_ns"
@@ -115,30 +117,35 @@ def _report(
     opened: Opened,
     options: argparse.Namespace,
     word: str,
-    frame: DataFrame,
+    table: DisplayTable,
     order: str,
     columns: dict[str, tuple[str, Kind, Cell]],
     longest: Callable[[Trace, Facts, Selection], Mapping[str, int]] | None,
 ) -> Report:
     selection = selected_steps(opened, options)
+    plain = plain_columns(table)
+    numeric = [column.name for column in _shown(table) if column.dtype in _NUMERIC]
     if longest is None:
-        frame = frame.rename(columns={"event": "longest_event"})
+        plain = {_RENAMED.get(name, name): values for name, values in plain.items()}
+        numeric = [_RENAMED.get(name, name) for name in numeric]
     else:
         events = longest(opened.trace, opened.facts, selection) if options.by == "name" else {}
-        frame["longest_event"] = (
-            [events.get(name) for name in frame["name"].tolist()] if events else None
-        )
+        found = [events.get(name) for name in plain["name"]]
+        # Readers of the JSON have had floats where one is unknown, as a DataFrame has them.
+        is_float = None in found
+        plain["longest_event"] = [float(n) if n is not None and is_float else n for n in found]
+        numeric += ["longest_event"] if events else []
     by = options.sort or order
-    if by not in frame.columns or frame[by].dtype.kind not in "iufIUF":
-        numeric = ", ".join(name for name in frame.columns if frame[name].dtype.kind in "iufIUF")
-        raise BadRequest(f"--sort {by!r} is not a numeric column.", f"Expected one of: {numeric}.")
-    shown = frame.sort_values(by, ascending=False, kind="stable", na_position="last").head(
-        options.limit
-    )
-    data = {**identity(opened), "rows": len(frame), "sorted_by": by}
+    if by not in numeric:
+        raise BadRequest(
+            f"--sort {by!r} is not a numeric column.", f"Expected one of: {', '.join(numeric)}."
+        )
+    rows = _largest_first(plain[by])[: options.limit]
+    shown = {name: [values[row] for row in rows] for name, values in plain.items()}
+    data = {**identity(opened), "rows": table.n, "sorted_by": by}
     return Report(
-        lambda: _document(opened, selection, word, by, frame, shown, columns),
-        lambda: {**data, word: records(shown)},
+        lambda: _document(opened, selection, word, by, table.n, shown, columns),
+        lambda: {**data, word: _rows(shown)},
     )
 
 
@@ -147,16 +154,16 @@ def _document(
     selection: Selection,
     word: str,
     by: str,
-    frame: DataFrame,
-    shown: DataFrame,
+    total: int,
+    shown: Mapping[str, list[Any]],
     columns: dict[str, tuple[str, Kind, Cell]],
 ) -> Document:
     used = {
         name: how
         for name, how in columns.items()
-        if name in shown.columns and (name != "longest_event" or shown[name].notna().any())
+        if name in shown and (name != "longest_event" or shown[name] != [None] * len(shown[name]))
     }
-    if not len(frame):
+    if not total:
         why = [
             Item(f"{gap.what}: {gap.why}", (), "")
             for gap in missing(absent(opened.facts), (_GAP[word],))
@@ -166,10 +173,7 @@ def _document(
             (opened.span.path,),
             (Listing(f"No {word}", why or [Item(f"The selected steps have no {word}.", (), "")]),),
         )
-    cells = [
-        [cell(value) for value in _plain(shown[name].tolist())]
-        for name, (_, _, cell) in used.items()
-    ]
+    cells = [[cell(value) for value in shown[name]] for name, (_, _, cell) in used.items()]
     head = tuple(Column(label, kind) for label, kind, _ in used.values())
     window = window_text(opened.facts, selection)
     heading = f"{word.capitalize()} of {window} by {by.removesuffix('_ns').replace('_', ' ')}"
@@ -177,24 +181,54 @@ def _document(
     return Document(
         opened.title,
         (opened.span.path,),
-        (Table(heading, head, list(zip(*cells, strict=True)), len(frame), note),),
+        (Table(heading, head, list(zip(*cells, strict=True)), total, note),),
     )
 
 
-def records(frame: DataFrame) -> list[dict[str, Any]]:
-    """The rows of a frame as plain values; None is unknown."""
-    columns = {str(name): _plain(frame[name].tolist()) for name in frame.columns}
+def _largest_first(values: Sequence[Any]) -> list[int]:
+    """Places of values in their order, equal ones as they are, unknown ones last."""
+    known = [i for i, value in enumerate(values) if value is not None]
+    known.sort(key=values.__getitem__, reverse=True)
+    return known + [i for i, value in enumerate(values) if value is None]
+
+
+def _any_known(table: DisplayTable, name: str) -> bool:
+    return any(value is not None for value in plain_columns(table)[name])
+
+
+def _shown(table: DisplayTable) -> list[DisplayColumn]:
+    """The computed columns that people get."""
+    return [column for column in table.spec.columns if column.doc and column.name in table]
+
+
+def records(table: DisplayTable) -> list[dict[str, Any]]:
+    """The rows of a table as plain values; None is unknown."""
+    return _rows(plain_columns(table))
+
+
+def _rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
-def _plain(values: list[Any]) -> list[Any]:
-    """Values with None for what pandas calls missing."""
-    import pandas
+def plain_columns(table: DisplayTable) -> dict[str, list[Any]]:
+    """The columns that a DataFrame of the table has, as lists of plain values; None is unknown."""
+    return {column.name: _plain(table, column) for column in _shown(table)}
 
-    return [
-        None if not isinstance(value, (tuple, list)) and pandas.isna(value) else value
-        for value in values
-    ]
+
+def _plain(table: DisplayTable, column: DisplayColumn) -> list[Any]:
+    values, dtype = table[column.name], column.dtype
+    if column.kind in TEXTS:
+        return table.texts(column.name)
+    if dtype == "float64":
+        floats = np.asarray(values, np.float64)
+        return [None if value != value else value for value in floats.tolist()]
+    if not isinstance(values, np.ndarray):
+        return list(values)
+    if dtype == "boolean" and values.dtype != np.bool_:
+        return [None if value == UNKNOWN_FLAG else value == 1 for value in values.tolist()]
+    if dtype == "Int64" and not column.kind.startswith("delta"):
+        return [None if value < 0 else int(value) for value in values.tolist()]
+    return listed(values.astype(dtype.lower()))
 
 
 _BELOW = ("input_shapes", "stack", "operator", "grid", "block")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.hardware.accelerator import Accelerator
+from torch_tb_profiler.hardware.accelerators import Accelerator
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from typing import Any
 
 from torch_tb_profiler import untrusted
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.hardware.accelerator import PRECISIONS
-from torch_tb_profiler.hardware.accelerators import find
+from torch_tb_profiler.hardware.accelerators import PRECISIONS, find
 
 _SHAPE = (
     'Expected is {"name pattern": {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4},'
@@ -29,6 +28,15 @@ _KEYS = tuple(f"{unit}_{precision}" for unit in ("matrix", "vector") for precisi
 _LARGEST = 1e9
 _MOST_BYTES = 4 << 20
 """TFLOP/s or GB/s; no device reaches it."""
+
+USUAL = 0.7
+"""Where nothing better is known."""
+
+_OF_FAMILY = {
+    # FlashAttention-2 reaches 50 to 73 % of an A100's peak, forward and backward (arXiv 2307.08691,
+    # figures 4 and 5); FlashAttention-3 up to 75 % of an H100's (arXiv 2407.08608).
+    "attention": 0.6,
+}
 
 
 @dataclass(frozen=True)
@@ -166,3 +174,8 @@ def _wrong(figures: Any) -> str:
         ):
             return f"{key} {value!r}, expected a number above 0"
     return "" if isinstance(figures.get("source", ""), str) else "a source that is no text"
+
+
+def achievable_share(family: str) -> float:
+    """The share of what the peaks of computing and memory allow."""
+    return _OF_FAMILY.get(family, USUAL)

@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter, countOf
@@ -20,10 +22,10 @@ import numpy as np
 from msgspec import Raw
 
 from torch_tb_profiler.importers.chunks import Batch
-from torch_tb_profiler.importers.counter_args import counters_of
 from torch_tb_profiler.importers.decimal_text import INVALID, LONGEST_NS, nanoseconds
 from torch_tb_profiler.importers.events import (
     ABSENT,
+    ANY,
     DECODE_ERRORS,
     WHOLE_ARGS,
     Args,
@@ -308,7 +310,7 @@ class Gatherer:
         if blobs is None:
             return
         texts = [as_utf8(bytes(blobs[position]), self.counts) for position in positions.tolist()]
-        counters = [counters_of(text) for text in texts]
+        counters = [_counters_of(text) for text in texts]
         if any(counters):
             self._put(
                 "counter_args",
@@ -467,3 +469,47 @@ def _id_number(value: Any) -> int:
         for byte in value.encode("utf-8", "replace"):
             number = (number * 1099511628211 + byte) & ((1 << 60) - 1)
         return (1 << 61) + number
+
+
+_NO_COUNTERS = frozenset(
+    (
+        "correlation",
+        "External id",
+        "external id",
+        "device",
+        "stream",
+        "context",
+        "kernel id",
+        "queue",
+    )
+)
+"""Arguments that link an event to others."""
+_PLAIN_ARGS = msgspec.json.Decoder(dict[str, float])
+
+
+def _counters_of(raw: Raw | bytes) -> dict[str, float]:
+    """The finite values, by counter, in the JSON of the arguments of a profiler range (``cuda_profiler_range``), each of
+    which is a hardware counter; some are text.
+    """
+    args: Any = None
+    try:
+        args = _PLAIN_ARGS.decode(raw)
+        if _NO_COUNTERS.isdisjoint(args) and math.isfinite(sum(args.values())):
+            return dict(args)
+    except DECODE_ERRORS:
+        with contextlib.suppress(*DECODE_ERRORS):
+            args = ANY.decode(raw)
+    if not isinstance(args, dict):
+        return {}
+    values = ((name, _finite(value)) for name, value in args.items() if name not in _NO_COUNTERS)
+    return {name: value for name, value in values if math.isfinite(value)}
+
+
+def _finite(value: Any) -> float:
+    """The value as a float, NaN if it is not a number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan

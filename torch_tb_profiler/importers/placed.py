@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.importers.collectives_once import collective_args, collectives_once
+from torch_tb_profiler.importers.events import ANY as ANY_VALUE
+from torch_tb_profiler.importers.events import DECODE_ERRORS
 from torch_tb_profiler.importers.late_args import LATE_ARGS
-from torch_tb_profiler.importers.launch_in_name import launch_in_name
-from torch_tb_profiler.importers.npu_shapes import as_lists
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
@@ -210,14 +210,14 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
     strings = StringBuilder(trace.strings)
     collective, operators = schema.COLLECTIVE_ARGS.empty(), trace["operator_args"]
     if places.profiler.name == TORCH_NPU:
-        operators = as_lists(trace, strings)
+        operators = _shapes_as_lists(trace, strings)
         roles, counted = collectives_once(trace, roles, link)
         collective = collective_args(trace, late, counted, strings)
     work = row[np.isin(roles[row], DEVICE_ROLES)]
     arguments = _device_args(trace, places, late, work)
     name = spans["name"]
     if places.profiler.name == UNITRACE:
-        name, arguments = launch_in_name(trace, work, arguments, strings)
+        name, arguments = _launch_in_name(trace, work, arguments, strings)
     dur = _without_loss(spans, late, roles)
     tables = {
         **trace.tables,
@@ -332,3 +332,97 @@ def _count_unplaced(trace: Trace, row: Ints) -> None:
 def _counted(numbers: Array) -> Iterator[tuple[int, int]]:
     values, counts = np.unique(numbers, return_counts=True)
     return zip(values.tolist(), counts.tolist(), strict=True)
+
+
+_SIZES = r"\{(\d{1,18}); ?(\d{1,18}); ?(\d{1,18})\}"
+_TILE = r"(?:Tile #\d+: )?"
+_KERNEL = re.compile(rf"{_TILE}(?P<name>.+)\[\w* ?{_SIZES} ?{_SIZES}\]", re.DOTALL | re.ASCII)
+_COPY = re.compile(rf"{_TILE}(?P<name>.+)\[(\d{{1,18}})(?: bytes)?\]", re.DOTALL | re.ASCII)
+_WHOLE = re.compile(rf"{_TILE}(?P<name>.+)", re.DOTALL)
+
+
+def _launch_in_name(
+    trace: Trace, work: Ints, arguments: Table, strings: StringBuilder
+) -> tuple[Array, Table]:
+    """The column ``name`` of spans with the bare names of device work, and its arguments with what
+    the names said, as unitrace writes them. ``arguments``: ``device_args``, a row for each piece of ``work``.
+
+    ::
+
+        gemm<int[4]>[SIMD32 {64; 1; 1} {256; 1; 1}]      gemm<int[4]>, 64 groups of 256
+        zeCommandListAppendMemoryCopy(M2D)[4096]         4096 bytes
+        Tile #1: gemm[SIMD_ANY {64; 1; 1} {256; 1; 1}]   the half of it that one tile did
+
+    Only the last pair of brackets is cut off, and only where it says that.
+    """
+    name = trace["spans"]["name"].copy()
+    grid, block, size = (arguments[key].copy() for key in ("grid", "block", "bytes"))
+    numbers, numbered = np.unique(name[work], return_inverse=True)
+    for position, number in enumerate(numbers.tolist()):
+        text = trace.strings[number]
+        mine = np.flatnonzero(numbered == position)
+        match = _KERNEL.fullmatch(text)
+        if match is not None:
+            sizes = [int(digits) for digits in match.groups()[1:]]
+            grid[mine] = strings.intern(_json_list(map(str, sizes[:3])))
+            block[mine] = strings.intern(_json_list(map(str, sizes[3:])))
+        elif (match := _COPY.fullmatch(text)) is not None:
+            size[mine] = int(match[2])
+        else:
+            match = _WHOLE.fullmatch(text)
+        if match is not None:
+            name[work[mine]] = strings.intern(match["name"])
+    return name, arguments.replace(grid=grid, block=block, bytes=size)
+
+
+_SHAPE = re.compile(r"\s*\[?\s*(?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?\s*\]?\s*", re.ASCII)
+_NUMBER = re.compile(r"\d+", re.ASCII)
+_LONGEST = 1 << 16
+
+
+def _shapes_as_lists(trace: Trace, strings: StringBuilder) -> Table:
+    """``operator_args`` with shapes and types as Kineto writes them; texts of another form than torch_npu's stay.
+
+    ::
+
+        "Input Dims": "64, 64;64, 64;"      [[64,64],[64,64],[]]
+        "Input type": "float;float;Scalar"  ["float","float","Scalar"]
+    """
+    table = trace["operator_args"]
+    return table.replace(
+        dims=_each_text(trace, table["dims"], strings, shapes=True),
+        types=_each_text(trace, table["types"], strings, shapes=False),
+    )
+
+
+def _each_text(trace: Trace, column: Array, strings: StringBuilder, *, shapes: bool) -> Array:
+    numbers, numbered = np.unique(column, return_inverse=True)
+    new = [
+        number
+        if (text := _list_of(trace.strings[number], shapes)) is None
+        else strings.intern(text)
+        for number in numbers.tolist()
+    ]
+    return np.array(new, column.dtype)[numbered]
+
+
+def _list_of(written: str, shapes: bool) -> str | None:
+    if not written.startswith('"') or len(written) > _LONGEST:
+        return None
+    try:
+        parts = str(ANY_VALUE.decode(written)).split(";")
+    except DECODE_ERRORS:
+        return None
+    if not shapes:
+        return _json_list(f'"{_unquoted(part)}"' for part in parts)
+    if not all(map(_SHAPE.fullmatch, parts)):
+        return None
+    return _json_list(_json_list(str(int(n)) for n in _NUMBER.findall(part)) for part in parts)
+
+
+def _unquoted(part: str) -> str:
+    return re.sub(r'[\x00-\x1f"\\]', "", part.strip())
+
+
+def _json_list(parts: Iterable[str]) -> str:
+    return f"[{','.join(parts)}]"

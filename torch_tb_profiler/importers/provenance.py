@@ -23,6 +23,7 @@ import msgspec
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.importers.inductor_code import ERRORS, GraphLog, graph_key, kernels_of
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_bytes
 from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
 
@@ -74,9 +75,8 @@ def logs_at(folder: str) -> list[str]:
     return sorted(logs) or ([folder] if artifacts else [])
 
 
-def logs_beside(location: str) -> list[str]:
-    """Logs in the folder of a trace on this machine, and in the folders beside it."""
-    folder = os.path.dirname(os.path.abspath(location))
+def logs_within(folder: str) -> list[str]:
+    """Logs in a folder of this machine, and in the folders in it."""
     logs = logs_at(folder)
     try:
         with os.scandir(folder) as entries:
@@ -95,7 +95,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 def _is_log(path: str) -> bool:
     try:
-        file, _ = open_bytes(path)
+        file, _ = open_bytes(Place(path))
         with file:
             return _HEADER.match(file.readline(LONGEST_LINE)) is not None
     except (SourceError, OSError):
@@ -157,7 +157,7 @@ def _graphs(artifacts: Iterable[_Artifact], problems: Counter[str]) -> Iterator[
 
 def _of_log(path: str, problems: Counter[str]) -> Iterator[_Artifact]:
     try:
-        file, _ = open_bytes(path)
+        file, _ = open_bytes(Place(path))
         with file:
             yield from _entries(file, problems)
     except (SourceError, OSError):
@@ -231,7 +231,7 @@ def _of_folder(folder: str, problems: Counter[str]) -> Iterator[_Artifact]:
 
 def _whole(path: str, problems: Counter[str]) -> bytes | None:
     try:
-        file, _ = open_bytes(path)
+        file, _ = open_bytes(Place(path))
         with file:
             text = file.read(MOST_PAYLOAD + 1)
     except (SourceError, OSError):

@@ -14,12 +14,12 @@ MOST_JOBS = 50
 
 
 def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
-    """Folders for which ranks of this user listen, with these ranks; only folders of this machine, few levels deep.
+    """Folders for which ranks of this user listen, with these ranks; few levels deep.
 
     Links to folders are not followed.
     """
     found: list[tuple[Path, list[int]]] = []
-    level = [Path(root) for root in roots if "://" not in root]
+    level = [Path(root) for root in roots]
     seen = 0
     for _ in range(DEEPEST):
         below: list[Path] = []

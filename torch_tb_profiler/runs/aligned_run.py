@@ -141,7 +141,7 @@ def match_in(shared: AlignedRun, asked: Opened, event: int) -> int:
 def _length(opened: Opened) -> int:
     """End of the last event."""
     instants = opened.trace["instants"]["time"]
-    return max(int(opened.facts.summary["span_ns"]), int(instants[-1]) if len(instants) else 0)
+    return max(opened.facts.summary.span_ns, int(instants[-1]) if len(instants) else 0)
 
 
 def _content(opened: Opened) -> tuple[object, ...]:
@@ -149,7 +149,7 @@ def _content(opened: Opened) -> tuple[object, ...]:
     trace = opened.trace
     return (
         opened.span.location,
-        opened.facts.summary.get("part", ""),
+        opened.facts.summary.part,
         opened.span.bytes,
         trace.entries,
         trace.origin_ns,

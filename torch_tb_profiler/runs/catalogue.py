@@ -14,6 +14,7 @@ from torch_tb_profiler.errors import (
     NotReady,
     ProfilerError,
     SidecarError,
+    SourceError,
 )
 from torch_tb_profiler.runs.entries import (
     Arrangement,
@@ -26,7 +27,6 @@ from torch_tb_profiler.runs.entries import (
     place_in_order,
     unknown,
 )
-from torch_tb_profiler.runs.examined import examine
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.keeper import Keeper, Making
 from torch_tb_profiler.runs.merged import key_of, other_parts
@@ -44,9 +44,10 @@ from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import places
+from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
 from torch_tb_profiler.sources.logdirs import parse_logdirs
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.watch import Changes, Watch
 
 if TYPE_CHECKING:
@@ -75,23 +76,20 @@ class Catalogue:
 
     def __init__(
         self,
-        logdirs: Mapping[str, str],
+        logdirs: Mapping[str, Place],
         settings: Settings,
         remarks: Sequence[str] = (),
         *,
         makers: Mapping[str, str] | None = None,
     ) -> None:
-        """``logdirs``: name → path or URL, as ``parse_logdirs`` gives them; ``remarks``: notes from
+        """``logdirs``: by name, as ``parse_logdirs`` gives them; ``remarks``: notes from
         the start; ``makers``: see ``Keeper``.
         """
-        self.logdirs = {
-            n: location if places.scheme_of(location) else places.local_path(location)
-            for n, location in logdirs.items()
-        }
+        self.logdirs = {name: place.absolute for name, place in logdirs.items()}
         self._settings = settings
         self._remarks = tuple(remarks)
         self._lock = threading.RLock()
-        self._entries: dict[tuple[str, str], Entry] = {}
+        self._entries: dict[tuple[str, Place], Entry] = {}
         self._notes: dict[str, tuple[str, ...]] = {}
         self._unfinished = set(self.logdirs)
         self._arrangement: Arrangement | None = None
@@ -101,6 +99,11 @@ class Catalogue:
         self._wake = {name: threading.Event() for name in self.logdirs}
         self._threads: list[threading.Thread] = []
         self.keeper = Keeper(settings, makers)
+
+    @property
+    def folders(self) -> list[str]:
+        """Paths of the logdirs of this machine."""
+        return [place.path for place in self.logdirs.values() if place.is_local]
 
     def start(self) -> None:
         """Begin to look; returns at once."""
@@ -143,7 +146,7 @@ class Catalogue:
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
                 self._snapshot = snapshot_of(
                     bool(self._unfinished),
-                    tuple(places.shown(location) for location in self.logdirs.values()),
+                    tuple(place.shown for place in self.logdirs.values()),
                     arrangement.runs,
                     arrangement.files,
                     tuple(notes),
@@ -287,11 +290,7 @@ class Catalogue:
 
     def _look_at(self, entry: Entry) -> None:
         """See whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
-        if (
-            entry.state is State.WAITING
-            and entry.making is None
-            and not places.scheme_of(entry.found.location)
-        ):
+        if entry.state is State.WAITING and entry.making is None and entry.found.location.is_local:
             self._accept(entry.root, entry.found)
 
     def _named(self, run: str, worker: str, span: str) -> Entry:
@@ -341,7 +340,7 @@ class Catalogue:
             message = (
                 f"{error.message} {error.hint}"
                 if isinstance(error, ProfilerError)
-                else f"The logdir could not be read: {places.words(error)}."
+                else f"The logdir could not be read: {words(error)}."
             )
             # What was known stays: the place may only be away for a moment.
             listing, changes = Listing((), (message,)), Changes((), (), ())
@@ -413,9 +412,9 @@ class Catalogue:
             sidecar, outcome, parts = "", None, list[ListedFile]()
             try:
                 sidecar = self.keeper.path(found)
-                outcome, message, code = examine(self.keeper, entry, sidecar)
+                outcome, message, code = _examine(self.keeper, entry, sidecar)
             except Exception as error:  # one file that nobody foresaw must not end the scanner
-                message, code = f"The file could not be read: {places.words(error)}.", "raised"
+                message, code = f"The file could not be read: {words(error)}.", "raised"
             with self._lock:
                 if self._waiting(name, found) is not entry or self._closing:
                     return
@@ -496,3 +495,25 @@ def catalogue_of(
 ) -> Catalogue:
     """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
+
+
+def _examine(keeper: Keeper, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
+    """The earlier import of a file, else why it is not to be imported, in words and as a code; nothing where it is."""
+    if keeper.settings.use_cache:
+        try:
+            outcome = keeper.outcome(sidecar)
+            if is_of(outcome.identity, entry.found):
+                return outcome, "", ""
+        except SidecarError:
+            pass
+        except SourceError as error:  # the cache is at a URL
+            return None, error.message, error.code
+    if entry.found.size == 0:
+        return None, "The file is empty.", "not_a_trace"
+    try:
+        # The import looks at the content itself; a name that claims a trace is listed without
+        # waiting for that.
+        reason = None if entry.name.by_handler else sniff.rejection(entry.found.location)
+    except SourceError as error:
+        return None, error.message, error.code
+    return None, reason or "", "not_a_trace"

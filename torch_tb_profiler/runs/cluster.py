@@ -25,7 +25,7 @@ from typing import Any
 from torch_tb_profiler.runs.cluster_link import CONNECT_SECONDS, ClusterLink, Session
 from torch_tb_profiler.runs.executor import Death, LocalProcesses, Worker
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import is_url, words
+from torch_tb_profiler.sources.places import Place, words
 
 ARRIVAL_SECONDS = 10.0
 """How long a file may take to appear on a shared disk."""
@@ -179,7 +179,7 @@ def _end_of(future: Any, task: dict[str, Any]) -> dict[str, Any] | None:
 def _arrived(answer: dict[str, Any], task: dict[str, Any]) -> dict[str, Any]:
     """An answer once its sidecar is seen from here."""
     folder, end = os.path.dirname(task["sidecar"]), time.monotonic() + ARRIVAL_SECONDS
-    if "outcome" not in answer or is_url(task["settings"]["cache_dir"]):
+    if "outcome" not in answer or not Place(task["settings"]["cache_dir"]).is_local:
         return answer
     while not os.path.exists(task["sidecar"]):
         if time.monotonic() > end:

@@ -21,7 +21,7 @@ from typing import Any
 
 from torch_tb_profiler.runs.cluster_task import TOPIC, carry_out, offer, program_version, resource
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import is_web, shown, words
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_bytes
 
 CONNECT_SECONDS = 5.0
@@ -217,7 +217,7 @@ class ClusterLink:
 
     @property
     def _address(self) -> str:
-        return shown(self._settings.scheduler)
+        return Place(self._settings.scheduler).shown
 
     def _ours(self, session: Session | None) -> list[Offer]:
         offers = list(session.offers.values()) if session else []
@@ -269,7 +269,7 @@ class ClusterLink:
             with contextlib.suppress(Exception):  # not every scheduler has a dashboard
                 if "dashboard" in session.client.scheduler_info(n_workers=0)["services"]:
                     link = session.client.dashboard_link or ""
-                    session.dashboard = link if is_web(link) else ""
+                    session.dashboard = link if Place(link).is_web else ""
             self._look(session)
         except BaseException:
             _end(session)

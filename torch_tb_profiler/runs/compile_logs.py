@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.importers.provenance import logs_at, logs_beside, of_rank, read_provenance
+from torch_tb_profiler.importers.provenance import logs_at, logs_within, of_rank, read_provenance
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.sources.places import is_url, local_path, shown
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.provenance import Provenance
 
 NONE = Provenance(())
@@ -24,23 +24,24 @@ def provenance_of(opened: Opened, path: str | None = None) -> Provenance:
     """
     if path:
         return _read(opened, _logs(path))
-    location = opened.span.location
-    if is_url(location):
+    place = opened.span.location
+    if not place.is_local:
         return NONE
-    location = local_path(location)
+    folder = place.parent.path
     try:
-        stamp = os.stat(os.path.dirname(os.path.abspath(location))).st_mtime_ns
+        stamp = os.stat(folder).st_mtime_ns
     except OSError:
         return NONE
-    key = "compile logs", location, stamp
-    return opened.memoise(key, lambda: _read(opened, logs_beside(location)))
+    key = "compile logs", folder, stamp
+    return opened.memoise(key, lambda: _read(opened, logs_within(folder)))
 
 
 def _logs(path: str) -> list[str]:
-    logs = [] if is_url(path) else logs_at(local_path(path))
+    place = Place(path)
+    logs = logs_at(place.path) if place.is_local else []
     if not logs:
         raise SourceError(
-            f"{shown(path)} holds no logs of torch.compile.",
+            f"{place.shown} holds no logs of torch.compile.",
             "Give a folder on this machine that TORCH_TRACE or tlparse wrote.",
         )
     return logs

@@ -14,11 +14,13 @@ from torch_tb_profiler.runs.keeper import Making
 from torch_tb_profiler.runs.merged import Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
-from torch_tb_profiler.sources import names, places
+from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.untrusted import readable
 
 Key = tuple[str, str, str]
 """(run, worker, span)."""
@@ -36,14 +38,14 @@ _UNKNOWN = (
 class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
-    ``root``: name of the logdir it was found in, and ``home`` its location. ``making`` is the import
+    ``root``: name of the logdir it was found in, and ``home`` where that lies. ``making`` is the import
         that is queued or runs. ``unread``: imports in a row whose sidecar could not be read;
         ``tries``: those that failed for a cause that may have passed by now. ``parts``: the further ranks
         in the file, each with an entry of its own.
     """
 
     root: str
-    home: str
+    home: Place
     found: ListedFile
     state: State = State.WAITING
     message: str = ""
@@ -78,8 +80,8 @@ class Entry:
     @property
     def path(self) -> str:
         """Path for people: below the logdir's name if it has one; for web servers the URL."""
-        if places.is_web(self.found.location):
-            return places.shown(self.found.location)
+        if self.found.location.is_web:
+            return self.found.location.shown
         return f"{self.root}/{self.found.path}" if self.root else self.found.path
 
     def settle(self, outcome: Outcome) -> None:
@@ -93,13 +95,13 @@ class Entry:
         """The import failed; a file that neither by name nor content is a trace is rejected."""
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
-        self.message = places.readable(message.replace(self.found.location, self.path))
+        self.message = readable(message.replace(self.found.location.text, self.path))
         self.making, self.outcome, self.progress = None, None, 0.0
 
 
 def is_of(identity: str, found: ListedFile) -> bool:
     """Whether a trace was read from a file as it was listed; also where that is not known."""
-    if not identity or found.modified_ns is None or places.scheme_of(found.location):
+    if not identity or found.modified_ns is None or not found.location.is_local:
         return True
     return agrees(identity, found.size, found.modified_ns)
 
@@ -124,12 +126,8 @@ def run_name(entry: Entry) -> str:
         return entry.root
     home = entry.home
     if entry.found.location == home:
-        home = (
-            home.split("?")[0].rpartition("/")[0]
-            if places.scheme_of(home)
-            else places.local_path(home + "/..")
-        )
-    return places.base_name(home) or places.shown(home)
+        home = home.parent
+    return home.name or home.shown
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ def _copies(entries: Sequence[Entry]) -> dict[int, str]:
 
 def _once_per_file(entries: Iterable[Entry], aside: Mapping[int, str]) -> list[Entry]:
     """The entries, of those of one file that are copies the first alone."""
-    first: dict[str, Entry] = {}
+    first: dict[Place, Entry] = {}
     return [
         entry
         for entry in entries

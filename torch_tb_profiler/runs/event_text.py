@@ -32,7 +32,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.source_file import open_original, original_text
 from torch_tb_profiler.sources.identity import is_at
 from torch_tb_profiler.sources.inflate import HEAD_BYTES, compression_of
-from torch_tb_profiler.sources.places import is_url, local_path, words
+from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, text_of
 from torch_tb_profiler.store.defects import DefectCounts
@@ -127,8 +127,8 @@ class EventTexts:
 
 def _record(opened: Opened, wanted: _Wanted) -> str:
     """The text of an event of a database: the columns of its row stand for the arguments."""
-    location = opened.span.location
-    if is_url(location):
+    place = opened.span.location
+    if not place.is_local:
         raise NotFound(
             "The rest of this event stands in a database elsewhere.",
             "Copy the file to this machine to see every column.",
@@ -143,10 +143,10 @@ def _record(opened: Opened, wanted: _Wanted) -> str:
             )
         # SQLite opens files by their names only.
         try:
-            found = read_record(local_path(location), tables, wanted.ordinal)
+            found = read_record(place.path, tables, wanted.ordinal)
         except NotATrace as error:
             raise _changed(opened) from error
-        if not found or not is_at(local_path(location), file):
+        if not found or not is_at(place.path, file):
             raise _changed(opened)
     return json.dumps({"name": wanted.name, "args": found})
 

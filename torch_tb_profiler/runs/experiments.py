@@ -14,6 +14,7 @@ from typing import Generic, Protocol, TypeVar
 
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest
+from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, Snapshot, Span, State, Worker
 
 T = TypeVar("T")
@@ -52,7 +53,7 @@ class Experiments:
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._kept: dict[tuple[str, str, str], tuple[Span, object]] = {}
+        self._kept = Memo(MOST_KEPT, weighed=False)
 
     def beside(
         self, asked: Opened, make: Callable[[OpenedInsight], T], every_worker: bool
@@ -79,9 +80,9 @@ class Experiments:
         self, run: str, worker: Worker, span: Span, make: Callable[[OpenedInsight], T], ask: bool
     ) -> Recorded[T]:
         key = (run, worker.name, span.name)
-        kept = self._kept.get(key)
-        if kept is not None and kept[0] == span:
-            return Recorded(run, worker, span, kept[1])  # type: ignore[arg-type]
+        made_of, told = self._kept.kept(key) or (None, None)
+        if made_of == span:
+            return Recorded(run, worker, span, told)
         if span.state is State.FAILED:
             return Recorded(run, worker, span, None, span.message or "It could not be imported.")
         if not ask:
@@ -93,10 +94,8 @@ class Experiments:
         if not isinstance(answer, OpenedInsight):
             return Recorded(run, worker, span, None)
         told = make(answer)
-        while len(self._kept) >= MOST_KEPT:
-            self._kept.pop(next(iter(self._kept)), None)
         # Asking may have been what made the catalogue see that a trace is ready.
-        self._kept[key] = (answer.opened.span, told)
+        self._kept.put(key, (answer.opened.span, told))
         return Recorded(run, worker, span, told)
 
 

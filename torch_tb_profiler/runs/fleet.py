@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
@@ -26,11 +26,8 @@ from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Run, Span, State, Worker
+from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Span, State, Worker
 from torch_tb_profiler.store.columns import Array, Ints
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 MOST_RANKS = 2048
 """Workers of a run that are looked at together, those with the nearest ranks."""
@@ -45,7 +42,7 @@ GROWTH = 2
 NEARLY = 0.999
 MOST_FLEETS = 16
 """Fleets that are kept."""
-MOST_KEPT = MOST_RANKS
+MOST_MEMBERS = MOST_RANKS
 """Cached per-worker results: of the largest run, or of two of half its size."""
 MemberState = Literal["ready", "waiting", "failed"]
 
@@ -188,9 +185,10 @@ class Fleets:
         """``most_spans``: None all."""
         self._source, self._most_spans = source, most_spans
         self._figures = Memo(MOST_FLEETS, weighed=False)
-        self._whole: dict[tuple[str, str, str], tuple[Run, Fleet]] = {}
-        self._partial: dict[tuple[str, str, str], Fleet] = {}
-        self._members: dict[tuple[str, str, str], FleetMember] = {}
+        self._whole = Memo(MOST_FLEETS, weighed=False)
+        """(run, complete fleet) by (run, worker, span), as those below."""
+        self._partial = Memo(MOST_FLEETS, weighed=False)
+        self._members = Memo(MOST_MEMBERS, weighed=False)
 
     def of(self, asked: Opened) -> Fleet:
         """The fleet of a trace as far as it is ready; missing insights are made from now on."""
@@ -206,17 +204,17 @@ class Fleets:
             )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
-            _keep(self._whole, _key(asked), (asked.run, fleet), MOST_FLEETS)
-            self._partial.pop(_key(asked), None)
+            self._whole.put(_key(asked), (asked.run, fleet))
+            self._partial.drop(_key(asked))
         else:
-            _keep(self._partial, _key(asked), figures, MOST_FLEETS)
+            self._partial.put(_key(asked), figures)
         return fleet
 
     def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
         """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large
         run are not computed for each of its ranks.
         """
-        known = self._partial.get(_key(asked))
+        known: Fleet | None = self._partial.kept(_key(asked))
         ready = sum(member.rank is not None for member in members)
         if known is None or all(member.state != "waiting" for member in members):
             return None
@@ -229,18 +227,15 @@ class Fleets:
 
     def known(self, asked: Opened) -> Fleet | None:
         """The same if all of it is known already; nothing is made now."""
-        run, fleet = self._whole.get(_key(asked), (None, None))
+        run, fleet = self._whole.kept(_key(asked)) or (None, None)
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
 
     def known_beside(self, asked: Opened) -> Fleet | None:
         """A fleet of which all is known already and that holds the asked trace, whoever it was made for."""
         own = (asked.worker.name, asked.span.name)
-        # Another thread may add one meanwhile.
-        for run, fleet in list(self._whole.values())[::-1]:
-            if run is asked.run and own in fleet.names:
-                return fleet
-        return None
+        fleets: list[Fleet] = [fleet for run, fleet in self._whole.results() if run is asked.run]
+        return next((fleet for fleet in reversed(fleets) if own in fleet.names), None)
 
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
@@ -261,7 +256,7 @@ class Fleets:
         """Some workers and what their traces tell; only traces that are not known yet are asked for."""
         run, members = asked.run.name, dict[int, FleetMember]()
         for place, (worker, span) in enumerate(wanted):
-            kept = self._members.get((run, worker.name, span.name))
+            kept: FleetMember | None = self._members.kept((run, worker.name, span.name))
             if kept is not None and (kept.worker.rank, kept.span) == (worker.rank, span):
                 members[place] = kept
         missing = [place for place in range(len(wanted)) if place not in members]
@@ -270,7 +265,7 @@ class Fleets:
         for place, name, answer in zip(missing, names, found, strict=True):
             members[place] = _member(*wanted[place], answer)
             if members[place].state == "ready":
-                _keep(self._members, (run, *name), members[place])
+                self._members.put((run, *name), members[place])
         return tuple(members[place] for place in range(len(wanted)))
 
     def _fleet(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet:
@@ -308,10 +303,3 @@ def _member(worker: Worker, span: Span, answer: OpenedRank | float | ProfilerErr
 
 def _key(opened: Opened) -> tuple[str, str, str]:
     return opened.run.name, opened.worker.name, opened.span.name
-
-
-def _keep(kept: dict[K, V], key: K, value: V, most: int = MOST_KEPT) -> None:
-    """Put a value in a dict of at most so many; the oldest goes."""
-    while len(kept) >= most:
-        kept.pop(next(iter(kept)), None)
-    kept[key] = value

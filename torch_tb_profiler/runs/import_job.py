@@ -1,4 +1,4 @@
-"""One import, from a location to a sidecar file. Runs in a worker process, or in this one for the
+"""One import, from a place to a sidecar file. Runs in a worker process, or in this one for the
 API and the CLI. What this module imports is the version of what it makes, see ``code_version``.
 """
 
@@ -18,7 +18,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import captures, sniff
 from torch_tb_profiler.sources.ascend_folder import told_by_folder
 from torch_tb_profiler.sources.listing import captures_beside
-from torch_tb_profiler.sources.places import local_path, part_of
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects
 
@@ -75,41 +75,41 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     return Outcome(
         trace.entries,
         sum(trace.defects[name] for name in _LEFT_OUT),
-        summary.get("rank"),
-        summary.get("world_size"),
-        bool(summary.get("synthetic")),
+        summary.rank,
+        summary.world_size,
+        summary.synthetic,
         facts.defects.as_dict(),
         trace.source.identity if trace.source else "",
         begin,
-        None if begin is None else begin + int(summary["span_ns"]),
-        part=summary.get("part", ""),
-        parts=summary.get("parts", []),
-        work=summary.get("work", []),
-        collectives=summary.get("collectives", []),
+        None if begin is None else begin + summary.span_ns,
+        part=summary.part,
+        parts=list(summary.parts),
+        work=list(summary.work),
+        collectives=[list(one) for one in summary.collectives],
     )
 
 
-def read(location: str, settings: Settings, report: Report | None = None) -> tuple[Trace, Facts]:
+def read(place: Place, settings: Settings, report: Report | None = None) -> tuple[Trace, Facts]:
     """Import a file into memory; of one that several ranks were merged into, the rank that the
-    location names (``places.in_part``), else the first.
+    place names, else the first.
 
     Raises:
         NotATrace: its content is none; the reason is in the message.
         SourceError: it could not be read.
     """
-    return next(read_parts(location, settings, report))
+    return next(read_parts(place, settings, report))
 
 
 def read_parts(
-    location: str, settings: Settings, report: Report | None = None
+    place: Place, settings: Settings, report: Report | None = None
 ) -> Iterator[tuple[Trace, Facts]]:
-    """Import each rank of a file, of most files one; only that which the location names.
+    """Import each rank of a file, of most files one; only that which the place names.
 
     Raises:
         NotATrace, SourceError: as ``read``.
     """
-    location, wanted = part_of(location)
-    trace = _whole(location, settings, report)
+    file, wanted = place.file, place.part
+    trace = _whole(file, settings, report)
     from torch_tb_profiler.analysis.distributed.shared_sample import shared_sample
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.analysis.facts.header import distributed_info, integer
@@ -120,27 +120,27 @@ def read_parts(
     for number, part in enumerate(rank_parts(trace)):
         if wanted in ("", part.name):
             found = True
-            own = _named_by_captures(part.trace, location, settings)
+            own = _named_by_captures(part.trace, file, settings)
             facts = derive(own, part.name, part.names)
-            facts.summary["rank"] = ranks_of_parts(part.names, *ranks)[number]
-            facts.summary["collectives"] = shared_sample(own, facts)
-            yield own, facts
+            rank = ranks_of_parts(part.names, *ranks)[number]
+            sample = shared_sample(own, facts)
+            yield own, replace(facts, summary=replace(facts.summary, rank=rank, collectives=sample))
     if found:
         return
     if wanted:
         raise SourceError(f"The file holds no rank {wanted!r} any more.", "Read it again.")
-    trace = _told_beside(_named_by_captures(trace, location, settings), location)
+    trace = _told_beside(_named_by_captures(trace, file, settings), file)
     facts = derive(trace)
-    facts.summary["collectives"] = shared_sample(trace, facts)
-    yield trace, facts
+    sample = shared_sample(trace, facts)
+    yield trace, replace(facts, summary=replace(facts.summary, collectives=sample))
 
 
-def _whole(location: str, settings: Settings, report: Report | None) -> Trace:
+def _whole(place: Place, settings: Settings, report: Report | None) -> Trace:
     """The trace of a file, whatever ranks it holds."""
-    reason = sniff.rejection(location)
+    reason = sniff.rejection(place)
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
-    with open_text(location, settings) as stream:
+    with open_text(place, settings) as stream:
         stream.limit(settings)
         from torch_tb_profiler.importers import read_trace
 
@@ -149,14 +149,14 @@ def _whole(location: str, settings: Settings, report: Report | None) -> Trace:
             raise SourceError(
                 "The file changed while it was read.", "It is read again when it is whole."
             )
-        return replace(trace, source=_source(stream, location))
+        return replace(trace, source=_source(stream, place))
 
 
-def _told_beside(trace: Trace, location: str) -> Trace:
+def _told_beside(trace: Trace, place: Place) -> Trace:
     """A trace of torch_npu with what only files beside it tell: rank, world, process groups, device."""
     from torch_tb_profiler.store.process_roles import TORCH_NPU
 
-    told = told_by_folder(location) if trace.header.get("profiler") == TORCH_NPU else None
+    told = told_by_folder(place) if trace.header.get("profiler") == TORCH_NPU else None
     if told is None:
         return trace
     known = {"rank": told.rank, "world_size": told.world_size}
@@ -173,7 +173,7 @@ def _told_beside(trace: Trace, location: str) -> Trace:
     return replace(trace, header=header, tables=tables)
 
 
-def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace:
+def _named_by_captures(trace: Trace, place: Place, settings: Settings) -> Trace:
     """The trace with what was captured of the graphs that it replays, here or in files beside it.
 
     A recording of captures that cannot be read is counted as a defect and names nothing.
@@ -184,7 +184,7 @@ def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace
         return trace
     collected = Collected(trace)
     try:
-        files = captures.described(captures_beside(location))
+        files = captures.described(captures_beside(place))
     except SourceError:
         trace.defects.add(defects.UNREADABLE_CAPTURE)
         files = []
@@ -202,12 +202,12 @@ def _named_by_captures(trace: Trace, location: str, settings: Settings) -> Trace
     return collected.trace()
 
 
-def _source(stream: TextStream, location: str) -> SourceFile | None:
+def _source(stream: TextStream, place: Place) -> SourceFile | None:
     from torch_tb_profiler.store.model import SourceFile
 
     if not stream.identity:
         return None
-    return SourceFile(quote(os.fsencode(local_path(location))), stream.identity, stream.device)
+    return SourceFile(quote(os.fsencode(place.path)), stream.identity, stream.device)
 
 
 def run_import(
@@ -220,7 +220,7 @@ def run_import(
         NotATrace, SourceError: as ``read``.
         OSError: the sidecar could not be written.
     """
-    parts = read_parts(location, settings, report)
+    parts = read_parts(Place(location), settings, report)
     trace, facts = next(parts)
     from torch_tb_profiler.sources.cache_folder import CacheFolder
     from torch_tb_profiler.store import sidecar

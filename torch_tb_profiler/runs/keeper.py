@@ -36,7 +36,7 @@ from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
-from torch_tb_profiler.sources.places import in_part
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import damaged, mapped_files
 from torch_tb_profiler.units import format_bytes
 
@@ -333,7 +333,7 @@ class Keeper:
         memory = ALL_MEMORY if alone else PROCESS_BYTES + text / 2
         with self._changed:
             disk = KEPT_SHARE * text
-            location = in_part(found.location, found.part)
+            location = found.location.with_part(found.part)
             making = self._begin(IMPORT, location, path, found.size, memory, disk, priority)
             making.hearers[hearer] = hear
             return making
@@ -364,7 +364,7 @@ class Keeper:
     def _begin(
         self,
         product: Product[Any],
-        location: str,
+        location: Place,
         path: str,
         size: int,
         memory: float,
@@ -385,7 +385,7 @@ class Keeper:
     def _begin_derived(
         self, product: DerivedProduct[Any], sidecar: str, size: int, priority: Priority = ()
     ) -> Making:
-        path, location = product.path(sidecar, self.settings), self.located(sidecar)
+        path, location = product.path(sidecar, self.settings), Place(self.located(sidecar))
         memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
         return self._begin(product, location, path, size, memory, disk, priority)
 
@@ -431,7 +431,7 @@ class Keeper:
             return
         if news.code == SidecarError.code:
             # What it is made of; the worker saw that, this process did not.
-            damaged.report(job.location)
+            damaged.report(job.location.text)
         if news.code in DEAD:
             _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 
 if TYPE_CHECKING:
@@ -21,13 +22,13 @@ def kernel_lines(path: str, settings: Settings) -> tuple[list[KernelLine], Defec
         NotATrace: no line is a kernel, or there is too much text.
         SourceError: it cannot be read.
     """
-    if places.scheme_of(path) or not os.path.isfile(places.local_path(path)):
+    place = Place(path)
+    if not place.is_local or not os.path.isfile(place.path):
         return None
-    location = places.local_path(path)
-    if not sniff.is_kernel_lines(sniff.read_head(location).text):
+    if not sniff.is_kernel_lines(sniff.read_head(place).text):
         return None
     from torch_tb_profiler.importers.kernel_lines import read_kernel_lines
 
-    with open_text(location) as stream:
+    with open_text(place) as stream:
         stream.limit(settings)
         return read_kernel_lines(stream)

@@ -1,4 +1,6 @@
-"""Results kept with an opened trace, so that a second request for the same payload costs nothing."""
+"""The one store of what was made and may be asked for again: payloads and what they are made from, mapped files, graphs,
+fleets.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,33 @@ UNLIMITED = math.inf
 
 @dataclass
 class _Kept:
-    """A result. ``bytes``: about, 0 where nobody limits them; ``used``: when, as a running number."""
+    """A result. ``weight``: 0 where nobody limits it; ``used``: when, as a running number."""
 
     result: Any
-    bytes: int
+    weight: float
     used: int
 
 
 class Memo:
-    """A bounded store of results by key; each is made once, whatever the number of threads."""
+    """A bounded store of results by key, for any number of threads: the least recently used go."""
 
-    def __init__(self, limit: int = LIMIT, *, weighed: bool = True) -> None:
-        """``weighed``: the results count among those that ``limit_results`` limits."""
-        self._limit, self._weighed = limit, weighed
+    def __init__(
+        self,
+        limit: int = LIMIT,
+        *,
+        weighed: bool = True,
+        heaviest: float = UNLIMITED,
+        one_at_a_time: bool = False,
+    ) -> None:
+        """``limit``: how many are kept. ``weighed``: they count among those that ``limit_results`` limits. ``heaviest``: what
+        they may weigh together, by the weights given to ``get``. ``one_at_a_time``: no two are made at once.
+        """
+        self._limit, self._weighed, self._heaviest = limit, weighed, heaviest
         self._lock = threading.Lock()
         self._results: OrderedDict[Hashable, _Kept] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
-        self._bytes = 0
+        self._only = threading.Lock() if one_at_a_time else None
+        self._weight: float = 0
         if weighed:
             _together.add(self)
 
@@ -50,53 +62,76 @@ class Memo:
     def __len__(self) -> int:
         return len(self._results)
 
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for a key, made now if missing; an exception of ``make`` is passed on."""
+    def get(self, key: Hashable, make: Callable[[], T], weight: float = 0) -> T:
+        """The result for a key, made now if missing, once whatever the number of threads; an exception of ``make`` is passed
+        on. ``weight``: of the result, known before; what does not fit beside it goes first, all else if need be.
+        """
         with self._lock:
             if (kept := self._use(key)) is not None:
                 return cast(T, kept.result)
-            making = self._making.setdefault(key, threading.Lock())
+            making = self._only or self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
                 if (kept := self._use(key)) is not None:
                     return cast(T, kept.result)
+                if weight:
+                    self._make_room(weight)
             try:
                 with expect_readable():
                     result = make()
-                size = _together.weigh(result) if self._weighed else 0
-                with self._lock:
-                    self._results[key] = _Kept(result, size, next(_clock))
-                    self._bytes += size
-                    while len(self._results) > self._limit:
-                        self._drop_oldest()
-                if size:
-                    _together.bound()
+                self.put(key, result, _together.weigh(result) if self._weighed else weight)
                 return result
             finally:
                 with self._lock:
                     self._making.pop(key, None)
 
+    def put(self, key: Hashable, result: Any, weight: float = 0) -> None:
+        """Keep a result, in the place of an earlier one."""
+        with self._lock:
+            self._drop(key)
+            self._make_room(weight)
+            self._results[key] = _Kept(result, weight, next(_clock))
+            self._weight += weight
+        if weight and self._weighed:
+            _together.bound()
+
+    def kept(self, key: Hashable) -> Any:
+        """The result for a key, None if there is none."""
+        with self._lock:
+            return None if (kept := self._use(key)) is None else kept.result
+
+    def results(self) -> list[Any]:
+        """All results, the most recently used last."""
+        with self._lock:
+            return [kept.result for kept in self._results.values()]
+
     def drop(self, key: Hashable) -> None:
         """Let one result go, if it is there."""
         with self._lock:
-            if (kept := self._results.pop(key, None)) is not None:
-                self._bytes -= kept.bytes
+            self._drop(key)
 
-    def held(self) -> tuple[int, float]:
-        """Bytes of all results, and when the one that is unused for longest was used."""
+    def held(self) -> tuple[float, float]:
+        """Weight of all results, and when the one that is unused for longest was used."""
         with self._lock:
             oldest = next(iter(self._results.values()), None)
-            return self._bytes, math.inf if oldest is None else oldest.used
+            return self._weight, math.inf if oldest is None else oldest.used
 
-    def drop_oldest(self) -> int:
-        """Let the least recently used result go; its bytes."""
+    def drop_oldest(self) -> float:
+        """Let the least recently used result go; its weight."""
         with self._lock:
-            return self._drop_oldest() if self._results else 0
+            return self._drop(next(iter(self._results))) if self._results else 0
 
-    def _drop_oldest(self) -> int:
-        _, kept = self._results.popitem(last=False)
-        self._bytes -= kept.bytes
-        return kept.bytes
+    def _make_room(self, weight: float) -> None:
+        """For one more result of this weight."""
+        while self._results and (
+            len(self._results) >= self._limit or self._weight + weight > self._heaviest
+        ):
+            self._drop(next(iter(self._results)))
+
+    def _drop(self, key: Hashable) -> float:
+        kept = self._results.pop(key, None)
+        self._weight -= kept.weight if kept else 0
+        return kept.weight if kept else 0
 
     def _use(self, key: Hashable) -> _Kept | None:
         if (kept := self._results.get(key)) is not None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.names import TraceName, ranks_by_name
-from torch_tb_profiler.sources.places import in_part
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import format_names
 
 UNRANKED = "without rank"
@@ -23,9 +23,9 @@ SAME_TIME_NS = 1_000_000_000
 """Begins of a recording and of its copy differ by less: a merger may write times after another begin."""
 
 
-def key_of(root: str, found: ListedFile) -> tuple[str, str]:
+def key_of(root: str, found: ListedFile) -> tuple[str, Place]:
     """Tells a file of a logdir, or a rank in it, from all others."""
-    return root, in_part(found.location, found.part)
+    return root, found.location.with_part(found.part)
 
 
 def other_parts(found: ListedFile, parts: Sequence[str]) -> list[ListedFile]:
@@ -80,7 +80,7 @@ def copies(recordings: Sequence[Recording]) -> dict[int, str]:
     for number, each in enumerate(recordings):
         if not each.part and any(each.work):
             originals.setdefault((each.place, *each.work), []).append(number)
-    pairs: dict[str, dict[int, int]] = {}
+    pairs: dict[Place, dict[int, int]] = {}
     for number, each in enumerate(recordings):
         if not each.part:
             continue

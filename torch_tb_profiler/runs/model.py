@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torch_tb_profiler.runs.jobs import MOST_SKEW_NS, UNDECIDED
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.sources.places import Place
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -39,7 +40,7 @@ class Span:
     label: str
     path: str
     """Path relative to the logdir, or URL, for people."""
-    location: str
+    location: Place
     """What ``sources`` opens; never shown when it lies outside the logdir."""
     bytes: int
     state: State

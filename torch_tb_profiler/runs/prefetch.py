@@ -14,7 +14,7 @@ from torch_tb_profiler.runs.keeper import Keeper, Making, text_bytes
 from torch_tb_profiler.runs.products import IMPORT
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.sources.listing import ListedFile
-from torch_tb_profiler.sources.places import in_this_process_only
+from torch_tb_profiler.sources.places import Place
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.model import Facts, Trace
@@ -51,9 +51,9 @@ class ImportPrefetcher:
         self._keeper = keeper
         self._here = here
         self._changed = threading.Condition()
-        self._news: dict[str, News] = {}
+        self._news: dict[Place, News] = {}
         self._progress = _TotalProgress(files, report)
-        self._apart: dict[str, tuple[ListedFile, str]] = {}
+        self._apart: dict[Place, tuple[ListedFile, str]] = {}
         self._begun = 0
         # A limit of memory is one of a worker: where it is reached, libraries may end their process.
         self._all = keeper.link is not None or bool(keeper.settings.max_import_memory_bytes)
@@ -61,7 +61,7 @@ class ImportPrefetcher:
             missing = {
                 found.location: (found, path)
                 for found in files
-                if not in_this_process_only(found.location)
+                if not found.location.in_this_process_only
                 and not keeper.folder().has(path := keeper.path(found))
             }
             if self._all or _worthwhile([found for found, _ in missing.values()]):
@@ -103,7 +103,7 @@ class ImportPrefetcher:
                 os.unlink(path)
         return trace, facts
 
-    def _wait(self, location: str) -> News:
+    def _wait(self, location: Place) -> News:
         """The end of a file's import, with the progress of all told meanwhile by this thread: what
         prints must not be interrupted by another.
         """
@@ -119,7 +119,7 @@ class ImportPrefetcher:
                     self._progress.share(each, done)
                 self._progress.tell()
 
-    def _begin(self, location: str) -> None:
+    def _begin(self, location: Place) -> None:
         """Hand over files up to so many behind the one that is asked for."""
         ahead = AHEAD_PER_WORKER * self._keeper.queue.executor.slots(self._keeper.settings.workers)
         end = list(self._apart).index(location) + 1 + ahead
@@ -138,10 +138,10 @@ class _TotalProgress:
 
     def __init__(self, files: Sequence[ListedFile], report: Report | None) -> None:
         self._sizes = {found.location: found.size for found in files}
-        self._done: dict[str, float] = {}
+        self._done: dict[Place, float] = {}
         self._report = report
 
-    def part(self, location: str) -> Report | None:
+    def part(self, location: Place) -> Report | None:
         """A report for one of them."""
         if self._report is None:
             return None
@@ -157,7 +157,7 @@ class _TotalProgress:
 
         return report
 
-    def share(self, location: str, share: float) -> None:
+    def share(self, location: Place, share: float) -> None:
         """How far one of them is, 0 to 1."""
         self._done[location] = max(self._sizes.get(location, 0), 0) * min(share, 1.0)
 

@@ -112,10 +112,10 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
-    from torch_tb_profiler.analysis.efficiency import models
+    from torch_tb_profiler.hardware import user_models
 
     program = f"{__version__}-{code_version('runs.import_job')}"
-    return program + settings.categories + models.version(settings.models)
+    return program + settings.categories + user_models.version(settings.models)
 
 
 def read_head(path: str) -> tuple[Trace, Facts]:
@@ -155,10 +155,10 @@ def _build_timeline(
 def _build_insight(
     trace: Trace, facts: Facts, settings: Settings, report: Report | None = None
 ) -> Insight:
-    from torch_tb_profiler.analysis.efficiency import models
     from torch_tb_profiler.analysis.insight import build_insight
+    from torch_tb_profiler.hardware import user_models
 
-    models.load(settings.models)
+    user_models.load(settings.models)
     return build_insight(trace, facts, report, settings.peaks)
 
 
@@ -226,7 +226,7 @@ def make_insight(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
     """See ``DerivedProduct.make``; an unusable models file is found before reading the trace."""
-    from torch_tb_profiler.analysis.efficiency import models
+    from torch_tb_profiler.hardware import user_models
 
-    models.load(settings.models)
+    user_models.load(settings.models)
     return INSIGHT.make(location, sidecar_path, settings, report)

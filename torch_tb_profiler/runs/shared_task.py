@@ -15,7 +15,7 @@ from torch_tb_profiler.runs.import_job import Report, outcome_of
 from torch_tb_profiler.runs.products import DERIVED, IMPORT, INSIGHT, Product, ranks_path
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
-from torch_tb_profiler.sources.places import is_url
+from torch_tb_profiler.sources.places import Place
 
 Make = Callable[[str, str, Settings, Report], dict[str, Any]]
 
@@ -36,7 +36,7 @@ def make_shared(
     sidecar, location = Path(task["sidecar"]), task["location"]
     product = _product_of(sidecar.name)
     elsewhere = bool(task.get("elsewhere"))
-    if not is_url(settings.cache_dir):
+    if Place(settings.cache_dir).is_local:
         kept = _kept(product, sidecar)
         return make(location, str(sidecar), settings, report) if kept is None else kept
     folder = CacheFolder(settings)

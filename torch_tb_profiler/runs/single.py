@@ -19,10 +19,11 @@ from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.runs.worker import limited_memory
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import places, sniff
+from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.ascend_folder import TABLE, tables_beside
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_names
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def load_all(
             "An empty path names nothing.",
             "Give a trace file, a run folder or a logdir; . is the current folder.",
         )
-    home = path if places.scheme_of(path) else places.local_path(path)
+    home = Place(path).absolute
     listing = list_files(home)
     if not listing.files and listing.notes:
         raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
@@ -129,7 +130,7 @@ def load_all(
         if file.state is State.REJECTED:
             yield Unreadable("", "", "", file.path, file.reason, rejected=True)
     for note in listing.notes if not workers else ():
-        yield Unreadable("", "", "", places.shown(home), once(note))
+        yield Unreadable("", "", "", home.shown, once(note))
 
 
 class _Loading:
@@ -145,7 +146,7 @@ class _Loading:
         self._prefetcher: ImportPrefetcher | None = None
         self._held: dict[int, tuple[Trace, Facts]] = {}
         self._held_bytes = 0
-        self._parts: dict[tuple[str, str], tuple[Trace, Facts]] = {}
+        self._parts: dict[tuple[Place, str], tuple[Trace, Facts]] = {}
         self._only = False
 
     def traces(self, workers: Collection[str], beside: bool) -> Iterator[Opened | Unreadable]:
@@ -222,16 +223,16 @@ class _Loading:
         except ProfilerError as error:
             entry.fail(str(error) if isinstance(error, OverLimit) else error.message)
         except Exception as error:  # one file that nobody foresaw must not hide the others
-            entry.fail(f"The import raised {places.words(error)}.")
+            entry.fail(f"The import raised {words(error)}.")
         return None
 
     def _import(self, found: ListedFile, progress: Report | None) -> tuple[Trace, Facts]:
         """A file, or one rank in it; what else it holds is kept as well."""
-        keeper, location = self._keeper, places.in_part(found.location, found.part)
+        keeper, place = self._keeper, found.location.with_part(found.part)
 
         def build() -> OpenTrace:
             with limited_memory(keeper.settings):
-                parts = read_parts(location, keeper.settings, progress)
+                parts = read_parts(place, keeper.settings, progress)
                 first = OpenTrace(*next(parts), Memo())
                 for other in parts:
                     part = outcome_of(*other).part

@@ -23,7 +23,7 @@ from torch_tb_profiler.runs.single import judge, once
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
-from torch_tb_profiler.sources.places import local_path, scheme_of
+from torch_tb_profiler.sources.places import Place
 
 LOOK_SECONDS = 0.2
 """Between two reports of how far all is."""
@@ -95,7 +95,7 @@ def make_all(
 
 
 def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
-    home = path if scheme_of(path) else local_path(path)
+    home = Place(path).absolute
     listing = list_files(home)
     if not listing.files and listing.notes:
         raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
@@ -169,7 +169,7 @@ class _Work:
                 # Memory may have been short beside other imports.
                 self._import(number, trace, file, path, again=True)
             elif news.error is not None:
-                self._end(trace, news.error.replace(file.location, trace.path))
+                self._end(trace, news.error.replace(file.location.text, trace.path))
 
         self._keeper.have_imported(file, path, (number, 0), self, hear, alone=again)
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Wor
 from torch_tb_profiler.runs.worker import do_task
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import lack_of_room
-from torch_tb_profiler.sources.places import in_this_process_only, words
+from torch_tb_profiler.sources.places import Place, words
 
 IDLE_SECONDS = 20.0
 """A worker without work is ended after this long."""
@@ -35,7 +35,7 @@ class Job:
 
     key: str
     maker: str
-    location: str
+    location: Place
     sidecar: str
     size: int
     memory: float = 0.0
@@ -282,7 +282,8 @@ class WorkQueue:
                 return None, News(error=death.message, code=death.code)
 
     def _here_only(self, job: Job) -> bool:
-        return any(map(in_this_process_only, (job.location, self._settings.cache_dir)))
+        cache = Place(self._settings.cache_dir)
+        return job.location.in_this_process_only or cache.in_this_process_only
 
     def _run_here(self, running: _Running) -> News:
         answers: list[dict[str, Any]] = []
@@ -296,7 +297,7 @@ class WorkQueue:
         return News(**answers[-1])
 
     def _task(self, job: Job) -> dict[str, Any]:
-        task = {"maker": job.maker, "location": job.location, "sidecar": job.sidecar}
+        task = {"maker": job.maker, "location": job.location.text, "sidecar": job.sidecar}
         settings = asdict(self._settings)
         if not settings["import_processes"]:
             with self._changed:

@@ -27,7 +27,7 @@ from typing import IO, Any
 
 from torch_tb_profiler.errors import OverLimit, ProfilerError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import is_url, words
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_bytes
 
 MEMORY_SETTING = "MAX_IMPORT_MEMORY_BYTES"
@@ -92,7 +92,7 @@ def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int
         answer(progress=[done, total])
 
     try:
-        if task.get("elsewhere") or is_url(settings.cache_dir):
+        if task.get("elsewhere") or not Place(settings.cache_dir).is_local:
             from torch_tb_profiler.runs.shared_task import make_shared
 
             outcome = make_shared(task, maker, settings, report)

@@ -25,6 +25,7 @@ from typing import IO, Any, cast
 
 from isal import igzip
 
+from torch_tb_profiler.sources import places
 from torch_tb_profiler.sources.inflate import GZIP, Unreadable
 from torch_tb_profiler.sources.names import parse
 from torch_tb_profiler.units import format_count
@@ -40,7 +41,6 @@ INFLATED_BYTES = 64 << 30
 PIECE_BYTES = 64 << 10
 """What is lost of a damaged member at most, before the damage."""
 _SUFFIX = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 
 
 class ArchiveError(Exception):
@@ -68,11 +68,6 @@ def is_archive(file_name: str) -> bool:
     return _SUFFIX.search(file_name) is not None
 
 
-def kind_of(file_name: str) -> str:
-    """``zip`` or ``tar``, the scheme of locations in it."""
-    return "zip" if file_name.lower().endswith(".zip") else "tar"
-
-
 def list_members(file: IO[bytes], kind: str) -> Members:
     """The files in an archive that may be traces, in its order; of a damaged one those before the damage.
 
@@ -90,10 +85,10 @@ def list_members(file: IO[bytes], kind: str) -> Members:
             if visited > MOST_VISITED or len(found) >= MOST_LISTED:
                 problem = "it holds more files than are listed"
                 break
-            outside += not _fits(name)
+            outside += (leads_out := places.leads_out(name))
             base = name.rpartition("/")[2]
             hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
-            if not _fits(name) or hidden:
+            if leads_out or hidden:
                 continue
             inside += is_archive(base)
             if is_archive(base) or parse(base) is None:
@@ -142,16 +137,6 @@ def open_member(file: IO[bytes], kind: str, path: str) -> tuple[IO[bytes], int]:
 def _why(error: BaseException) -> str:
     text = " ".join(str(error).split())[:200]
     return text or type(error).__name__
-
-
-def _fits(path: str) -> bool:
-    """Whether a member's path stays within the archive."""
-    return not (
-        "\\" in path
-        or "\0" in path
-        or _DRIVE.match(path)
-        or any(part in ("", "..") for part in path.split("/"))
-    )
 
 
 def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int, str]]:

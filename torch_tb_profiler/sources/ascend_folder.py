@@ -22,9 +22,9 @@ from itertools import islice
 from typing import Any
 
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.sources.places import local_path, readable, scheme_of
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_bytes
-from torch_tb_profiler.untrusted import decoded
+from torch_tb_profiler.untrusted import decoded, readable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 _TRACE = "trace_view.json"
@@ -60,24 +60,24 @@ class AscendFolder:
     versions: dict[str, str]
 
 
-def is_again(location: str) -> bool:
+def is_again(place: Place) -> bool:
     """Whether a file tells what the trace of its recording, which is there, tells as well."""
-    match = _AGAIN.fullmatch(location)
-    if match is None or scheme_of(location):
+    match = _AGAIN.fullmatch(place.text)
+    if match is None or not place.is_local:
         return match is not None
-    return os.path.exists(os.path.join(local_path(match["folder"]), OUTPUT, _TRACE))
+    return os.path.exists(os.path.join(Place(match["folder"]).path, OUTPUT, _TRACE))
 
 
-def tables_beside(location: str) -> list[str]:
+def tables_beside(place: Place) -> list[str]:
     """Names of the tables beside a trace of this machine."""
-    folder = _folder(location)
+    folder = _folder(place)
     names = _listed(os.path.join(folder, OUTPUT)) if folder else []
     return [name for name in names if name.endswith(_TABLES)]
 
 
-def told_by_folder(location: str) -> AscendFolder | None:
+def told_by_folder(place: Place) -> AscendFolder | None:
     """What stands beside a trace of this machine; None where it lies in no such folder."""
-    folder = _folder(location)
+    folder = _folder(place)
     if not folder:
         return None
     names = _listed(folder)
@@ -109,11 +109,11 @@ def _world_size(groups: Any) -> int | None:
     return None
 
 
-def _folder(location: str) -> str:
+def _folder(place: Place) -> str:
     """The folder of a recording; empty where the file does not lie in one."""
-    if scheme_of(location):
+    if not place.is_local:
         return ""
-    output = os.path.dirname(os.path.abspath(local_path(location)))
+    output = place.parent.path
     folder = os.path.dirname(output)
     is_one = os.path.basename(output) == OUTPUT and folder.endswith("_ascend_pt")
     return folder if is_one else ""
@@ -132,7 +132,7 @@ def _listed(folder: str) -> list[str]:
 def _read(path: str) -> dict[str, Any]:
     """An object; empty where there is none."""
     try:
-        file, _ = open_bytes(path)
+        file, _ = open_bytes(Place(path))
         with file:
             text = file.read(_MOST_BYTES + 1)
         found = decoded(text) if len(text) <= _MOST_BYTES else {}

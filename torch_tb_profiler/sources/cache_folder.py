@@ -20,7 +20,7 @@ from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
-from torch_tb_profiler.sources.places import is_url, shown, words
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.private_folder import make_private
 from torch_tb_profiler.sources.remote_cache import NOTE_SUFFIX, RemoteCache, folder_name
 from torch_tb_profiler.units import format_bytes
@@ -55,7 +55,7 @@ class CacheFolder:
             self.path = self._make_own()
             return
         folder = _configured(settings)
-        if is_url(settings.cache_dir):
+        if not Place(settings.cache_dir).is_local:
             self._take_remote(settings.cache_dir)
         try:
             if why := make_private(folder, ours=not settings.cache_dir or self.remote is not None):
@@ -85,7 +85,7 @@ class CacheFolder:
             self.remote = RemoteCache(url)
         except SourceError as error:
             self.note = (
-                f"The cache {shown(url)} is not used: {error.message} What is imported is kept on this"
+                f"The cache {Place(url).shown} is not used: {error.message} What is imported is kept on this"
                 " machine only."
             )
 
@@ -215,7 +215,7 @@ class CacheFolder:
         Without a stamp to tell contents of equal size apart, the path is valid in this process only.
         """
         once = "" if file.stamp else self._once
-        key = "\0".join((file.location, str(file.size), file.stamp, version, once))
+        key = "\0".join((file.location.text, str(file.size), file.stamp, version, once))
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
         return self.path / (digest[:_DIGITS] + SUFFIX)
 
@@ -299,12 +299,12 @@ def _free(folder: str | Path) -> float:
 
 
 def _configured(settings: Settings) -> Path:
-    if settings.cache_dir and not is_url(settings.cache_dir):
+    if settings.cache_dir and Place(settings.cache_dir).is_local:
         return Path(settings.cache_dir).expanduser()
     import platformdirs
 
     home = Path(platformdirs.user_cache_dir("torch_tb_profiler", appauthor=False))
-    if is_url(settings.cache_dir):
+    if not Place(settings.cache_dir).is_local:
         return home / "copies" / folder_name(settings.cache_dir)
     return home / "sidecars"
 

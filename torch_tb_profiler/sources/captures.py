@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.listed_file import ListedFile
-from torch_tb_profiler.sources.places import readable
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_bytes
-from torch_tb_profiler.untrusted import decoded
+from torch_tb_profiler.untrusted import decoded, readable
 
 DETAILS = "execution_details.json"
 _WORD = "capture"
@@ -32,7 +32,7 @@ _MOST_DETAILS = 4 << 20
 class CaptureFile:
     """One recording of captures. ``batch``: −1 unknown; ``mode``: ``""`` unknown."""
 
-    location: str
+    location: Place
     name: str
     batch: int
     mode: str
@@ -108,8 +108,8 @@ def described(files: Iterable[ListedFile]) -> list[CaptureFile]:
     ]
 
 
-def _read_details(location: str) -> Mapping[str, tuple[int, str]]:
-    file, _ = open_bytes(location)
+def _read_details(place: Place) -> Mapping[str, tuple[int, str]]:
+    file, _ = open_bytes(place)
     with file:
         text = file.read(_MOST_DETAILS + 1)
     if len(text) > _MOST_DETAILS:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from torch_tb_profiler.sources.places import Place
+
 
 @dataclass(frozen=True)
 class ListedFile:
     """One file.
 
     Attributes:
-        location: the path or URL that ``streams`` opens.
+        location: what ``streams`` opens.
         folder: relative to the logdir, ``/`` between parts, ``""`` for the logdir itself.
-        name: the file's base name; like ``folder`` fit for JSON (``places.readable``).
+        name: the file's base name; like ``folder`` fit for JSON (``untrusted.readable``).
         size: bytes; −1 unknown.
         modified_ns: time of the last change, Unix ns; None unknown.
         stamp: distinguishes versions of equal size (time or ETag); ``""`` unknown.
     """
 
-    location: str
+    location: Place
     folder: str
     name: str
     size: int

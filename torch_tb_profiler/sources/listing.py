@@ -10,9 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources import archives, captures, names, places, streams
+from torch_tb_profiler.sources import archives, captures, names, streams
 from torch_tb_profiler.sources.listed_file import ListedFile
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.untrusted import readable
 
 __all__ = ["ListedFile", "Listing", "captures_beside", "list_files"]
 
@@ -43,21 +45,20 @@ class _Walk:
             self._add_members(file, folder)
 
     def _add_members(self, file: ListedFile, folder: str) -> None:
-        kind = archives.kind_of(file.name)
         try:
             # Without a stamp another content may have the same size.
             found = (_members if file.stamp else _members.__wrapped__)(
-                file.location, kind, file.size, file.stamp
+                file.location, file.size, file.stamp
             )
         except (ProfilerError, OSError) as error:
-            why = error.message if isinstance(error, ProfilerError) else places.words(error)
+            why = error.message if isinstance(error, ProfilerError) else words(error)
             self.notes.append(f"{folder or file.name} could not be read as an archive: {why}")
             return
         self.notes += [f"{folder or file.name}: {note}" for note in found.notes]
         for member in found.files:
-            path = places.readable(member.path).removeprefix("./")
+            path = readable(member.path).removeprefix("./")
             above, _, name = path.rpartition("/")
-            location = places.in_archive(file.location, kind, member.path)
+            location = file.location.member_at(member.path)
             inside = "/".join(filter(None, (folder, above)))
             self.files.append(
                 ListedFile(location, inside, name, member.size, file.modified_ns, file.stamp)
@@ -68,58 +69,58 @@ class _Walk:
         return Listing(tuple(captures.assigned(files)), tuple(self.notes))
 
 
-def list_files(location: str) -> Listing:
-    """Files at or below a location whose suffix a trace may have (``names.parse``); no hidden ones.
+def list_files(place: Place) -> Listing:
+    """Files at or below a place whose suffix a trace may have (``names.parse``); no hidden ones.
 
-    A location that does not exist (yet) yields no files and a note.
+    A place that does not exist (yet) yields no files and a note.
 
     Raises:
         SourceError: a remote location cannot be read (``MissingDriver``: a package is missing).
     """
-    if not places.scheme_of(location):
-        return _list_local(places.local_path(location))
+    if place.is_local:
+        return _list_local(place.path)
     try:
-        return _list_remote(location)
+        return _list_remote(place)
     except ProfilerError:
         raise
     except Exception as error:  # drivers raise anything: botocore, aiohttp, OSError ...
         raise SourceError(
-            f"{places.shown(location)} could not be listed: {places.words(error)}.",
+            f"{place.shown} could not be listed: {words(error)}.",
             "Check the URL and the credentials.",
         ) from error
 
 
 @lru_cache(maxsize=1 << 10)
-def _members(location: str, kind: str, size: int, stamp: str) -> archives.Members:
+def _members(archive: Place, size: int, stamp: str) -> archives.Members:
     """What an archive of this size and stamp holds; a failure of the content is a note."""
-    file, _ = streams.open_bytes(location)
+    file, _ = streams.open_bytes(archive)
     with file:
         try:
-            return archives.list_members(file, kind)
+            return archives.list_members(file, archive.archive_kind)
         except archives.ArchiveError as error:
             return archives.Members((), (f"it is no archive that can be read: {error}.",))
 
 
-def captures_beside(location: str) -> list[ListedFile]:
-    """Recordings of graph captures that belong to the trace at a location; none for one of them.
+def captures_beside(place: Place) -> list[ListedFile]:
+    """Recordings of graph captures that belong to the trace at a place; none for one of them.
 
     Raises:
         SourceError: a remote location cannot be read.
     """
-    own = places.readable(places.base_name(location))
-    if captures.is_capture(own) or places.is_web(location):
+    own = readable(place.name)
+    if captures.is_capture(own) or place.is_web:
         return []
-    if (inside := places.archive_of(location)) is not None:
-        return _beside_in_archive(inside[0], location)
-    folders, files = _beside(location)
+    if place.archive is not None:
+        return _beside_in_archive(place.archive, place)
+    folders, files = _beside(place)
     files += [file for folder in folders for file in list_files(folder).files]
     found = {file.location: file for file in files if captures.same_rank(own, file.name)}
     return list(found.values())
 
 
-def _beside_in_archive(archive: str, location: str) -> list[ListedFile]:
+def _beside_in_archive(archive: Place, place: Place) -> list[ListedFile]:
     files = list_files(archive).files
-    own = next((file for file in files if file.location == location), None)
+    own = next((file for file in files if file.location == place), None)
     return [
         file
         for file in files
@@ -128,20 +129,20 @@ def _beside_in_archive(archive: str, location: str) -> list[ListedFile]:
     ]
 
 
-def _beside(location: str) -> tuple[list[str], list[ListedFile]]:
-    """Folders and files beside a location that are named as those of captures."""
+def _beside(place: Place) -> tuple[list[Place], list[ListedFile]]:
+    """Folders and files beside a file that are named as those of captures."""
     folders, files = [], []
-    if not places.scheme_of(location):
+    if place.is_local:
         walk = _Walk(open_archives=False)
-        home = os.path.dirname(places.local_path(location))
-        for path, name in _enter(home, "", walk):
+        for path, name in _enter(place.parent.path, "", walk):
             if captures.is_capture(name):
-                folders.append(path)
+                folders.append(Place(path))
         files = walk.files
     else:
-        fs, path = streams.filesystem_of(location)
+        fs, path = streams.filesystem_of(place)
         for info in fs.ls(path.rpartition("/")[0], detail=True):
-            name, url = places.base_name(info["name"]), fs.unstrip_protocol(info["name"])
+            url = Place(fs.unstrip_protocol(info["name"]))
+            name = url.name
             if info["type"] == "directory" and captures.is_capture(name):
                 folders.append(url)
             elif info["type"] == "file" and _is_candidate(name):
@@ -172,12 +173,12 @@ def _is_candidate(name: str) -> bool:
 def _list_local(root: str) -> Listing:
     walk = _Walk()
     if os.path.isfile(root):
-        name = places.readable(os.path.basename(root))
+        name = readable(os.path.basename(root))
         file = _local_file(root, "", name, os.stat(root))
         return _archive(file) if archives.is_archive(name) else _with_captures(file)
     if not os.path.isdir(root):
         kind = "is neither a folder nor a file" if os.path.exists(root) else "does not exist (yet)"
-        return Listing((), (f"{places.readable(root)} {kind}; it is checked regularly.",))
+        return Listing((), (f"{readable(root)} {kind}; it is checked regularly.",))
     stack: list[tuple[str, str, frozenset[str]]] = [(root, "", frozenset())]
     while stack:
         path, folder, above = stack.pop()
@@ -203,15 +204,15 @@ def _enter(path: str, folder: str, walk: _Walk) -> Iterator[tuple[str, str]]:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                name = places.readable(entry.name)
+                name = readable(entry.name)
                 if _is_folder(entry):
                     yield entry.path, f"{folder}/{name}" if folder else name
                 elif _is_candidate(name):
                     _add_local(entry, folder, name, walk)
     except OSError as error:
         walk.notes.append(
-            f"The folder {folder or places.readable(path)} could not be read:"
-            f" {error.strerror or places.words(error)}."
+            f"The folder {folder or readable(path)} could not be read:"
+            f" {error.strerror or words(error)}."
         )
 
 
@@ -233,49 +234,49 @@ def _add_local(entry: os.DirEntry[str], folder: str, name: str, walk: _Walk) -> 
         if entry.is_symlink():
             walk.notes.append(f"{path} is a dangling symbolic link.")
     except OSError as error:
-        walk.notes.append(f"{path} could not be read: {error.strerror or places.words(error)}.")
+        walk.notes.append(f"{path} could not be read: {error.strerror or words(error)}.")
 
 
 def _local_file(path: str, folder: str, name: str, status: os.stat_result) -> ListedFile:
     modified = status.st_mtime_ns
-    return ListedFile(path, folder, name, status.st_size, modified, str(modified))
+    return ListedFile(Place(path), folder, name, status.st_size, modified, str(modified))
 
 
-def _list_remote(location: str) -> Listing:
-    fs, path = streams.filesystem_of(location)
+def _list_remote(place: Place) -> Listing:
+    fs, path = streams.filesystem_of(place)
     fs.invalidate_cache()
     walk = _Walk()
-    if places.is_web(location):
-        return _list_web(fs, location, walk)
+    if place.is_web:
+        return _list_web(fs, place, walk)
     try:
         info = fs.info(path)
         if info["type"] == "file":
-            file = _remote_file(fs, info, location, "", places.base_name(location))
+            file = _remote_file(fs, info, place, "", place.name)
             return _archive(file) if archives.is_archive(file.name) else _with_captures(file)
         entries = fs.find(path, detail=True)
     except FileNotFoundError:
-        return _absent(location)
+        return _absent(place)
     root = path.strip("/")
     for path, info in entries.items():
         *folders, name = path.strip("/")[len(root) :].strip("/").split("/")
         if _is_candidate(name) and not any(p.startswith(".") for p in folders):
-            url = fs.unstrip_protocol(path)
+            url = Place(fs.unstrip_protocol(path))
             walk.add(
                 _remote_file(fs, info, url, "/".join(folders), name), "/".join([*folders, name])
             )
     return walk.listing()
 
 
-def _absent(location: str) -> Listing:
-    note = f"{places.shown(location)} does not exist (yet); it is checked regularly."
+def _absent(place: Place) -> Listing:
+    note = f"{place.shown} does not exist (yet); it is checked regularly."
     return Listing((), (note,))
 
 
-def _list_web(fs: Any, root: str, walk: _Walk) -> Listing:
+def _list_web(fs: Any, root: Place, walk: _Walk) -> Listing:
     """Walk down an index page of links, or take the URL of one file."""
-    if _is_candidate(places.base_name(root)):
-        return _archive(_web_file(fs, root, "", places.base_name(root)))
-    stack = [(root.rstrip("/") + "/", "")]
+    if _is_candidate(root.name):
+        return _archive(_web_file(fs, root, "", root.name))
+    stack = [(root.text.rstrip("/") + "/", "")]
     seen: set[str] = set()
     while stack:
         url, folder = stack.pop()
@@ -286,7 +287,7 @@ def _list_web(fs: Any, root: str, walk: _Walk) -> Listing:
                 return _absent(root)
             continue
         for link in links:
-            name = places.base_name(link)
+            name = Place(link).name
             # Index pages link to themselves in other sort orders (?C=N;O=D) and to their parent.
             own = link.startswith(url) and "?" not in link and not name.startswith(".")
             if not own or link in seen or len(seen) > FOLDER_LIMIT:
@@ -297,25 +298,23 @@ def _list_web(fs: Any, root: str, walk: _Walk) -> Listing:
             elif _is_candidate(name):
                 path = f"{folder}/{name}".lstrip("/")
                 try:
-                    walk.add(_web_file(fs, link, folder, name), path)
+                    walk.add(_web_file(fs, Place(link), folder, name), path)
                 except FileNotFoundError:
                     walk.notes.append(f"The index lists {path}, which the server does not have.")
     return walk.listing()
 
 
-def _web_file(fs: Any, url: str, folder: str, name: str) -> ListedFile:
-    return _remote_file(fs, fs.info(url), url, folder, name)
+def _web_file(fs: Any, url: Place, folder: str, name: str) -> ListedFile:
+    return _remote_file(fs, fs.info(url.text), url, folder, name)
 
 
-def _remote_file(
-    fs: Any, info: dict[str, Any], location: str, folder: str, name: str
-) -> ListedFile:
+def _remote_file(fs: Any, info: dict[str, Any], place: Place, folder: str, name: str) -> ListedFile:
     modified = _modified_ns(fs, info)
     keys = ("ETag", "etag", "e_tag", "md5Hash", "content_md5", "Content-MD5")
     tags = [str(info[key]) for key in keys if info.get(key)]
     stamp = tags[0] if tags else "" if modified is None else str(modified)
     size = info.get("size")
-    return ListedFile(location, folder, name, -1 if size is None else int(size), modified, stamp)
+    return ListedFile(place, folder, name, -1 if size is None else int(size), modified, stamp)
 
 
 def _modified_ns(fs: Any, info: dict[str, Any]) -> int | None:

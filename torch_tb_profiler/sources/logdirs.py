@@ -1,4 +1,4 @@
-"""``--logdir`` and ``--logdir_spec`` → name → location.
+"""``--logdir`` and ``--logdir_spec`` → name → place.
 
 ::
 
@@ -13,27 +13,27 @@ import os
 import re
 
 from torch_tb_profiler.sources.names import unique
-from torch_tb_profiler.sources.places import base_name, local_path, scheme_of
+from torch_tb_profiler.sources.places import Place
 
 # As TensorBoard itself parses the flag, so that it means the same to every plugin.
 _URL = re.compile(r"^[a-zA-Z][0-9a-zA-Z+.\-]*://")
 _DRIVE = re.compile(r"^[a-zA-Z]:[\\/]" if os.name == "nt" else r"^[a-zA-Z]:\\")
 
 
-def parse_logdirs(logdir: str | None, logdir_spec: str | None) -> dict[str, str]:
-    """Locations by name; a single location without a name is called ``""``.
+def parse_logdirs(logdir: str | None, logdir_spec: str | None) -> dict[str, Place]:
+    """Places by name; a single one without a name is called ``""``.
 
     A path may hold colons if it begins with ``/``, a URL scheme or a Windows drive letter. Several
-    locations without a name take that of their folder. Local paths become absolute, so that a later
+    places without a name take that of their folder. Local paths become absolute, so that a later
     change of the working directory does not matter.
     """
     pairs = [_split(part) for part in (logdir_spec or "").split(",") if part.strip()]
     if logdir:
         pairs.insert(0, ("", logdir))
     if len(pairs) == 1:
-        return {pairs[0][0]: _resolved(pairs[0][1])}
-    names = unique(name or base_name(path) or path for name, path in pairs)
-    return {name: _resolved(path) for name, (_, path) in zip(names, pairs, strict=True)}
+        return {pairs[0][0]: Place(pairs[0][1]).absolute}
+    names = unique(name or Place(path).name or path for name, path in pairs)
+    return {name: Place(path).absolute for name, (_, path) in zip(names, pairs, strict=True)}
 
 
 def _split(specification: str) -> tuple[str, str]:
@@ -42,7 +42,3 @@ def _split(specification: str) -> tuple[str, str]:
         return "", text
     name, _, path = text.partition(":")
     return name, path
-
-
-def _resolved(path: str) -> str:
-    return path if scheme_of(path) else local_path(path)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources.places import scheme_of, shown, words
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.streams import filesystem_of
 
 LIST_SECONDS = 15.0
@@ -57,7 +57,7 @@ class RemoteCache:
         """Raises:
         SourceError: the URL cannot be used.
         """
-        self.url = url.rstrip("/")
+        self.url = Place(url.rstrip("/"))
         self._fs, self._path = filesystem_of(self.url)
         self._lock = threading.Lock()
         self._sizes: dict[str, int] = {}
@@ -149,7 +149,7 @@ class RemoteCache:
         """
         target = f"{self._path}/{copy.name}"
         with self._answering():
-            if scheme_of(self.url) in _WHOLE_OR_NOTHING:
+            if self.url.scheme in _WHOLE_OR_NOTHING:
                 self._fs.put_file(str(copy), target)
             else:
                 part = f"{target}.{secrets.token_hex(4)}.part"
@@ -208,8 +208,8 @@ class RemoteCache:
         except (ProfilerError, FileNotFoundError):
             raise
         except Exception as error:
-            why = words(error).replace(self.url, shown(self.url))
+            why = words(error).replace(self.url.text, self.url.shown)
             raise SourceError(
-                f"The cache {shown(self.url)} could not be used: {why}.",
+                f"The cache {self.url.shown} could not be used: {why}.",
                 "Check the URL, the credentials and the network.",
             ) from error

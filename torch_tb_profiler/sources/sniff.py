@@ -12,8 +12,9 @@ from torch_tb_profiler.sources import kinds
 from torch_tb_profiler.sources.ascend_folder import AGAIN, is_again
 from torch_tb_profiler.sources.inflate import GZIP, MOST_LAYERS, ZSTD, Inflated, inflate
 from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
-from torch_tb_profiler.sources.places import base_name, readable, words
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.streams import open_bytes
+from torch_tb_profiler.untrusted import readable
 
 HEAD_BYTES = 64 << 10
 _RAW_BYTES = 4 << 10
@@ -76,13 +77,13 @@ class Head:
     problem: str | None
 
 
-def read_head(location: str) -> Head:
+def read_head(place: Place) -> Head:
     """The first ``HEAD_BYTES`` bytes of inflated text.
 
     Raises:
         SourceError: the file cannot be opened or read.
     """
-    file, _ = open_bytes(location)
+    file, _ = open_bytes(place)
     with file:
         state = Inflated()
         text = b""
@@ -106,26 +107,26 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield data
 
 
-def rejection(location: str) -> str | None:
+def rejection(place: Place) -> str | None:
     """Why the file cannot be a trace, as a sentence; None if it may be one.
 
     Raises:
         SourceError: the file cannot be opened or read.
     """
-    head = read_head(location)
-    name = base_name(location).lower()
+    head = read_head(place)
+    name = place.name.lower()
     if name.endswith(_REPORTS) and not head.text.startswith(SQLITE):
         return (
             "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite "
-            + readable(base_name(location))
+            + readable(place.name)
         )
     if name.endswith(_KERNEL_REPORT):
         return kinds.Kind("a report of Nsight Compute", "ncu-ui opens it").sentence()
-    if is_again(location):
+    if is_again(place):
         return AGAIN
     reason = judge(head)
     # A profile without a plane, or whose first plane has no name, could be anything.
-    by_name = kinds.of_name(location) if reason is not None or not head.text else None
+    by_name = kinds.of_name(place.text) if reason is not None or not head.text else None
     return by_name.sentence() if by_name is not None else reason
 
 

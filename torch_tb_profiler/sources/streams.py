@@ -1,4 +1,4 @@
-"""Open a location (path or fsspec URL) as a stream of inflated text, without copying it first.
+"""Open a place (path or fsspec URL) as a stream of inflated text, without copying it first.
 
 ::
 
@@ -22,16 +22,8 @@ from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import HEAD_BYTES, Inflated, compression_of, inflate
-from torch_tb_profiler.sources.places import (
-    archive_of,
-    base_name,
-    is_url,
-    local_path,
-    shown,
-    words,
-)
+from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_bytes
-from torch_tb_profiler.untrusted import open_regular
 
 READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
@@ -52,7 +44,7 @@ EXTRA_OF_SCHEME = {
 """URL scheme → (package that drives it, our extra that installs it)."""
 
 
-def filesystem_of(location: str) -> tuple[Any, str]:
+def filesystem_of(place: Place) -> tuple[Any, str]:
     """The fsspec filesystem of a URL and the path within it.
 
     Raises:
@@ -61,9 +53,9 @@ def filesystem_of(location: str) -> tuple[Any, str]:
     """
     import fsspec
 
-    scheme = location.partition("://")[0]
+    scheme = place.text.partition("://")[0]
     try:
-        fs, path = fsspec.core.url_to_fs(location)
+        fs, path = fsspec.core.url_to_fs(place.text)
     except ImportError as error:
         package, extra = EXTRA_OF_SCHEME.get(scheme, (scheme, ""))
         install = f'pip install "torch_tb_profiler[{extra}]"'
@@ -73,33 +65,32 @@ def filesystem_of(location: str) -> tuple[Any, str]:
         ) from error
     except Exception as error:
         raise SourceError(
-            f"{shown(location)} could not be opened: {_why(error, location)}.",
+            f"{place.shown} could not be opened: {_why(error, place)}.",
             "Check the URL and your credentials.",
         ) from error
     return fs, path
 
 
-def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
-    """A binary file object over the raw bytes of a location, and its size in bytes or None.
+def open_bytes(place: Place) -> tuple[IO[bytes], int | None]:
+    """A binary file object over the raw bytes of a file, and its size in bytes or None.
 
     Raises:
         SourceError: it cannot be opened.
     """
-    if (inside := archive_of(location)) is not None:
+    if place.archive is not None:
         # What few need is loaded for them, here as in ``filesystem_of``.
         from torch_tb_profiler.sources.archives import ArchiveError, open_member
 
-        archive, kind, member = inside
         try:
-            return open_member(open_bytes(archive)[0], kind, member)
+            return open_member(open_bytes(place.archive)[0], place.scheme, place.member)
         except ArchiveError as error:
             # Those who list files name it, too.
             raise SourceError(
                 f"The file could not be opened in its archive: {error}.",
                 "Unpack the archive and check it.",
             ) from error
-    if is_url(location):
-        fs, path = filesystem_of(location)
+    if not place.is_local:
+        fs, path = filesystem_of(place)
         try:
             file = fs.open(path, "rb")
             return file, getattr(file, "size", None)
@@ -107,23 +98,22 @@ def open_bytes(location: str) -> tuple[IO[bytes], int | None]:
             raise
         except Exception as error:
             raise SourceError(
-                f"{shown(location)} could not be opened: {_why(error, location)}.",
+                f"{place.shown} could not be opened: {_why(error, place)}.",
                 "Check that it exists and may be read.",
             ) from error
     try:
-        path = local_path(location)
-        local = open(path, "rb", opener=open_regular)  # noqa: SIM115 - the caller closes it
+        local = place.open()
         return local, os.fstat(local.fileno()).st_size
     except OSError as error:
         raise SourceError(
-            f"{os.path.basename(location)} could not be opened: {error.strerror}.",
+            f"{place.name} could not be opened: {error.strerror}.",
             "Check that it exists and may be read.",
         ) from error
 
 
-def _why(error: BaseException, location: str) -> str:
+def _why(error: BaseException, place: Place) -> str:
     """The error as text, without the credentials and signatures in the URL."""
-    return words(error).replace(location, shown(location))
+    return words(error).replace(place.text, place.shown)
 
 
 class TextStream:
@@ -269,26 +259,26 @@ class TextStream:
         self._blocks.put(last)
 
 
-def open_text(location: str, settings: Settings | None = None) -> TextStream:
-    """Open a location as inflated text.
+def open_text(place: Place, settings: Settings | None = None) -> TextStream:
+    """Open a file as inflated text.
 
     Raises:
         SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
     """
-    file, size = open_bytes(location)
-    return text_of(file, size, location)
+    file, size = open_bytes(place)
+    return text_of(file, size, place)
 
 
-def text_of(file: IO[bytes], size: int | None, location: str) -> TextStream:
+def text_of(file: IO[bytes], size: int | None, place: Place) -> TextStream:
     """The text of what ``open_bytes`` opened, before anything of it was read.
 
     Raises:
         SourceError: it cannot be read.
     """
-    name = base_name(location)
+    name = place.name
     try:
         identity = identity_of(file)
-        if is_url(location) or not file.seekable():
+        if not place.is_local or not file.seekable():
             return TextStream(file, size, name=name, identity=identity)
         compressed = compression_of(file.read(HEAD_BYTES)) != "plain"
         file.seek(0)
@@ -297,7 +287,7 @@ def text_of(file: IO[bytes], size: int | None, location: str) -> TextStream:
         raise SourceError(
             f"{name} could not be read: {words(error)}.", "Check that it may be read."
         ) from error
-    return TextStream(file, size, None if compressed else local_path(location), name, identity)
+    return TextStream(file, size, None if compressed else place.path, name, identity)
 
 
 class TextInMemory:

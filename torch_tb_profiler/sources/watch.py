@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from torch_tb_profiler.sources.listing import ListedFile
+from torch_tb_profiler.sources.places import Place
 
 
 @dataclass(frozen=True)
@@ -16,12 +17,12 @@ class Changes:
     Attributes:
         whole: files that have settled and were not reported in this version before: import them.
         growing: files that changed a moment ago.
-        removed: locations that no longer exist.
+        removed: files that no longer exist.
     """
 
     whole: tuple[ListedFile, ...]
     growing: tuple[ListedFile, ...]
-    removed: tuple[str, ...]
+    removed: tuple[Place, ...]
 
 
 @dataclass
@@ -49,7 +50,7 @@ class Watch:
         self._settle = settle_seconds
         self._clock = clock
         self._wall_ns = wall_ns
-        self._known: dict[str, _FileState] = {}
+        self._known: dict[Place, _FileState] = {}
 
     def look(self, files: Iterable[ListedFile]) -> Changes:
         """Compare a complete listing with the previous one."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.summary import Summary
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,14 @@ class Facts:
     Attributes:
         strings: the trace's strings followed by those that the analysis added.
         tables: all of ``fact_schema.FACT_TABLES`` by name, possibly empty.
-        summary: facts that are not tables; ``analysis/facts/derive.py`` documents the keys.
+        summary: facts that are not tables.
         defects: the trace's counts plus those of the analysis.
     """
 
     strings: StringTable
     tables: dict[str, Table]
-    summary: dict[str, Any] = field(default_factory=dict)
-    defects: DefectCounts = field(default_factory=DefectCounts)
+    summary: Summary
+    defects: DefectCounts
 
     def __getitem__(self, name: str) -> Table:
         return self.tables[name]

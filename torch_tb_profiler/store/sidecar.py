@@ -46,6 +46,7 @@ from torch_tb_profiler.store.rank_index import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
+from torch_tb_profiler.store.summary import Summary
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 
@@ -153,7 +154,7 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         "base_ns": trace.base_ns,
         "trace_defects": trace.defects.as_dict(),
         "source": asdict(trace.source) if trace.source else None,
-        "summary": facts.summary,
+        "summary": asdict(facts.summary),
         "defects": facts.defects.as_dict(),
     }
     about = {"header": trace.header, "texts": len(trace.strings)}
@@ -471,4 +472,5 @@ def _rebuild(arrays: _Arrays | None, about: dict[str, Any]) -> tuple[Trace, Fact
         about["base_ns"],
         SourceFile(**about["source"]) if about["source"] else None,
     )
-    return trace, Facts(strings, fact_tables, about["summary"], DefectCounts(about["defects"]))
+    summary = msgspec.convert(about["summary"], Summary)
+    return trace, Facts(strings, fact_tables, summary, DefectCounts(about["defects"]))

@@ -6,15 +6,14 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.counters.names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
-from torch_tb_profiler.analysis.counters.roofs import peaks_of_ranges
-from torch_tb_profiler.analysis.counters.table import counter_table, sample_table
+from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ranges, sample_table
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.counters_wire import CounterInfo, CountersTablePayload
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -42,7 +41,7 @@ _NOT_IN_FILE = "The file has neither profiled ranges nor counter samples."
 
 def _counters(facts: Facts) -> Missing:
     """Why there are none and how to record them, where the program has a way to."""
-    writer = writer_of(facts)
+    writer = facts.summary.writer
     if writer in (Writer.TORCH_NPU, Writer.OTHER):
         return Missing(key="counters", what="Hardware counters", why=_NOT_IN_FILE, call="")
     call = recipe(writer, "experimental_config=per_kernel")

@@ -56,7 +56,7 @@ def diff_payload(
     tables = [(key, both.tables[key]) for key in get_args(wire.ChangeTable) if key in both.tables]
     columns = wire_columns(change_table(both, most_rows, CATEGORY_LABELS))
     judgement = verdict(both)
-    has_device = both.a.facts.summary["has_device"], both.b.facts.summary["has_device"]
+    has_device = both.a.facts.summary.has_device, both.b.facts.summary.has_device
     wanted = [key for side in (both.a, both.b) for key in absent(side.facts)]
     return wire.DiffPayload(
         a=_side(both.a, a),
@@ -82,8 +82,8 @@ def _side(side: Side, recording: Recording) -> wire.DiffSide:
         span=recording.span,
         label=recording.label,
         device=", ".join(names)
-        or (vocabulary(side.facts).device if side.facts.summary["has_device"] else None),
-        step_source=side.facts.summary["step_source"],
+        or (vocabulary(side.facts).device if side.facts.summary.has_device else None),
+        step_source=side.facts.summary.step_source,
         steps=step_columns(side.facts, Selection(side.steps, False)),
         selected=len(walls),
         mean_ns=round(float(walls.mean())) if len(walls) else None,

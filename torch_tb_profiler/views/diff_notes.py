@@ -41,7 +41,7 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
 
 
 def _devices(a: Facts, b: Facts) -> Iterator[str]:
-    has = a.summary["has_device"], b.summary["has_device"]
+    has = a.summary.has_device, b.summary.has_device
     if has[0] != has[1]:
         yield (
             f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are"
@@ -56,7 +56,7 @@ def _devices(a: Facts, b: Facts) -> Iterator[str]:
 
 
 def _sources(a: Facts, b: Facts) -> Iterator[str]:
-    sources = a.summary["step_source"], b.summary["step_source"]
+    sources = a.summary.step_source, b.summary.step_source
     if sources[0] != sources[1]:
         yield (
             f"Steps are made from {sources[0]} in A and from {sources[1]} in B: they may not be the"
@@ -114,11 +114,11 @@ def _settings(
         on = bool(header_a.get(key)), bool(header_b.get(key))
         if on[0] != on[1]:
             yield f"Only {'A' if on[0] else 'B'} recorded {what}, which slows the host down."
-    versions = a.summary["versions"], b.summary["versions"]
+    versions = a.summary.versions, b.summary.versions
     for key, what in _VERSIONS.items():
         pair = versions[0].get(key), versions[1].get(key)
         if all(pair) and pair[0] != pair[1]:
             yield f"{what} {pair[0]} in A, {pair[1]} in B."
-    worlds = a.summary["world_size"], b.summary["world_size"]
+    worlds = a.summary.world_size, b.summary.world_size
     if all(worlds) and worlds[0] != worlds[1]:
         yield f"{worlds[0]} processes in A, {worlds[1]} in B."

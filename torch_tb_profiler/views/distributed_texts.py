@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import Outlier
-from torch_tb_profiler.analysis.facts.writer import Writer
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.distributed_wire import (
     BlamedPart,

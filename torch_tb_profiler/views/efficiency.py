@@ -88,7 +88,7 @@ def efficiency_of(
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     payload = EfficiencyPayload(
         group=group,
-        has_device=bool(facts.summary["has_device"]),
+        has_device=facts.summary.has_device,
         vocabulary=vocabulary(facts),
         device=_device(facts, peaks),
         steps=steps,

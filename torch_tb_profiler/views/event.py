@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.compiled.calls import CompiledCalls, compiled_calls, origin_of_event
-from torch_tb_profiler.analysis.timeline.detail import Memoise, event_detail, is_event
-from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers
+from torch_tb_profiler.analysis.timeline.detail import (
+    Memoise,
+    PeerRank,
+    Peers,
+    event_detail,
+    is_event,
+)
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace

@@ -10,10 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -25,6 +23,7 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import (
     format_about,
     format_count,
@@ -115,7 +114,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         detail=answer.detail,
         healthy=not costly(findings)
         and judged(analysis, findings)
-        and workload_of(facts).kind not in EXPECT_IDLE,
+        and facts.summary.workload.kind not in EXPECT_IDLE,
         steps=analysis["steps"],
         step_ns=analysis["step_ns"],
         mean_ns=analysis["mean_ns"],
@@ -212,7 +211,7 @@ def _number(value: float, unit: str) -> str:
 
 def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
     rule, numbers = RULES[item["rule"]], item["numbers"]
-    on_host = not source.facts.summary["has_device"]
+    on_host = not source.facts.summary.has_device
     sentences = [
         (on_host and rule.host_sentence) or rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
@@ -303,7 +302,7 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
 def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
     if "no_steps" in analysis["unsure"]:
         return "recording"
-    return "iteration" if workload_of(facts).kind == WorkloadKind.SERVING else "step"
+    return "iteration" if facts.summary.workload.kind == WorkloadKind.SERVING else "step"
 
 
 def _evidence(source: Source, row: int) -> Evidence:

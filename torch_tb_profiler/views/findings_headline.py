@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -25,6 +24,7 @@ from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.findings_path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.texts import capitalised, filled
@@ -64,7 +64,7 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
-    kind = workload_of(path.facts).kind
+    kind = path.facts.summary.workload.kind
     if kind in EXPECT_IDLE:
         return _by_design(kind, path, analysis, words)
     if analysis["found"]:

@@ -43,7 +43,7 @@ def flame_payload(
     lacks = ("modules",) if tree == "module" and not insight.about["module_source"] else ()
     return FlamePayload(
         tree=tree,
-        has_device=bool(facts.summary["has_device"]),
+        has_device=facts.summary.has_device,
         rows=wire_columns(frame_table(facts, insight, shown)),
         pooled=pooled,
         unattributed_device_ns=rest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.analysis.figures.absent import unplaced
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts
@@ -16,7 +16,7 @@ def health_items(facts: Facts) -> list[DefectItem]:
     """Every defect of the trace and of its analysis, the gravest first; ``touched_share`` is of the
     sum of all steps (``touched_ns`` None: not located in time).
     """
-    steps, touched = facts["steps"], facts.summary.get("touched_ns", {})
+    steps, touched = facts["steps"], facts.summary.touched_ns
     wall = int(step_lengths(steps).sum())
     return [
         DefectItem(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.iterations import PARTS, iteration_table, phase_table
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count, format_ns, format_number
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.iterations_wire import HowToRecord, IterationsPayload
@@ -46,7 +46,7 @@ def iterations_payload(facts: Facts, selection: Selection) -> IterationsPayload:
         recorded_by=[
             HowToRecord(server=server, how=how)
             for server, how in HOW_TO_RECORD
-            if writer_of(facts) not in (Writer.OTHER, Writer.TORCH_NPU)
+            if facts.summary.writer not in (Writer.OTHER, Writer.TORCH_NPU)
         ],
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import msgspec
 
 from torch_tb_profiler.analysis.figures.absent import absent
@@ -39,6 +41,6 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=msgspec.convert(facts.summary["attribution"], Attribution),
+        attribution=msgspec.convert(asdict(facts.summary.attribution), Attribution),
         missing=missing(absent(facts), ("device", "host")),
     )

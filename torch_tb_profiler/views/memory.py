@@ -61,7 +61,7 @@ def whole_window(trace: Trace, facts: Facts) -> Window:
     """From the first event to behind the last one, allocator records included."""
     memory = trace["memory"]
     latest = int(memory["time"][-1]) + 1 if memory.n else 0
-    return 0, max(facts.summary["span_ns"], latest, 1)
+    return 0, max(facts.summary.span_ns, latest, 1)
 
 
 def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDevice]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.alive import alive_at
-from torch_tb_profiler.analysis.memory.calls import calls_in
 from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
@@ -13,7 +12,7 @@ from torch_tb_profiler.analysis.memory.table import (
     rule_texts,
     statistics_table,
 )
-from torch_tb_profiler.analysis.memory.usage import usage
+from torch_tb_profiler.analysis.memory.usage import calls_in, usage
 from torch_tb_profiler.analysis.memory.window import Window, blocks_in
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace

@@ -6,7 +6,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.analysis.module.compiled_modules import GRAPH
 from torch_tb_profiler.analysis.module.modules import (
     ModuleSums,
     ModuleTree,
@@ -14,6 +13,7 @@ from torch_tb_profiler.analysis.module.modules import (
     module_sums,
     module_tree,
 )
+from torch_tb_profiler.analysis.module.named_modules import GRAPH
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -37,13 +37,13 @@ def module_payload(
     cut = largest(tree, sums, MOST_MODULES)
     if cut is not tree:
         tree, sums = cut, module_sums(insight, cut, selection)
-    has_device = bool(facts.summary["has_device"])
+    has_device = facts.summary.has_device
     source = about["module_source"]
     return ModulePayload(
         source=source,
         has_device=has_device,
         has_backward=bool((paths["backward"] == 1).any()),
-        has_memory=bool(facts.summary["has_memory"]),
+        has_memory=facts.summary.has_memory,
         vocabulary=vocabulary(facts),
         steps=len(selection.steps),
         rows=wire_columns(module_table(facts, insight, tree, sums)),

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
-from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
-from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.averages import average
+from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.health import health_items
 from torch_tb_profiler.views.overview_headline import headline
@@ -68,7 +67,7 @@ class Place:
 def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
     """Everything of the first page for the selected steps."""
     words, lacking = vocabulary(facts), absent(facts)
-    source, steps = facts.summary["step_source"], step_columns(facts, selection)
+    source, steps = facts.summary.step_source, step_columns(facts, selection)
     mean, health = average_item(facts, selection), health_items(facts)
     devices = [_device(use, words) for use in device_use(facts, selection)]
     return OverviewPayload(
@@ -115,13 +114,13 @@ def average_item(facts: Facts, selection: Selection) -> Average | None:
 def configuration(facts: Facts, place: Place) -> list[Fact]:
     """What ran where; a line only for what is known."""
     summary = facts.summary
-    rank = summary["rank"] if place.rank is None else place.rank
-    world = summary["world_size"] if place.world_size is None else place.world_size
-    versions = dict(summary["versions"])
-    if summary["vendor"] == "amd" and "NCCL" in versions:
+    rank = summary.rank if place.rank is None else place.rank
+    world = summary.world_size if place.world_size is None else place.world_size
+    versions = dict(summary.versions)
+    if summary.vendor == "amd" and "NCCL" in versions:
         # PyTorch writes the version of ROCm's library under NCCL's name.
         versions["RCCL"] = versions.pop("NCCL")
-    workload = workload_of(facts)
+    workload = facts.summary.workload
     kind = workload.kind.value if workload.kind != WorkloadKind.UNKNOWN else None
     lines = [
         ("Workload", kind, workload.evidence),
@@ -132,8 +131,8 @@ def configuration(facts: Facts, place: Place) -> list[Fact]:
             world,
             "Processes of the distributed job, whether or not they left a trace.",
         ),
-        ("Backend", summary["backend"], "Of torch.distributed."),
-        ("Communication", ", ".join(summary["communication_backends"]), _COMMUNICATION),
+        ("Backend", summary.backend, "Of torch.distributed."),
+        ("Communication", ", ".join(summary.communication_backends), _COMMUNICATION),
         ("Device", _devices(facts), "Accelerators that did work in this trace."),
         *((name, text, "From the header of the trace.") for name, text in versions.items()),
     ]
@@ -191,35 +190,35 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
     """What a reader must know before trusting the figures."""
     notes = []
     summary = facts.summary
-    if summary["synthetic"]:
+    if summary.synthetic:
         notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
-    if workload_of(facts).kind == WorkloadKind.CAPTURE:
+    if facts.summary.workload.kind == WorkloadKind.CAPTURE:
         notes.append(
             f"A graph was captured: launches went into it and ran nothing, so an idle"
             f" {vocabulary(facts).device} is expected."
         )
-    if summary["device_identified"]:
+    if summary.device_identified:
         words = vocabulary(facts)
         notes.append(
             f"The trace does not name the {words.device}: {_devices(facts)} follows from its"
             f" {words.multiprocessor}s and memory."
         )
-    if summary["sums"]:
+    if summary.sums:
         notes.append(
             "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"
             " long as their sums, and calls are not counted."
         )
     elif "events" in absent(facts):
         pass
-    elif summary["step_source"] == "whole span":
+    elif summary.step_source == "whole span":
         notes.append("The trace marks no steps: the whole recording stands as one.")
-    elif summary["step_source"] == ITERATION:
+    elif summary.step_source == ITERATION:
         notes.append("The steps are iterations of an inference server, by its annotations.")
-    elif summary["step_source"] == PASS:
+    elif summary.step_source == PASS:
         notes.append("The trace marks no steps: each call of the outermost module stands as one.")
-    elif summary["step_source"] != "ProfilerStep":
+    elif summary.step_source != "ProfilerStep":
         notes.append(
-            f"The trace has no ProfilerStep: the repeated annotation {summary['step_source']!r}"
+            f"The trace has no ProfilerStep: the repeated annotation {summary.step_source!r}"
             " stands for the steps."
         )
     notes += _earlier(facts)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from torch_tb_profiler.analysis.facts.writer import Writer
+from torch_tb_profiler.store.summary import Writer
 
 LONGEST_LINE = 60
 """Longest options on one line of a call."""

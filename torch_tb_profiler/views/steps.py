@@ -53,7 +53,7 @@ def window_text(facts: Facts, selection: Selection) -> str:
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     """Route ``/steps``."""
-    return StepsPayload(source=facts.summary["step_source"], steps=step_columns(facts, selection))
+    return StepsPayload(source=facts.summary.step_source, steps=step_columns(facts, selection))
 
 
 def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:

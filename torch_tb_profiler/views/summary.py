@@ -5,6 +5,7 @@ Times are integer nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from torch_tb_profiler.analysis.figures.devices import device_use
@@ -27,14 +28,14 @@ def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) 
     return {
         **identity,
         "events": {"total": entries, "stored": entries - lost, "lost": lost},
-        "span_ns": facts.summary["span_ns"],
-        "step_source": facts.summary["step_source"],
-        "workload": dict(facts.summary["workload"]),
+        "span_ns": facts.summary.span_ns,
+        "step_source": facts.summary.step_source,
+        "workload": asdict(facts.summary.workload),
         "steps": _steps(facts, selection),
         "devices": _devices(facts, selection),
         "operators": _operators(facts, selection),
         "kernels": _kernels(facts, selection),
-        "attribution": dict(facts.summary["attribution"]),
+        "attribution": asdict(facts.summary.attribution),
         "defects": [
             {"name": defect.name, "severity": defect.severity.value, "count": count}
             for defect, count in facts.defects

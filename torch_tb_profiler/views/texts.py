@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from torch_tb_profiler.analysis.facts.writer import SERVERS, Writer
-from torch_tb_profiler.analysis.figures.unplaced import SETTING, Unplaced
+from torch_tb_profiler.analysis.figures.absent import SETTING, Unplaced
+from torch_tb_profiler.store.summary import SERVERS, Writer
 from torch_tb_profiler.views.recipes import recipe
 from torch_tb_profiler.views.wire import Missing
 

@@ -8,10 +8,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
 from torch_tb_profiler.views.step_rows import first_steps, row_names
@@ -70,7 +70,7 @@ def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGrou
     tracks = trace["tracks"]
     strings = trace.strings
     is_device = _device_tracks(trace, timeline)
-    ranges = sliced_tracks(trace) if facts.summary["profiled_ranges"] else {}
+    ranges = sliced_tracks(trace) if facts.summary.profiled_ranges else {}
     listed = []
     for row in _largest(groups["events"]).tolist():
         track, first, count = (int(groups[name][row]) for name in ("track", "lane", "lanes"))
@@ -126,7 +126,7 @@ def process_text(trace: Trace, facts: Facts, track: int, on_device: bool) -> str
         for column in ("process_label", "process_name", "pid")
     )
     words = vocabulary(facts)
-    of_other = bool(name) and writer_of(facts) in (Writer.TORCH_NPU, Writer.OTHER)
+    of_other = bool(name) and facts.summary.writer in (Writer.TORCH_NPU, Writer.OTHER)
     text = " · ".join(dict.fromkeys(text for text in (label, name) if text))
     if not on_device:
         return name if of_other else text

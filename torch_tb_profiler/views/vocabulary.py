@@ -30,7 +30,7 @@ def vocabulary(facts: Facts) -> Vocabulary:
     """The words of the vendor whose devices the trace shows; neutral ones where it shows none or an
     unknown one.
     """
-    return vendor_words(facts.summary["vendor"])
+    return vendor_words(facts.summary.vendor)
 
 
 def vendor_words(vendor: str) -> Vocabulary:

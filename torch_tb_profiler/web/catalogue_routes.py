@@ -60,7 +60,7 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
                 ranks=ranks,
                 command=f"torch-tb-profiler record {_quoted(str(folder))} --steps 5",
             )
-            for folder, ranks in jobs_below(catalogue.logdirs.values())
+            for folder, ranks in jobs_below(catalogue.folders)
         ],
         files=files,
     )

@@ -41,7 +41,7 @@ def trace(opened: Opened, settings: Settings, steps: Steps) -> wire.TracePayload
         file=file_name(base_name(opened.span.path)),
         bytes=opened.span.bytes,
         events=opened.trace.entries,
-        span_ns=opened.facts.summary["span_ns"],
+        span_ns=opened.facts.summary.span_ns,
         origin_ns=str(opened.trace.origin_ns),
         perfetto_url=settings.perfetto_url,
         steps=step_columns(opened.facts, chosen(opened, steps)),

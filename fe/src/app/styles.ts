@@ -3,7 +3,7 @@
  * file for TensorBoard's entry page.
  */
 
-import sliceColours from "../timeline/slice_colours.css?inline";
+import tokens from "../base/tokens.css?inline";
 import timeline from "../timeline/timeline.css?inline";
 import trackList from "../timeline/track_list.css?inline";
 import apiCalls from "../views/api_calls/api_calls.css?inline";
@@ -32,12 +32,11 @@ import flame from "../widgets/flame/flame.css?inline";
 import grid from "../widgets/grid/grid.css?inline";
 import widgets from "../widgets/widgets.css?inline";
 import page from "./page.css?inline";
-import tokens from "./tokens.css?inline";
 
 const FIRST_VIEWS = [views, diagnosis, findings, tables, path, overview];
 const WIDGETS = [tokens, widgets, controls, charts, heat, flame, grid, page, roofline];
 const LATER_VIEWS = [apiCalls, whatIf, efficiency, memory, module, ranks, diff, sql];
-const TRACE = [sliceColours, timeline, trackList, trace, details, drawer, dialogs];
+const TRACE = [timeline, trackList, trace, details, drawer, dialogs];
 
 export function addStyles(): void {
   const sheet = new CSSStyleSheet();

@@ -6,7 +6,7 @@ export type ThemeChoice = Theme | "system";
 
 const STORAGE_KEY = "pytorch_profiler.theme";
 
-/** The Okabe-Ito order of the categories; the values for both themes are in `app/tokens.css`. */
+/** The parts of a step's time; their colours are in `tokens.css`. */
 export const CATEGORIES = [
   "kernel",
   "memcpy",
@@ -31,10 +31,10 @@ const FADED = [100, 62, 38] as const;
 export function seriesColor(index: number): string {
   const color = `var(--series-${(index % SERIES) + 1})`;
   const part = FADED[Math.floor(index / SERIES) % FADED.length] ?? 100;
-  return part === 100 ? color : `color-mix(in srgb, ${color} ${part}%, var(--text))`;
+  return part === 100 ? color : `color-mix(in srgb, ${color} ${part}%, var(--ink))`;
 }
 
-export const otherColor = "var(--series-other)";
+export const otherColor = "var(--not-recorded)";
 
 export function storedChoice(): ThemeChoice {
   const text = readStored(STORAGE_KEY);

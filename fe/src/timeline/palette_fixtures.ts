@@ -1,54 +1,27 @@
-/** The palettes of both themes for tests: slices as the style sheet has them, on the page's grounds. */
+/** The palettes of both themes for tests, as the style sheet has them. */
 
 import type { Theme } from "../base/theme";
-import CSS from "./slice_colours.css?raw";
+import { colours } from "../base/tokens_fixtures";
 import type { Palette } from "./types";
-
-/** The style sheet's variables of a theme that are colours, without their dashes. */
-export function colours(theme: Theme): Map<string, string> {
-  const block = new RegExp(`\\[data-theme="${theme}"\\] \\{([^}]*)\\}`).exec(CSS)?.[1] ?? "";
-  return new Map(
-    [...block.matchAll(/--([\w-]+): (#[0-9a-f]{6});/g)].map(([, name = "", value = ""]) => [
-      name,
-      value,
-    ]),
-  );
-}
-
-/** As in app/tokens.css, which the timeline does not know. */
-const PAGE: Readonly<
-  Record<Theme, Pick<Palette, "ground" | "grid" | "text" | "muted" | "accent" | "warn">>
-> = {
-  light: {
-    ground: "#ffffff",
-    grid: "#e1e5ea",
-    text: "#1b2130",
-    muted: "#586172",
-    accent: "#0b5cad",
-    warn: "#7d4a00",
-  },
-  dark: {
-    ground: "#1b1f27",
-    grid: "#2d343f",
-    text: "#e4e8ef",
-    muted: "#9ba5b5",
-    accent: "#77b6f5",
-    warn: "#f0b95a",
-  },
-};
 
 export function paletteFor(theme: Theme): Palette {
   const found = colours(theme);
+  const colour = (name: string): string => found.get(name) ?? "";
   const family = (prefix: string): string[] =>
     [...found].flatMap(([name, colour]) => (name.startsWith(prefix) ? [colour] : []));
   return {
-    ...PAGE[theme],
-    band: found.get("timeline-band") ?? "",
-    onSlice: found.get("on-slice") ?? "",
+    ground: colour("surface"),
+    grid: colour("line"),
+    text: colour("ink"),
+    muted: colour("ink-2"),
+    accent: colour("accent"),
+    warn: colour("attention"),
+    band: colour("timeline-band"),
+    onSlice: colour("on-slice"),
     looks: family("look-"),
     hues: family("hue-"),
     curves: family("hue-"),
-    device: found.get("timeline-device") ?? "",
-    host: found.get("timeline-host") ?? "",
+    device: colour("timeline-device"),
+    host: colour("timeline-host"),
   };
 }

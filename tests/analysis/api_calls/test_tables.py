@@ -14,10 +14,10 @@ from torch_tb_profiler.analysis.api_calls.calls import (
     call_table,
     calls_of,
     long_calls,
+    medians,
     selected_time,
 )
 from torch_tb_profiler.analysis.api_calls.copies import copy_kind, copy_table, host_memory
-from torch_tb_profiler.analysis.api_calls.groups import medians
 from torch_tb_profiler.analysis.api_calls.launches import (
     EDGES_NS,
     delay_counts,

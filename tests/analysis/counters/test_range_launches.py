@@ -18,7 +18,7 @@ def test_the_first_range_is_of_the_first_launch_and_so_on() -> None:
         ("r1", "BY_ORDER", "outer second"),
         ("r2", "BY_ORDER", "third"),
     ]
-    assert (found.launches.spare, facts.defects.as_dict(), facts.summary["profiled_ranges"]) == (
+    assert (found.launches.spare, facts.defects.as_dict(), facts.summary.profiled_ranges) == (
         0,
         {},
         3,

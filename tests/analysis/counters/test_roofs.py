@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.counters.drawing import Counters, with_ranges
-from torch_tb_profiler.analysis.counters.roofs import main_roofs
+from torch_tb_profiler.analysis.counters.table import main_roofs
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.hardware.counter_names import operations_of

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.analysis.distributed.matching import match_ranks
 from torch_tb_profiler.analysis.distributed.rank import OperationKey, Rank, Work
 from torch_tb_profiler.analysis.distributed.waiting import Waits, wait_times
-from torch_tb_profiler.analysis.facts.writer import Writer
+from torch_tb_profiler.store.summary import Writer
 
 UNIX = 1_700_000_000 * 10**9
 KIND = {

@@ -129,7 +129,7 @@ def test_without_a_device_the_outermost_modelled_calls_count() -> None:
     main    [linear              ] [add     ]
     main     [addmm             ]
     """)
-    assert not facts.summary["has_device"]
+    assert not facts.summary.has_device
     steps = insight["workload_steps"]
     assert of(insight, steps, "counted") == {
         "mine::thing": [1],

@@ -5,6 +5,7 @@ many events.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from tests.builders.drawn import Event, draw, events, trace_of
@@ -12,6 +13,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.selected import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.summary import Summary
 
 Findings = dict[str, Any]
 NVIDIA = {
@@ -52,10 +54,13 @@ NAMES = {
 
 def looked_at(trace: Trace) -> Findings:
     """What the engine finds in a trace."""
-    facts = derive(trace)
-    # A drawing of a few kernels stands for a part of a program, not for a microbenchmark.
-    facts.summary["workload"] = {"kind": "unknown", "evidence": ""}
+    facts = of_some_program(derive(trace))
     return findings_of(facts, build_insight(trace, facts))
+
+
+def of_some_program(facts: Facts) -> Facts:
+    """Facts of a drawing that stands for a part of a program: its few kernels make no microbenchmark."""
+    return replace(facts, summary=replace(facts.summary, workload=Summary.workload))
 
 
 def drawn(

@@ -10,7 +10,7 @@ import pytest
 
 from tests.analysis.efficiency.cases import H100, inputs
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
-from torch_tb_profiler.hardware.achievable import USUAL
+from torch_tb_profiler.hardware.peaks import USUAL
 
 TENSOR_CORES = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64"
 VECTOR_UNITS = "cutlass_80_simt_sgemm_128x32"

@@ -14,6 +14,7 @@ from tests.analysis.findings.cases import (
     facts_of,
     launched,
     made,
+    of_some_program,
     rules,
     span,
     steps,
@@ -107,7 +108,7 @@ SLOW_SECOND = """
 
 def test_findings_follow_the_selected_steps() -> None:
     trace, facts = facts_of(SLOW_SECOND)
-    facts.summary["workload"] = {"kind": "unknown", "evidence": ""}
+    facts = of_some_program(facts)
     insight = build_insight(trace, facts)
     both, first, second = (
         {

@@ -58,6 +58,9 @@ def test_the_definitions_are_those_of_the_files() -> None:
 
 
 def test_nothing_else_knows_a_rule_by_its_name() -> None:
+    for path in (ROOT / "torch_tb_profiler").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"findings\.rules(\.| import (?!RULES$))", text, re.MULTILINE), path
     for room in ("analysis/findings", "views", "web", "api", "cli"):
         for path in (ROOT / "torch_tb_profiler" / room).rglob("*.py"):
             if path.parent.name != "rules":

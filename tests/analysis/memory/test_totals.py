@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import blocks, devices, insight
-from torch_tb_profiler.analysis.memory.totals import totals
+from torch_tb_profiler.analysis.memory.blocks import totals
 
 
 def curve(written: str) -> list[int]:

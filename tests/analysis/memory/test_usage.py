@@ -12,8 +12,7 @@ from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, inn
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.memory.calls import calls_in
-from torch_tb_profiler.analysis.memory.usage import Usage, usage
+from torch_tb_profiler.analysis.memory.usage import Usage, calls_in, usage
 from torch_tb_profiler.store.insight import Insight
 
 US = 1000

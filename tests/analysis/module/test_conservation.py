@@ -224,7 +224,7 @@ def test_forward_and_backward_are_shown_where_they_were_recorded(samples: Path) 
             assert int(sums.own["backward", "host"].sum()) > 0.1 * int(
                 sums.own["forward", "host"].sum()
             )
-            if facts.summary["has_device"]:
+            if facts.summary.has_device:
                 assert int(sums.own["backward", "device"].sum()) > int(
                     sums.own["forward", "device"].sum()
                 )

@@ -71,7 +71,7 @@ def test_what_holds_in_every_trace(built: Built) -> None:
         (row["op"] is None) <= (row["mod"] is None and row["params"] is None) for row in found
     )
     known = kernel_table(trace, facts, insight).call >= 0
-    assert int(known.sum()) >= facts.summary["attribution"]["with_operator"]
+    assert int(known.sum()) >= facts.summary.attribution.with_operator
 
 
 def test_flops_are_those_of_the_efficiency_view(built: Built) -> None:

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.ranges.table import range_table
 from torch_tb_profiler.runs.import_job import read
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -214,7 +215,7 @@ def test_any_trace_holds_together(listed: list[dict[str, Any]]) -> None:
 
 def real(folder: Path, name: str) -> tuple[Trace, Facts]:
     (path,) = (folder / name).glob("*.json.gz")
-    return read(str(path), Settings())
+    return read(Place(str(path)), Settings())
 
 
 def test_deepseek_s_ranges_are_rows(real_traces: Path) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from torch_tb_profiler.analysis.timeline import row_set
-from torch_tb_profiler.analysis.timeline.row_set import RowSet
+from torch_tb_profiler.analysis.timeline import search
+from torch_tb_profiler.analysis.timeline.search import RowSet
 
 
 @examples(200)
@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.timeline.row_set import RowSet
 def test_counts_and_members(mask: list[bool], data: st.DataObject) -> None:
     members = [row for row, is_member in enumerate(mask) if is_member]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_set, "BLOCK", 16)
+        patch.setattr(search, "BLOCK", 16)
         found = RowSet(np.array(mask, np.bool_))
         assert found.n == len(members)
         assert [found.member(index) for index in range(found.n)] == members
@@ -30,10 +30,10 @@ def test_counts_and_members(mask: list[bool], data: st.DataObject) -> None:
 
 
 def test_blocks_of_their_real_size() -> None:
-    mask = np.zeros(3 * row_set.BLOCK + 5, np.bool_)
-    members = [0, row_set.BLOCK - 1, row_set.BLOCK, 3 * row_set.BLOCK + 4]
+    mask = np.zeros(3 * search.BLOCK + 5, np.bool_)
+    members = [0, search.BLOCK - 1, search.BLOCK, 3 * search.BLOCK + 4]
     mask[members] = True
     found = RowSet(mask)
     assert [found.member(index) for index in range(4)] == members
-    assert found.below(np.array([len(mask), row_set.BLOCK, 0])).tolist() == [4, 2, 0]
+    assert found.below(np.array([len(mask), search.BLOCK, 0])).tolist() == [4, 2, 0]
     assert found.nbytes < len(mask) / 4

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from torch_tb_profiler.analysis.what_if.chains import find_chains
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT
 from torch_tb_profiler.analysis.what_if.replay import Delays, replay
+from torch_tb_profiler.analysis.what_if.simulation import find_chains
 from torch_tb_profiler.store.columns import Ints
 
 Graph = tuple[Ints, Ints, Delays]

@@ -15,6 +15,7 @@ from mcp.client.client import Client
 
 from torch_tb_profiler.cli.agents import server as serving
 from torch_tb_profiler.cli.markdown import estimate
+from torch_tb_profiler.sources.places import Place
 
 pytestmark = pytest.mark.slow
 RANK = "ddp/rank0.pt.trace.json.gz"
@@ -67,7 +68,7 @@ def home(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 def ask(home: Path, use: Callable[[Client], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with Client(serving.server(str(home))) as client:
+        async with Client(serving.server(Place(str(home)))) as client:
             await use(client)
 
     anyio.run(run)

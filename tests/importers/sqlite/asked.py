@@ -11,6 +11,7 @@ from typing import Any
 from tests.builders import nsight, nvprof
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 
@@ -24,7 +25,7 @@ Report = Callable[[int, "int | None"], None]
 
 def read(path: Path, report: Report | None = None) -> Trace:
     """The trace of a file."""
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         return read_trace(stream, Settings(), report)
 
 

@@ -27,6 +27,7 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, sniff
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
@@ -57,7 +58,7 @@ def trace_or_message(path: Path) -> tuple[Trace | None, str]:
 
 def test_the_file_is_read_in_place_and_nothing_is_left_beside_it(path: Path) -> None:
     before = (path.read_bytes(), sorted(os.listdir(path.parent)))
-    with open_text(str(path)) as stream:
+    with open_text(Place(str(path))) as stream:
         assert stream.path == str(path)
     read(path)
     assert (path.read_bytes(), sorted(os.listdir(path.parent))) == before
@@ -254,7 +255,7 @@ def test_what_is_missing_is_unknown_and_never_zero(tmp_path: Path) -> None:
 def test_a_database_that_is_cut_off_says_so(path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: len(data) * 2 // 3])
-    assert sniff.rejection(str(path)) is None
+    assert sniff.rejection(Place(str(path))) is None
     with pytest.raises(
         NotATrace,
         match=f"^The SQLite database is truncated: it has {format_count(len(data) * 2 // 3)} of"
@@ -382,7 +383,7 @@ def test_databases_of_others_are_refused(tmp_path: Path, content: str, word: str
     path = tmp_path / "mlflow.db"
     alter(path, content)
     if word:
-        assert word in (sniff.rejection(str(path)) or "")
+        assert word in (sniff.rejection(Place(str(path))) or "")
     with pytest.raises(NotATrace):
         load(str(path), Settings(use_cache=False))
 

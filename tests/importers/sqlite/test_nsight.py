@@ -69,7 +69,7 @@ def test_device_properties_and_the_begin_of_the_session(path: Path) -> None:
         (1, "NVIDIA A10", 72),
     ]
     assert trace.base_ns == 1_700_000_000_000_000_000
-    assert derive(trace).summary["versions"] == {"Profiler": "Nsight Systems 2025.6.3"}
+    assert derive(trace).summary.versions == {"Profiler": "Nsight Systems 2025.6.3"}
     devices = derive(trace)["devices"]
     assert devices["multiprocessors"].tolist() == [72]
 

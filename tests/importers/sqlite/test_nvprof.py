@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import struct
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -361,7 +362,7 @@ def test_a_file_of_an_older_version_has_fewer_tables(path: Path) -> None:
             "MEMSET",
         ):
             database.execute(f"DROP TABLE CUPTI_ACTIVITY_KIND_{table}")
-    attribution = dict(derive(read(path)).summary["attribution"])
+    attribution = asdict(derive(read(path)).summary.attribution)
     attribution.pop("by")
     assert attribution == {
         "device_events": 14,
@@ -376,7 +377,7 @@ def test_training_has_its_steps_figures_and_no_defect(path: Path) -> None:
     trace = read(path)
     facts = derive(trace)
     assert facts.defects.as_dict() == {}
-    assert (facts["steps"].n, facts.summary["step_source"], trace.origin_ns) == (
+    assert (facts["steps"].n, facts.summary.step_source, trace.origin_ns) == (
         3,
         "iteration",
         EPOCH + 1000,

@@ -96,8 +96,8 @@ def test_operators_and_annotations(trace: Trace) -> None:
 
 def test_steps_threads_and_version(version: str, trace: Trace) -> None:
     facts = derive(trace)
-    assert (facts["steps"].n, facts.summary["step_source"]) == (3, "ProfilerStep")
-    assert facts.summary["versions"] == {"Profiler": f"Nsight Systems {RECORDED[version]}"}
+    assert (facts["steps"].n, facts.summary.step_source) == (3, "ProfilerStep")
+    assert facts.summary.versions == {"Profiler": f"Nsight Systems {RECORDED[version]}"}
     tracks = trace["tracks"]
     assert set(trace.strings.many(tracks["process_name"])) == {"program"}
     # Two threads of the profiler, one for each backward pass, the ranges that need not nest, and

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.api_calls.launches import Launches
 from torch_tb_profiler.analysis.api_calls.queues import Queues
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     largest_by,
+    medians,
+    picked,
     positions_of,
     sum_by,
 )
@@ -132,7 +133,7 @@ def call_table(
 def selected_time(facts: Facts, selection: Selection) -> int:
     """Time of the selected steps, ns; of a recording that marks none, from its first event to its last."""
     if selection.whole:
-        return int(facts.summary["span_ns"])
+        return facts.summary.span_ns
     steps = facts["steps"]
     return int((steps["end"] - steps["start"])[selection.steps].sum())
 

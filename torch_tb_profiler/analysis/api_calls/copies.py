@@ -6,9 +6,15 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.api_calls.launches import Launches
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    extreme_by,
+    group_rows,
+    largest_by,
+    medians,
+    picked,
+    sum_by,
+)
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.links import Link, link_of
@@ -122,7 +128,7 @@ def device_link(facts: Facts) -> Link | None:
     """The links of the devices of a trace, where all are of one kind and it tells."""
     devices = facts["devices"]
     known = [
-        find(facts.strings[name] if name >= 0 else "", facts.summary["vendor"], units, memory)
+        find(facts.strings[name] if name >= 0 else "", facts.summary.vendor, units, memory)
         for name, units, memory in zip(
             *(devices[key].tolist() for key in ("name", "multiprocessors", "memory")), strict=True
         )

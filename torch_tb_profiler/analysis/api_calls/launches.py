@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.groups import medians, picked
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     largest_by,
+    medians,
+    picked,
     positions_of,
     sum_by,
 )

@@ -149,7 +149,7 @@ def _uses_matrix_cores(
     capability = oldest_capability(trace)
     names, group = np.unique(trace["spans"]["name"][ranges], return_inverse=True)
     by_name = [
-        uses_matrix_cores(trace.strings[n], facts.summary["vendor"], capability) == Knowledge.YES
+        uses_matrix_cores(trace.strings[n], facts.summary.vendor, capability) == Knowledge.YES
         for n in names.tolist()
     ]
     used = np.array(by_name, np.bool_)[group] if by_name else np.zeros(len(ranges), np.bool_)

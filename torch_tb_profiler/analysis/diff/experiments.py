@@ -157,7 +157,7 @@ def experiment_of(
         busy=float(busy.sum() / walls.sum()) if n and walls.sum() and busy[0] >= 0 else math.nan,
         mfu=math.nan if mfu is None else mfu,
         memory=float(memory.max()) if n and (memory >= 0).any() else math.nan,
-        exposed=float(exposed.mean()) if n and facts.summary["has_device"] else math.nan,
+        exposed=float(exposed.mean()) if n and facts.summary.has_device else math.nan,
         findings=findings,
         operators=_names(facts),
     )

@@ -156,8 +156,8 @@ def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
         on_device,
     )
     first, combination = group_rows(columns)
-    amd = facts.summary["vendor"] == "amd"
-    stated = facts.summary["backend"] or ""
+    amd = facts.summary.vendor == "amd"
+    stated = facts.summary.backend or ""
     only_backend = stated if stated.isalnum() else ""
     kinds, libraries, peers = [], [], []
     for row in first.tolist():

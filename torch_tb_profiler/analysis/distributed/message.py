@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
     point_to_point,
 )
-from torch_tb_profiler.analysis.facts.json_lists import json_list
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace

@@ -14,9 +14,9 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     ProcessGroup,
     kind_of,
 )
-from torch_tb_profiler.analysis.facts.writer import Writer
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.summary import Writer
 
 SHARES = ("computation", "overlap", "communication", "other")
 TRANSFER = "transfer"

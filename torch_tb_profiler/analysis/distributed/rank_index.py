@@ -31,8 +31,8 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
         "rank_devices": _devices(facts, texts),
     }
     info = distributed_info(trace)
-    world_size = facts.summary["world_size"]
-    backend = facts.summary["backend"] or ", ".join(facts.summary["communication_backends"])
+    world_size = facts.summary.world_size
+    backend = facts.summary.backend or ", ".join(facts.summary.communication_backends)
     begin = unix_begin(trace)
 
     def text(value: str) -> list[int]:
@@ -44,8 +44,8 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
         spans=[trace["spans"].n],
         world_size=[-1 if world_size is None else world_size],
         on_device=[bool(tables["rank_sorts"]["on_device"].any())],
-        step_source=text(str(facts.summary["step_source"])),
-        writer=text(str(facts.summary["writer"])),
+        step_source=text(facts.summary.step_source),
+        writer=text(facts.summary.writer.value),
         host_name=text(
             str(trace.header.get("host_name") or info.get("host_name") or "")[:LONGEST_TEXT]
         ),
@@ -57,7 +57,7 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
 
 def _length(trace: Trace, facts: Facts) -> int:
     instants = trace["instants"]["time"]
-    return max(int(facts.summary["span_ns"]), int(instants[-1]) if len(instants) else 0)
+    return max(facts.summary.span_ns, int(instants[-1]) if len(instants) else 0)
 
 
 def _collectives(trace: Trace, insight: Insight, texts: StringBuilder) -> dict[str, Table]:
@@ -160,7 +160,7 @@ def progressions(ranks: tuple[int, ...]) -> list[tuple[int, int, int]]:
 
 
 def _devices(facts: Facts, texts: StringBuilder) -> Table:
-    table, vendor = facts["devices"], facts.summary["vendor"]
+    table, vendor = facts["devices"], facts.summary.vendor
     named = {
         key: _interned(texts, facts.strings.many(table[key]), table[key])
         for key in ("name", "capability")

@@ -24,23 +24,23 @@ MOST = 24
 """Collectives of a sample: of ranks that share a quarter of theirs, six are expected in both."""
 
 
-def shared_sample(trace: Trace, facts: Facts) -> list[list[int]]:
+def shared_sample(trace: Trace, facts: Facts) -> tuple[tuple[int, ...], ...]:
     """Hash of what a collective is, Unix time of its begin, of its end (ns), of at most ``MOST`` collectives; empty without
     sequence numbers or a clock.
     """
     begin = unix_begin(trace)
     if begin is None or not (trace["collective_args"]["sequence"] >= 0).any():
-        return []
+        return ()
     found = find_collectives(trace, facts)
     row = np.flatnonzero(found.sequence >= 0)
     seeds = np.array([_hash(f"{label.group}\0{label.kind}") for label in found.labels], np.uint64)
     key = _mixed(seeds[found.label[row]] + found.sequence[row].astype(np.uint64))
     _, first = np.unique(key, return_index=True)
     chosen = first[:MOST]
-    return [
-        [int(key[i]), begin + int(found.start[row[i]]), begin + int(found.end[row[i]])]
+    return tuple(
+        (int(key[i]), begin + int(found.start[row[i]]), begin + int(found.end[row[i]]))
         for i in chosen.tolist()
-    ]
+    )
 
 
 def _hash(text: str) -> int:

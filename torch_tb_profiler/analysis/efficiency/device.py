@@ -42,7 +42,7 @@ def device_peaks(facts: Facts, file: str = "") -> Peaks:
     name = facts.strings[int(devices["name"][row])]
     return peaks_of(
         name,
-        facts.summary["vendor"],
+        facts.summary.vendor,
         int(devices["multiprocessors"][row]),
         int(devices["memory"][row]),
         file,

@@ -94,7 +94,7 @@ def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -
     ]
     able = matrix[0] + matrix[1] > 0
     able[of_row[_could(insight, rows.workload)]] = True
-    able &= (np.arange(n) >= len(NOT_MODELLED)) & bool(facts.summary["has_device"])
+    able &= (np.arange(n) >= len(NOT_MODELLED)) & facts.summary.has_device
     flops = np.bincount(of_row, weights=np.nan_to_num(rows.flops), minlength=n)
     modelled = np.arange(len(NOT_MODELLED), n - 1)
     longest = modelled[np.argsort(-time[modelled], kind="stable")].tolist()
@@ -125,7 +125,7 @@ def not_modelled(facts: Facts, insight: Insight, selection: Selection, rows: Row
     name.
     """
     unknown = np.append(insight["workloads"]["family"], NONE)[rows.workload] == NONE
-    if not facts.summary["has_device"]:
+    if not facts.summary.has_device:
         names = np.append(insight["workloads"]["name"], NONE)[rows.workload]
         return np.where(
             unknown & host_names(insight.strings, names[names >= 0]).collective[names],

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.captures import captured_at
-from torch_tb_profiler.analysis.facts.json_lists import json_list
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.launches import capture_marks
 from torch_tb_profiler.analysis.facts.links import enclosing_spans
 from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct, named

@@ -4,54 +4,27 @@
 
     Trace ─▶ names ─▶ call tree ─▶ causes of device work ─▶ steps ─▶ breakdown
                           └──▶ stacks ──┬──▶ operators, kernels, devices, links ──▶ Facts
-
-``Facts.summary`` holds, as plain values:
-
-=====================  ======================================================================================
-step_source            ``ProfilerStep``, ``iteration of a server``, ``pass of the model``, the name of the annotation that repeats, or ``whole span``
-span_ns                end of the last span
-has_device …           whether device work, input shapes, call stacks, memory records were recorded (``has_*``)
-device_identified      whether no device has a recorded name, and one is known by its units and memory
-vendor                 ``nvidia``, ``amd``, ``intel``, ``mtia``, ``ascend``, ``ibm``, ``other``, or ``none`` without device work
-attribution            ``device_events``, of the kernels how many there are and how many have a launch, an operator, and
-                       ``by``: ``Attribution`` of all device events as ``{"events", "ns"}`` each
-rank, world_size       from ``distributedInfo``; None where it does not say
-backend                communication backend of ``distributedInfo``; None
-synthetic              whether the trace says that a program generated it
-sums                   whether the file holds sums without times, which the importer laid end to end
-versions               readable versions by component
-data_parallel          whether ``DataParallel`` ran
-communication_backends libraries that the header, the collectives and the kernels name
-matrix_eligible_share  kernel time of eligible operators / kernel time of operators; None without
-touched_ns             step time in ns that the marks of each defect touch
-profiled_ranges        profiled ranges, whose hardware counters were measured
-unplaced               numbers of events without a role by ``category`` or, without one, by ``process``
-part, parts            name of the rank in a file that several were merged into, and of all of them; ``""`` and none of other files
-work                   device events, their ns, operators, their ns: equal for copies of a recording
-collectives            what `distributed/shared_sample.py` chooses; the import adds it
-workload               ``kind`` and ``evidence`` of ``workload_kind.Workload``
-=====================  ======================================================================================
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
 from torch_tb_profiler.analysis.facts.attribution import Causes, causes
-from torch_tb_profiler.analysis.facts.breakdown import active_sets, break_down
 from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
-from torch_tb_profiler.analysis.facts.defect_counts import find_defects
 from torch_tb_profiler.analysis.facts.devices import device_tables
 from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
+from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
     distributed_info,
@@ -68,9 +41,9 @@ from torch_tb_profiler.analysis.facts.iterations import (
     short_names,
 )
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
+from torch_tb_profiler.analysis.facts.launches import kernel_launches
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.names import HostNames, distinct
-from torch_tb_profiler.analysis.facts.opened import opened_frames
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
 from torch_tb_profiler.analysis.facts.replayed import (
@@ -80,7 +53,12 @@ from torch_tb_profiler.analysis.facts.replayed import (
     replayed_calls,
 )
 from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
-from torch_tb_profiler.analysis.facts.stacks import Stacks, call_stacks, with_replayed
+from torch_tb_profiler.analysis.facts.stacks import (
+    Stacks,
+    call_stacks,
+    opened_frames,
+    with_replayed,
+)
 from torch_tb_profiler.analysis.facts.step_kinds import StepKinds, step_kinds, whole_kind
 from torch_tb_profiler.analysis.facts.step_work import step_work
 from torch_tb_profiler.analysis.facts.steps import (
@@ -89,29 +67,30 @@ from torch_tb_profiler.analysis.facts.steps import (
     StepWindows,
     cut_steps,
     find_steps,
+    hidden_steps,
     host_step,
     latest_end,
 )
-from torch_tb_profiler.analysis.facts.workload_kind import find_workload
-from torch_tb_profiler.analysis.facts.writer import find_writer
+from torch_tb_profiler.analysis.facts.workload_kind import find_workload, find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringBuilder
+from torch_tb_profiler.store.summary import EventCounts, Summary
 
 
 def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
-    """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: see above."""
+    """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: as in ``Summary``."""
     # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
     with ThreadPoolExecutor(1) as beside:
         facts = _derive(trace, beside, beside.submit(enclosing_spans, trace))
-    facts.summary.update(part=part, parts=list(parts))
-    return facts
+    return replace(facts, summary=replace(facts.summary, part=part, parts=tuple(parts)))
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
@@ -130,8 +109,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
-    active = active_sets(trace, tree, names, caused, communication)
-    recognised = _recognised(trace, caused, communication)
+    active = _active_sets(trace, tree, names, caused, communication)
     enclosing = nested.result()
     give_back_memory()
     breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
@@ -150,28 +128,29 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
-    tables: dict[str, Table] = (
-        {
-            "steps": _steps(windows, kinds, breakdown.result()),
-            "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
-            "earlier_work": earlier,
-            "iterations": iterated,
-            "devices": devices,
-            "device_steps": device_steps,
-            "unnamed_steps": named.unnamed_steps,
-            "span_links": links.result(),
-        }
-        | frames
-        | operators.tables
-        | kernels
-        | of_replays
+    tables: dict[str, Table] = {
+        "steps": _steps(windows, kinds, breakdown.result()),
+        "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
+        "earlier_work": earlier,
+        "iterations": iterated,
+        "devices": devices,
+        "device_steps": device_steps,
+        "unnamed_steps": named.unnamed_steps,
+        "span_links": links.result(),
+        **frames,
+        **operators.tables,
+        **kernels,
+        **of_replays,
+    }
+    give_back_memory()
+    defects, touched = _find_defects(trace, overlapping, caused, windows, kinds.flags)
+    give_back_memory()
+    summary = replace(
+        _summary(trace, names, caused, windows, tables, maker, named, communication),
+        matrix_eligible_share=operators.eligible_share,
+        touched_ns=touched,
+        profiled_ranges=_profiled_ranges(trace, tables["span_links"], defects),
     )
-    give_back_memory()
-    defects, touched = find_defects(trace, overlapping, caused, windows, kinds.flags)
-    give_back_memory()
-    summary = recognised | _summary(trace, names, caused, windows, tables, maker, named)
-    summary |= {"matrix_eligible_share": operators.eligible_share, "touched_ns": touched}
-    summary["profiled_ranges"] = _profiled_ranges(trace, tables["span_links"], defects)
     return Facts(strings.table(), tables, summary, trace.defects.merged(defects))
 
 
@@ -197,15 +176,6 @@ def _windows(
     """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
     windows, iterations = find_steps(trace, tree, tree.names, caused)
     return *without_earlier_work(trace, caused, windows), iterations
-
-
-def _recognised(trace: Trace, caused: Causes, communication: Array) -> dict[str, Any]:
-    """Of the summary: the kind of work, the writer."""
-    workload = find_workload(trace, caused, communication)
-    return {
-        "workload": {"kind": workload.kind.value, "evidence": workload.evidence},
-        "writer": find_writer(trace, workload).value,
-    }
 
 
 def _profiled_ranges(trace: Trace, links: Table, defects: DefectCounts) -> int:
@@ -291,49 +261,174 @@ def _summary(
     tables: dict[str, Table],
     maker: str,
     named: Attributed,
-) -> dict[str, Any]:
+    communication: Array,
+) -> Summary:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
     info = distributed_info(trace)
     backend = info.get("backend")
-    return {
-        "step_source": windows.source,
-        "span_ns": latest_end(spans),
-        "has_device": bool(len(caused.row)),
-        "device_identified": bool(
+    workload = find_workload(trace, caused, communication)
+    return Summary(
+        step_source=windows.source,
+        span_ns=latest_end(spans),
+        has_device=bool(len(caused.row)),
+        has_shapes=bool((tables["operators"]["dims"] >= 0).any()),
+        has_stacks=bool(tables["stacks"].n),
+        has_memory=bool(trace["memory"].n),
+        device_identified=bool(
             (tables["devices"]["name"] >= 0).any()
             and not any(p.name for p in device_properties(trace).values())
         ),
-        "has_shapes": bool((tables["operators"]["dims"] >= 0).any()),
-        "has_stacks": bool(tables["stacks"].n),
-        "has_memory": bool(trace["memory"].n),
-        "vendor": maker,
-        "attribution": {
-            "device_events": len(caused.row),
-            "kernels": int(kernel.sum()),
-            "with_launch": int((kernel & (caused.launch >= 0)).sum()),
-            "with_operator": int((kernel & (named.operator >= 0)).sum()),
-            "by": named.counts,
-        },
-        "rank": integer(info.get("rank")),
-        "world_size": integer(info.get("world_size")),
-        "backend": backend if isinstance(backend, str) else None,
-        "synthetic": trace.header.get("synthetic") is True,
-        "sums": isinstance(trace.header.get("sums"), str),
-        "unplaced": unplaced_events(trace),
-        "versions": versions(trace),
-        "data_parallel": names.data_parallel,
-        "work": _work(trace, caused),
-        "communication_backends": backends(trace, names, spans["name"][caused.row[kernel]]),
-    }
+        vendor=maker,
+        attribution=EventCounts(
+            device_events=len(caused.row),
+            kernels=int(kernel.sum()),
+            with_launch=int((kernel & (caused.launch >= 0)).sum()),
+            with_operator=int((kernel & (named.operator >= 0)).sum()),
+            by=named.counts,
+        ),
+        rank=integer(info.get("rank")),
+        world_size=integer(info.get("world_size")),
+        backend=backend if isinstance(backend, str) else None,
+        synthetic=trace.header.get("synthetic") is True,
+        sums=isinstance(trace.header.get("sums"), str),
+        versions=versions(trace),
+        data_parallel=names.data_parallel,
+        communication_backends=tuple(backends(trace, names, spans["name"][caused.row[kernel]])),
+        unplaced=unplaced_events(trace),
+        work=_work(trace, caused),
+        workload=workload,
+        writer=find_writer(trace, workload),
+    )
 
 
-def _work(trace: Trace, caused: Causes) -> list[int]:
+def _work(trace: Trace, caused: Causes) -> tuple[int, int, int, int]:
     spans = trace["spans"]
     operators = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    return [
+    return (
         len(caused.row),
         int(spans["dur"][caused.row].sum()),
         len(operators),
         int(spans["dur"][operators].sum()),
-    ]
+    )
+
+
+def break_down(
+    sets: Iterable[Intervals], start: Ints, end: Ints, left_out: Intervals
+) -> dict[str, Ints]:
+    """The eight categories of every window [start, end) without what is left out, int64 ns of shape (steps,).
+
+    ``sets``: the active time of each category but ``other``, in the order of ``CATEGORIES``. Each
+        category gets what its set adds to the union of those before it, so the eight add up to end
+        − start − what is left out.
+    """
+    categories: dict[str, Ints] = {}
+    covered = np.zeros(len(start), np.int64)
+    so_far = left_out
+    unseen = measure(left_out, start, end)
+    for key, points in zip(CATEGORIES[:-1], sets, strict=True):
+        if len(points.start):
+            so_far = join(so_far, points)
+        upto = measure(so_far, start, end) - unseen
+        categories[key] = upto - covered
+        covered = upto
+    categories["other"] = end - start - unseen - covered
+    return categories
+
+
+def _active_sets(
+    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask
+) -> Iterator[Intervals]:
+    """The active time of each of the seven categories before ``other``, one after the other.
+
+    ``communication``: whether each device event is a communication kernel, bool of shape (device
+        events,).
+    """
+    spans = trace["spans"]
+    device_role = spans["role"][caused.row]
+    node_role = spans["role"][tree.row]
+    name = spans["name"][tree.row]
+    collective, dataloader = names.collective[name], names.dataloader[name]
+    step = names.step[name] >= 0
+    executing = (node_role == Role.OPERATOR) & ~step & ~dataloader & ~collective
+
+    def of(row: Array) -> Intervals:
+        begin = spans["start"][row]
+        return union(begin, begin + spans["dur"][row])
+
+    yield of(caused.row[(device_role == Role.KERNEL) & ~communication])
+    yield of(caused.row[device_role == Role.MEMCPY])
+    yield of(caused.row[device_role == Role.MEMSET])
+    yield of(np.sort(np.concatenate((caused.row[communication], tree.row[collective]))))
+    yield of(tree.row[node_role == Role.RUNTIME])
+    yield of(tree.row[dataloader])
+    yield of(tree.row[executing])
+
+
+def _find_defects(
+    trace: Trace, overlapping: Array, caused: Causes, windows: StepWindows, flags: Array
+) -> tuple[DefectCounts, dict[str, int]]:
+    """``(counts, touched)``: the analysis' own defects, and ns of step time per defect.
+
+    ``overlapping``: rows of spans, calls that overlap others of their thread.
+    """
+    counts = DefectCounts()
+    marks: dict[str, Ints] = {}
+
+    def mark(name: str, row: Ints) -> None:
+        counts.add(name, len(row))
+        if len(row):
+            marks[name] = row
+
+    mark(d.OVERLAP_ON_THREAD, overlapping)
+    mark(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
+    if not (caused.reason == NoOperator.NO_HOST).any():
+        mark(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
+    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, caused))
+    if windows.source != WHOLE_SPAN:
+        mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
+    counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
+    counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
+    counts.add(d.OTHER_STEPS, windows.left_out)
+    counts.add(d.HIDDEN_STEP, int(hidden_steps(vars(windows)).sum()))
+    touched = {
+        name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
+        for name, row in marks.items()
+    }
+    table = trace["marks"]
+    for number in distinct(table["defect"], trace.strings):
+        is_marked = table["defect"] == number
+        touched[trace.strings[number]] = _touched(
+            table["start"][is_marked], table["dur"][is_marked], windows
+        )
+    return counts, touched
+
+
+def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
+    return int(measure(union(start, start + dur), windows.start, windows.end).sum())
+
+
+def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
+    """Device work that starts before earlier work on its stream has ended.
+
+    Work of one launch, a graph replay, may run concurrently and does not count.
+    """
+    nested = nest_rows(trace["spans"], caused.row)
+    order = np.argsort(trace["spans"]["track"][caused.row], kind="stable")
+    previous = np.empty(len(order), np.int64)
+    previous[order] = np.roll(order, 1)
+    same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
+    overlaps = nested.overlapping | (nested.parent >= 0)
+    return np.asarray(caused.row[overlaps & ~same_launch])
+
+
+def _idle_launches(trace: Trace, caused: Causes) -> Ints:
+    """Kernel launches without device work; none for a trace that recorded no device work at all."""
+    spans = trace["spans"]
+    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
+    if not len(caused.row) or not len(calls):
+        return np.asarray(calls[:0])
+    used = np.zeros(spans.n + 1, np.bool_)
+    used[caused.launch] = True
+    launches = kernel_launches(trace, calls)
+    return np.asarray(launches[~used[launches] & (spans["correlation"][launches] > 0)])

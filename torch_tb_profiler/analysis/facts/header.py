@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -170,3 +171,12 @@ def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_de
     if has_device and "cuda_runtime_version" in trace.header:
         return "nvidia"
     return "other" if has_device else "none"
+
+
+def json_list(text: str) -> list[Any] | None:
+    """The list that a text is; None where it is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None

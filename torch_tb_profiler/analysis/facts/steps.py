@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.iterations import (
     LEAST_COVERAGE,
     LEAST_REPEATS,
     ServerIterations,
+    outermost,
     phase_of_steps,
     server_iterations,
 )
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct
-from torch_tb_profiler.analysis.facts.passes import model_passes
-from torch_tb_profiler.analysis.facts.step_series import kept_marks
+from torch_tb_profiler.analysis.facts.names import HostNames, distinct, name_mask
+from torch_tb_profiler.analysis.facts.workload_kind import is_training
+from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -45,6 +48,26 @@ CUT_FACTOR = 0.8
 WHOLE_SPAN = "whole span"
 ITERATION = "iteration of a server"
 PASS = "pass of the model"
+
+_MODULE = "nn.Module: "
+
+_EMBEDDING = "aten::embedding"
+
+_NONE = np.zeros(0, np.int64)
+
+_LEAST_PASSES = 8
+"""Loops over tokens or denoising steps have more; a program that happens to call a model a few times has no steps."""
+
+_NO_PASSES = ServerIterations(_NONE, _NONE, ())
+
+_TOUCH_NS = 2_000
+"""Where steps meet, times rounded to whole microseconds may overlap by as much."""
+
+_DOUBLED_SHARE = 0.5
+"""Marks of different profilers overlap by more than this share of the shorter one; less is an odd clock."""
+
+_SERIES_SOUGHT = 64
+"""Of series without an open step, those that ended last are looked at."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +117,7 @@ def find_steps(
     if not len(node):
         node = _repeated_annotations(trace, tree, names, _extent(trace))
         if not len(node):
-            if len((passes := model_passes(trace)).row):
+            if len((passes := _model_passes(trace)).row):
                 return _extended(trace, caused, _iterations(trace, tree, passes, PASS)), passes
             return _whole(trace, caused), iterations
         source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])])
@@ -354,3 +377,163 @@ def _first_cut(launched: Ints) -> int:
     if len(whole) and launched[count - 1] < CUT_FACTOR * whole.min():
         count -= 1
     return count
+
+
+def _model_passes(trace: Trace) -> ServerIterations:
+    """The passes of a model; where tokens are embedded one by one after the first time, that is a prompt and what follows
+    it decodes.
+
+    Passes of a model whose program marks no steps: ``generate()`` loops, denoising steps of diffusion pipelines.
+
+    ::
+
+        text encoder   transformer  transformer  transformer   decoder      outermost calls of modules
+                      └── pass 0 ──┴── pass 1 ──┴── pass 2 ──┘
+
+    The outermost calls of one module on one thread are iterations if there are at least ``LEAST_PASSES`` and they cover at least
+    ``LEAST_COVERAGE`` of the time from the first to the last of them, in a trace without training. Sequences of operators alone
+    mark none: layers repeat as well.
+    """
+    spans = trace["spans"]
+    row = np.flatnonzero(spans["role"] == Role.PYTHON)
+    if not len(row):
+        return _NO_PASSES
+    is_module = name_mask(trace.strings, spans["name"][row], lambda text: text.startswith(_MODULE))
+    row = _longest(spans, row[is_module[spans["name"][row]]])
+    if not len(row) or is_training(trace):
+        return _NO_PASSES
+    return _with_tokens(trace, row)
+
+
+def _longest(spans: Table, row: Ints) -> Ints:
+    """The outermost calls of the module that takes most of the time on its thread; none if they do not repeat or cover enough."""
+    outer = [row[spans["track"][row] == track] for track in np.unique(spans["track"][row]).tolist()]
+    calls = np.concatenate([_NONE, *(outermost(spans, rows) for rows in outer)])
+    if not len(calls):
+        return calls
+    key = np.stack((spans["track"][calls].astype(np.int64), spans["name"][calls]))
+    kinds, kind = np.unique(key, axis=1, return_inverse=True)
+    time = np.bincount(kind.ravel(), weights=spans["dur"][calls], minlength=kinds.shape[1])
+    chosen = calls[kind.ravel() == int(np.argmax(time))]
+    start, dur = spans["start"][chosen], spans["dur"][chosen]
+    whole = int((start + dur).max()) - int(start.min())
+    enough = len(chosen) >= _LEAST_PASSES and int(dur.sum()) >= LEAST_COVERAGE * whole
+    return np.asarray(chosen if enough else _NONE)
+
+
+def _with_tokens(trace: Trace, row: Ints) -> ServerIterations:
+    shapes = _embedded(trace, row)
+    generates = any(shape and shape[1] == 1 for shape in shapes)
+    meanings: dict[tuple[int, int] | None, int] = {}
+    said = [meanings.setdefault(shape if generates else None, len(meanings)) for shape in shapes]
+    return ServerIterations(row, np.array(said, np.int64), tuple(map(_meaning, meanings)))
+
+
+def _meaning(shape: tuple[int, int] | None) -> ServerStep:
+    if shape is None:
+        return ServerStep("", UNKNOWN, UNKNOWN)
+    requests = Requests(shape[0], shape[0] * shape[1])
+    sides = (NO_REQUESTS, requests) if shape[1] == 1 else (requests, NO_REQUESTS)
+    return ServerStep("", *sides)
+
+
+def _embedded(trace: Trace, row: Ints) -> list[tuple[int, int] | None]:
+    """Batch and tokens of the first embedding within each pass; None where no shape tells."""
+    spans = trace["spans"]
+    operator = np.flatnonzero(
+        (spans["role"] == Role.OPERATOR) & (spans["track"] == spans["track"][row[0]])
+    )
+    name = spans["name"][operator]
+    is_embedding = name_mask(trace.strings, name, lambda text: text == _EMBEDDING)
+    operator = operator[is_embedding[name]]
+    place = np.searchsorted(spans["start"][operator], spans["start"][row])
+    found: list[tuple[int, int] | None] = []
+    arguments = trace["operator_args"]
+    argument = positions_of(arguments["span"], operator)
+    for at, end in zip(
+        place.tolist(), (spans["start"][row] + spans["dur"][row]).tolist(), strict=True
+    ):
+        inside = at < len(operator) and int(spans["start"][operator[at]]) < end
+        dims = int(arguments["dims"][argument[at]]) if inside and argument[at] >= 0 else -1
+        found.append(_tokens(trace.strings, dims))
+    return found
+
+
+def _tokens(strings: StringTable, dims: int) -> tuple[int, int] | None:
+    try:
+        shape = (json_list(strings[dims]) or [])[1] if dims >= 0 else []
+        batch, tokens = (int(size) for size in shape)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return (batch, tokens) if 0 < batch < 2**31 and 0 < tokens < 2**31 else None
+
+
+def kept_marks(start: Ints, end: Ints, number: Ints) -> Mask:
+    """Which marks of one thread are the steps of the trace.
+
+    Steps of several profilers in one loop: which marks make up the steps of the trace.
+
+    Each profiler marks steps of its own, numbered upward, that do not overlap::
+
+        one       [#1        ][#2        ][#3        ]        covers most: kept
+        another     [#1  ][#2  ]  [#3  ][#4  ]                left out
+
+    A mark continues the series whose last step has the nearest smaller number and ended before it. Where series overlap in
+    time, the one that covers most of it is kept. Profilers that ran one after the other do not overlap, and all are kept.
+
+    Args:
+        start, end: of each mark, int64 ns of shape (n,), in ascending order of start, the longer first of equal ones.
+        number: N of ``ProfilerStep#N``.
+    """
+    kept = np.ones(len(start), np.bool_)
+    if not _doubled(start, end):
+        return kept
+    series = _series(start, end, number)
+    count = int(series.max()) + 1
+    covered = np.bincount(series, weights=end - start, minlength=count)
+    first, last = np.full(count, np.iinfo(np.int64).max), np.full(count, np.iinfo(np.int64).min)
+    np.minimum.at(first, series, start)
+    np.maximum.at(last, series, end)
+    order = np.argsort(first, kind="stable")
+    reach = np.maximum.accumulate(last[order])
+    apart = np.concatenate(([False], first[order][1:] >= reach[:-1] - _TOUCH_NS))
+    together = np.empty(count, np.int64)
+    together[order] = np.cumsum(apart)
+    best = np.lexsort((-np.arange(count), covered, together))
+    best = best[np.append(np.diff(together[best]) > 0, True)]
+    return np.isin(series, best)
+
+
+def _doubled(start: Ints, end: Ints) -> bool:
+    """Whether any mark overlaps an earlier one by much of its own or of that one's length."""
+    if len(start) < 2:
+        return False
+    dur = end - start
+    latest = np.maximum.accumulate(end)
+    # The earlier mark that reaches farthest.
+    where = np.maximum.accumulate(np.where(end == latest, np.arange(len(end)), 0))[:-1]
+    overlap = np.minimum(latest[:-1], end[1:]) - start[1:]
+    return bool((overlap > _DOUBLED_SHARE * np.minimum(dur[1:], dur[where])).any())
+
+
+def _series(start: Ints, end: Ints, number: Ints) -> Ints:
+    """The series of each mark, int64."""
+    series: list[int] = []
+    open_: list[tuple[int, int, int]] = []
+    ended: list[tuple[int, int, int]] = []
+    """(end, number, series) of each series' last step."""
+    count = 0
+    for begin, until, own in zip(start.tolist(), end.tolist(), number.tolist(), strict=True):
+        while open_ and open_[0][0] <= begin + _TOUCH_NS:
+            ended.append(heapq.heappop(open_))
+        del ended[:-_SERIES_SOUGHT]
+        before = [last for last in ended if last[1] < own]
+        if before:
+            continued = max(before, key=lambda last: (last[1], last[0]))
+            ended.remove(continued)
+            chosen = continued[2]
+        else:
+            chosen, count = count, count + 1
+        series.append(chosen)
+        heapq.heappush(open_, (until, own, chosen))
+    return np.array(series, np.int64)

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import Writer
+from torch_tb_profiler.units import format_count
+
+SETTING = "TORCH_TB_PROFILER_CATEGORIES"
+"""The environment variable that gives them one."""
+
+MOST_NAMED = 3
+
+_LONGEST_NAME = 40
+
+_MOST_SET = 20
+
+
+class Unplaced(str):
+    """Which events have no role, in words, among the keys of ``absent``; ``setting`` is an example of
+    what gives them one, as the environment variable takes it.
+    """
+
+    setting: str = ""
 
 
 def absent(facts: Facts) -> tuple[str, ...]:
@@ -23,24 +40,54 @@ def absent(facts: Facts) -> tuple[str, ...]:
     # Another part of the file holds what it has of this one, too.
     shared = facts.defects[UNCLEAR_RANK] > 0
     missing = {
-        "device": not summary["has_device"] and not summary["profiled_ranges"] and not shared,
-        "device_of_rank": not summary["has_device"] and shared,
-        "device_times": not summary["has_device"] and summary["profiled_ranges"] > 0,
-        "shapes": not summary["has_shapes"],
-        "stack": not summary["has_stacks"],
+        "device": not summary.has_device and not summary.profiled_ranges and not shared,
+        "device_of_rank": not summary.has_device and shared,
+        "device_times": not summary.has_device and summary.profiled_ranges > 0,
+        "shapes": not summary.has_shapes,
+        "stack": not summary.has_stacks,
         "steps": not has_steps(facts),
-        "memory": not summary["has_memory"],
-        "events": summary["has_memory"] and facts["span_links"].n == 0,
+        "memory": not summary.has_memory,
+        "events": summary.has_memory and facts["span_links"].n == 0,
         "host": facts["operators"].n == 0 and not shared,
-        "pytorch_profiler": "Profiler" in summary["versions"]
-        and writer_of(facts) not in (Writer.TORCH_NPU, Writer.OTHER),
-        "operators_of_device": summary["has_device"]
+        "pytorch_profiler": "Profiler" in summary.versions
+        and facts.summary.writer not in (Writer.TORCH_NPU, Writer.OTHER),
+        "operators_of_device": summary.has_device
         and facts["operators"].n > 0
         and not operators_have_device_time(facts),
     }
     without_role = unplaced(facts)
     return (
         *(key for key, is_missing in missing.items() if is_missing),
-        writer_of(facts),
+        facts.summary.writer,
         *([without_role] if without_role else []),
     )
+
+
+def unplaced(facts: Facts, *kinds: str) -> Unplaced | None:
+    """``21 events of process “My NPU” and 3 of category “npu_op”``; None if all have a role.
+
+    ``kinds``: ``category`` or ``process`` where only such events are asked for.
+    """
+    told = facts.summary.unplaced
+    found = {k: names for k, names in told.items() if not kinds or k in kinds}
+    listed = [(name, kind, n) for kind, names in found.items() for name, n in names.items()]
+    if not listed:
+        return None
+    listed.sort(key=lambda item: -item[2])
+    named = [
+        f"{format_count(n)}{'' if i else ' events' if n != 1 else ' event'} of {kind} {_quoted(name)}"
+        for i, (name, kind, n) in enumerate(listed[:MOST_NAMED])
+    ]
+    rest = listed[MOST_NAMED:]
+    if rest:
+        named.append(f"{format_count(sum(n for *_, n in rest))} of {len(rest)} more")
+    text = Unplaced(" and ".join(filter(None, (", ".join(named[:-1]), named[-1]))))
+    names = (" ".join(name.replace(",", " ").split()) for name, *_ in listed[:_MOST_SET])
+    text.setting = ",".join(f"{name}=kernel" for name in names if name)
+    return text
+
+
+def _quoted(name: str) -> str:
+    one_line = " ".join(name.split()) or "without a name"
+    cut = one_line if len(one_line) <= _LONGEST_NAME else f"{one_line[: _LONGEST_NAME - 1]}…"
+    return f"“{cut}”" if name else cut

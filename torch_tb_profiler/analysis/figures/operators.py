@@ -185,7 +185,7 @@ def _rows(
     if wanted is True:
         rest = _unnamed(facts, selection, columns)
         columns = {key: np.concatenate((column, rest[key])) for key, column in columns.items()}
-    by = "device_self_ns" if facts.summary.get("has_device") else "host_self_ns"
+    by = "device_self_ns" if facts.summary.has_device else "host_self_ns"
     order = np.lexsort((-columns["host_self_ns"], -columns[by]))
     columns["time_share"] = shares(columns["device_self_ns" if has_device else "host_self_ns"])
     texts = [_KINDS[kinds] for kinds in columns.pop("attribution").tolist()]

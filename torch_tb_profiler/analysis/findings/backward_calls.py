@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Table
+from torch_tb_profiler.store.model import Trace
 
 PAUSE = 1_000_000
 """ns; two calls further apart do not follow each other."""
@@ -31,14 +31,13 @@ class BackwardCalls:
     since: Ints
 
     @classmethod
-    def of(cls, case: Case) -> BackwardCalls:
-        """From the trace."""
-        args = case.trace["operator_args"]
-        sequence = np.full(case.trace["spans"].n, -1, np.int64)
+    def of(cls, trace: Trace, row: Ints) -> BackwardCalls:
+        """From a trace; ``row``: the engine's calls of backward functions in it."""
+        spans, args = trace["spans"], trace["operator_args"]
+        sequence = np.full(spans.n, -1, np.int64)
         sequence[args["span"]] = args["sequence"]
-        row = case.backward_functions
-        every = row[np.argsort(case.trace["spans"]["track"][row], kind="stable")]
-        since = _since(case, every)
+        every = row[np.argsort(spans["track"][row], kind="stable")]
+        since = _since(spans, every)
         row = row[sequence[row] >= 0]
         order = np.argsort(sequence[row], kind="stable")
         by_row = np.argsort(every)
@@ -62,9 +61,9 @@ class BackwardCalls:
         return int(found[0]) if len(found) else -1
 
 
-def _since(case: Case, row: Ints) -> Ints:
-    start, end = case.times(row)
-    track = case.trace["spans"]["track"][row]
+def _since(spans: Table, row: Ints) -> Ints:
+    start, track = spans["start"][row], spans["track"][row]
+    end = start + spans["dur"][row]
     since = start.copy()
     follows = (track[1:] == track[:-1]) & (end[:-1] <= start[1:]) & (start[1:] - end[:-1] <= PAUSE)
     since[1:][follows] = end[:-1][follows]

@@ -28,7 +28,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.workload_kind import WorkloadKind, workload_of
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
@@ -42,6 +41,7 @@ from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.summary import WorkloadKind
 
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
@@ -87,7 +87,7 @@ class _Claim:
 
 def _can_judge(case: Case) -> bool:
     # Sums that were laid end to end have neither gaps nor order.
-    return bool(case.windows.length) and not case.facts.summary["sums"]
+    return bool(case.windows.length) and not case.facts.summary.sums
 
 
 def _claims(case: Case, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:
@@ -95,7 +95,7 @@ def _claims(case: Case, simulation: Simulation, small: list[_Claim]) -> list[_Cl
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
-    idles = workload_of(case.facts).kind in EXPECT_IDLE
+    idles = case.facts.summary.workload.kind in EXPECT_IDLE
     judged = _can_judge(case)
     for key, rule in RULES.items():
         candidate = rule.claim(case) if rule.claim and (judged or rule.of_memory) else None

@@ -31,6 +31,11 @@ LATENCY = 20_000
 beyond was not the host's doing.
 """
 
+SHORT_GAP = 1_000_000
+"""ns; a longer gap is no matter of launching."""
+SHORT_PAUSE = 20_000
+"""ns; a device that pauses longer between works that were launched waits for something."""
+
 
 @dataclass(frozen=True)
 class Gaps:
@@ -70,6 +75,11 @@ class Gaps:
     def length(self) -> int:
         """Sum in ns."""
         return int((self.end - self.start).sum())
+
+
+def pauses(gaps: Gaps) -> Mask:
+    """Which gaps are short and had their next work launched."""
+    return np.asarray(gaps.queued & (gaps.end - gaps.start <= SHORT_PAUSE))
 
 
 def find_gaps(

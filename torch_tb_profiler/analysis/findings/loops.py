@@ -192,7 +192,7 @@ class CallWork:
         order = np.argsort(key, kind="stable")
         before = np.concatenate(([0.0], np.cumsum(beyond[order])))
         each = len(summed) / max(len(case.steps), 1)
-        return cls(key[order], before, width, BackwardCalls.of(case), each)
+        return cls(key[order], before, width, case.backward_calls, each)
 
     def inside(self, track: Array, start: Ints, end: Ints) -> Array:
         """Work of calls that begin in stretches of threads, ns."""

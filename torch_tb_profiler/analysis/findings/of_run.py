@@ -14,15 +14,8 @@ from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
-from torch_tb_profiler.analysis.findings.rules import (
-    RULES,
-    exposed_communication,
-    held_once,
-    key_of,
-    late_itself,
-    straggler,
-    unequal_input,
-)
+from torch_tb_profiler.analysis.findings.rule import RankVerdict
+from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -84,12 +77,12 @@ def _always(
         return None
     part = hold.worst.parts[0] if hold.worst.parts else None
     shown = _shows(hold)
-    rule = late_itself.RULE if asked in hold.ranks else straggler.RULE
+    stated: RankVerdict = "itself" if asked in hold.ranks else "other"
     if verdict.kind == "input":
-        rule, shown = unequal_input.RULE, False
+        stated, shown = "input", False
     own = [step for step in verdict.regular if step in hold.steps]
     return {
-        "rule": key_of(rule),
+        "rule": _rule_of(stated),
         "costs": True,
         "certainty": "certain" if shown else "likely",
         "change": None,
@@ -104,6 +97,11 @@ def _always(
             "unexplained": float(part is None),
         },
     }
+
+
+def _rule_of(verdict: RankVerdict) -> str:
+    """Key of the rule that states a verdict."""
+    return next(key for key, rule in RULES.items() if rule.verdict == verdict)
 
 
 def _shows(hold: Hold) -> bool:
@@ -131,7 +129,7 @@ def _apart(
     """Waiting for a late rank is not said again as communication that is not hidden."""
     found = []
     for finding in findings:
-        if RULES[finding["rule"]] is exposed_communication.RULE and not itself:
+        if RULES[finding["rule"]].of_waits and not itself:
             left = max(finding["recoverable_ns"] - one["recoverable_ns"], 0)
             finding |= {"recoverable_ns": left, "share": left / length}
         found.append(finding)
@@ -158,7 +156,7 @@ def _once(
     part = hold.worst.parts[0] if hold.worst.parts else None
     found = _details(hold, part, names)
     return {
-        "rule": key_of(held_once.RULE),
+        "rule": _rule_of("once"),
         "costs": alone,
         "certainty": "certain" if alone else None,
         "change": None,

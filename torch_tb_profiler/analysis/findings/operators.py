@@ -16,6 +16,9 @@ from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
+LEAST_OWN_NS = 10_000
+"""ns of an operator's own time on the host, below which it is mostly its call."""
+
 
 def own_times(case: Case) -> Ints:
     """Of each span, the time that no span beneath it takes, ns; int64 of shape (spans,)."""

@@ -14,11 +14,21 @@ from torch_tb_profiler.store.insight_schema import PathCause
 FindingView = Literal[
     "overview", "operator", "kernel", "trace", "memory", "module", "distributed", "efficiency"
 ]
-__all__ = ["Candidate", "Case", "FindingView", "Reach", "Rule", "Unit", "without_time"]
+__all__ = [
+    "Candidate",
+    "Case",
+    "FindingView",
+    "RankVerdict",
+    "Reach",
+    "Rule",
+    "Unit",
+    "without_time",
+]
 HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
 """Host work on the path."""
 DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
 """Device work on the path but for copies and communication."""
+RankVerdict = Literal["", "itself", "other", "input", "once"]
 Unit = Literal["ns", "bytes", "share", "count", ""]
 
 
@@ -51,6 +61,9 @@ class Rule:
         risk: of what may end the program though it costs no time, the share of a certain saving that counts as much.
         artefact: it is the profiler's own doing.
         of_memory: it looks at allocations alone, and needs no steps.
+        verdict: which verdict on the ranks of a run it states: in most steps this rank holds the others back
+            (``itself``), or another one (``other``); the ranks' inputs are unequal (``input``); ``once``, in single steps.
+        of_waits: its saving holds waiting for other ranks, which a verdict takes from it.
         reach: what such savings really came to, where known and the change has no name.
     """
 
@@ -73,4 +86,6 @@ class Rule:
     risk: float = 0.0
     artefact: bool = False
     of_memory: bool = False
+    verdict: RankVerdict = ""
+    of_waits: bool = False
     reach: Reach | None = None

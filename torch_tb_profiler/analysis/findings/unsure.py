@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.writer import Writer, writer_of
-from torch_tb_profiler.analysis.figures.unplaced import unplaced
+from torch_tb_profiler.analysis.figures.absent import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.summary import Writer
 
 UNSURE: dict[str, str] = {
     "sums": """The file holds sums of stacks and no times: gaps, waiting and steps are unknown, and
@@ -51,27 +51,26 @@ UNSURE: dict[str, str] = {
 def unsure(case: Case) -> list[str]:
     """Keys of what the trace cannot say."""
     summary, work = case.facts.summary, case.work
-    attribution = summary["attribution"]
     has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
     without_role = not len(work.row) and unplaced(case.facts) is not None
-    foreign = writer_of(case.facts) == Writer.OTHER
-    no_memory = not summary["has_memory"] and bool(len(work.row))
+    foreign = case.facts.summary.writer == Writer.OTHER
+    no_memory = not summary.has_memory and bool(len(work.row))
     absent = {
-        "sums": summary["sums"],
-        "no_steps": case.is_whole and not summary["sums"],
+        "sums": summary.sums,
+        "no_steps": case.is_whole and not summary.sums,
         "edges": case.judged.length < (1 - THRESHOLD) * case.windows.length,
         "one_step": len(case.steps) == 1 and not case.is_whole,
         "unplaced": without_role,
         "no_device": not len(work.row) and not has_calls and not without_role,
         "device_lost": not len(work.row)
         and has_calls
-        and not summary["profiled_ranges"]
+        and not summary.profiled_ranges
         and not without_role,
-        "device_profiled": not len(work.row) and summary["profiled_ranges"] > 0,
+        "device_profiled": not len(work.row) and summary.profiled_ranges > 0,
         "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
         "no_host": bool(len(work.row)) and not len(case.operators),
-        "no_stacks": not summary["has_stacks"] and not foreign,
-        "no_stacks_in_file": not summary["has_stacks"] and foreign,
+        "no_stacks": not summary.has_stacks and not foreign,
+        "no_stacks_in_file": not summary.has_stacks and foreign,
         "no_memory": no_memory and not foreign,
         "no_memory_in_file": no_memory and foreign,
         "device_unknown": (
@@ -80,7 +79,7 @@ def unsure(case: Case) -> list[str]:
         ),
         "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
         "cut": (
-            bool(attribution["kernels"])
+            bool(summary.attribution.kernels)
             and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
         ),
     }

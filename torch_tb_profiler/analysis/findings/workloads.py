@@ -17,8 +17,8 @@ from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.hardware.achievable import achievable_share
 from torch_tb_profiler.hardware.call import read_call
+from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
 
 LONG_KERNEL = 20_000

@@ -9,12 +9,13 @@ into it. Allocations outside all host events are events of their own.
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import nearest, nest
+from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest, with_ancestors
 from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.key_averages.allocations import (
@@ -24,11 +25,6 @@ from torch_tb_profiler.analysis.key_averages.allocations import (
     StandaloneRecords,
     allocated_within,
     standalone_records,
-)
-from torch_tb_profiler.analysis.key_averages.times import (
-    DeviceTimes,
-    device_times,
-    self_time,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
@@ -42,6 +38,24 @@ _OVERLOADED = re.compile(r"(\w+::\w+)\.(\w+)", re.ASCII)
 _COLLECTIVE_WORK = re.compile(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
 """Asynchronous titles that ``c10d::Work`` records (torch/csrc/distributed/c10d/Work.cpp)."""
 _STEP, _ANY_STEP = "ProfilerStep#", "ProfilerStep*"
+
+LOSSLESS = sys.version_info >= (3, 12)
+"""Whether Python's ``sum`` compensates rounding errors."""
+
+
+@dataclass(frozen=True)
+class _DeviceTimes:
+    """µs, float64 of shape (events,): device time of a host event, total and self.
+
+    Times of function events in microseconds, bit by bit as PyTorch computes them.
+
+    PyTorch divides integer nanoseconds by 1000, then adds and subtracts floats and prints three
+    decimals, so the order of operations decides how ties are rounded. Its ``sum`` is lossless since
+    Python 3.12; the recording does not say which version wrote it, so the reader's is assumed.
+    """
+
+    total: Array
+    own: Array
 
 
 @dataclass(frozen=True)
@@ -91,7 +105,7 @@ class FunctionEvents:
         return np.where(self.on_device | self.is_async, 0.0, self_time(self.elapsed, self.parent))
 
     @cached_property
-    def device(self) -> DeviceTimes:
+    def device(self) -> _DeviceTimes:
         """Device time that a host event launched; of a device event its duration, µs."""
         return device_times(self.elapsed, self.on_device, self.parent, self.operator)
 
@@ -268,3 +282,49 @@ def _recording_start(trace: Trace) -> int:
     """Start of the recording, ns: of the profiler's own span, else of the trace."""
     rows = np.flatnonzero(trace["spans"]["role"] == Role.PROFILER)
     return int(trace["spans"]["start"][rows[0]]) if len(rows) else 0
+
+
+def self_time(elapsed: Array, parent: Ints) -> Array:
+    """The duration of each event without its direct children, subtracted in time order."""
+    inside = np.flatnonzero(parent >= 0)
+    return np.asarray(
+        elapsed - _add(_zeros(len(elapsed)), parent[inside], elapsed[inside]).astype(np.float64)
+    )
+
+
+def device_times(elapsed: Array, on_device: Mask, parent: Ints, operator: Ints) -> _DeviceTimes:
+    """``operator``: for device work the position of the host event that launched it; −1 unknown."""
+    n = len(elapsed)
+    work = np.flatnonzero(operator >= 0)
+    own = _add(_zeros(n), operator[work], elapsed[work]).astype(np.float64)
+    total, beneath = own.copy(), _zeros(n)
+    depth = depths(parent)
+    busy = _with_callers(np.unique(operator[work]), parent)
+    busy = busy[np.argsort(depth[busy], kind="stable")]
+    bounds = np.searchsorted(depth[busy], np.arange(1, int(depth.max(initial=0)) + 1))
+    for level in reversed(np.split(busy, bounds)):
+        total[level] = own[level] + beneath[level].astype(np.float64)
+        inner = level[parent[level] >= 0]
+        _add(beneath, parent[inner], total[inner])
+    return _DeviceTimes(
+        np.where(on_device, elapsed, total),
+        np.where(on_device, elapsed, total - beneath.astype(np.float64)),
+    )
+
+
+def _zeros(n: int) -> Array:
+    """Accumulators; extended precision holds what a lossless ``sum`` keeps."""
+    return np.zeros(n, np.longdouble if LOSSLESS else np.float64)
+
+
+def _add(sums: Array, position: Ints, values: Array) -> Array:
+    """Add the values one after the other."""
+    np.add.at(sums, position, values)
+    return sums
+
+
+def _with_callers(positions: Ints, parent: Ints) -> Ints:
+    """The positions and all their ancestors, ascending."""
+    wanted = np.zeros(len(parent), np.bool_)
+    wanted[positions] = True
+    return np.flatnonzero(with_ancestors(parent, wanted))

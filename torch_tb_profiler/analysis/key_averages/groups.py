@@ -103,7 +103,7 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
 
 
 def _sums(events: FunctionEvents, included: Ints, group: Ints, n: int) -> dict[str, Array]:
-    """Times are summed as floats in event order, like PyTorch's (see ``times``)."""
+    """Times are summed as floats in event order, like PyTorch's."""
     host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
         "cpu_time_total": host,

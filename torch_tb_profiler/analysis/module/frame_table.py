@@ -46,7 +46,7 @@ def frame_table(facts: Facts, insight: Insight, frames: Frames) -> DisplayTable:
         kind=[_KINDS[kind] for kind in frames.kind.tolist()],
         backward=frames.backward,
         calls=frames.calls,
-        device_ns=known(frames.device, bool(facts.summary["has_device"])),
+        device_ns=known(frames.device, facts.summary.has_device),
         host_ns=frames.host,
         first_ns=frames.first,
         event=frames.event,

@@ -14,33 +14,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by, sum_rows
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.replayed import joined
+from torch_tb_profiler.analysis.facts.replayed import captured_operators, joined
+from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.figures.naming import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
-from torch_tb_profiler.analysis.module.compiled_modules import compiled_names, compiled_title
-from torch_tb_profiler.analysis.module.launch_lines import launch_lines
+from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.named_modules import (
     LIGHTNING,
     NamedModules,
+    compiled_names,
+    compiled_title,
     hierarchy_names,
     lightning_names,
 )
-from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
+from torch_tb_profiler.analysis.module.nodes import Nodes, ReplayedNodes, host_nodes, replayed_nodes
 from torch_tb_profiler.analysis.module.numbering import (
     REST,
     NumberedPaths,
     PathLayout,
     number_paths,
+    number_tree,
 )
-from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes, replayed_nodes
-from torch_tb_profiler.analysis.module.sums import launched_work, name_steps, path_steps
+from torch_tb_profiler.analysis.module.sums import (
+    LaunchedWork,
+    launched_work,
+    name_steps,
+    path_steps,
+)
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 _REST_NAME = "further calls"
@@ -79,7 +88,7 @@ def build_paths(
     numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules)
     work = launched_work(trace, facts, nodes, replayed)
     steps, of_spans = path_steps(trace, facts, nodes, replayed, numbered, work)
-    lines, line_steps = launch_lines(trace, facts, work)
+    lines, line_steps = _launch_lines(trace, facts, work)
     row = joined(nodes.row, replayed.calls.launch)
     paths = _paths(trace, row, numbered, kinds, texts, len(modules))
     about = {
@@ -217,3 +226,26 @@ def _of_beneath(parent: Ints, earliest: Ints, written: int) -> None:
             lowest[above] = min(lowest[above], lowest[module])
     missing = np.flatnonzero(earliest[:written] < 0)
     earliest[missing] = np.where(lowest[missing] == np.iinfo(np.int64).max, -1, lowest[missing])
+
+
+def _launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table, Table]:
+    """The tables ``lines`` and ``line_steps``, which complete the facts' operator stacks."""
+    spans, links = trace["spans"], facts["span_links"]
+    is_frame = spans["role"] == Role.PYTHON
+    unnamed = (links["operator"][work.row] < 0) & (captured_operators(trace, facts, work.row) < 0)
+    outside = np.flatnonzero(unnamed & (links["launch"][work.row] >= 0))
+    if not len(outside) or not is_frame.any():
+        return schema.LINES.empty(), schema.LINE_STEPS.empty()
+    frame = nearest(links["parent"], is_frame)[links["launch"][work.row[outside]]].astype(np.int64)
+    outside, frame = outside[frame >= 0], frame[frame >= 0]
+    used, caller = frames_needed(links["parent"].astype(np.int64), is_frame, frame)
+    tree = number_tree(caller, spans["name"][used].astype(np.int64), MOST_FRAMES)
+    line, step = tree.path[np.searchsorted(used, frame)], work.step[outside]
+    first, group = group_rows((step, line))
+    n = len(first)
+    return schema.LINES.build(parent=tree.parent, frame=tree.code), schema.LINE_STEPS.build(
+        line=line[first],
+        step=step[first],
+        device=sum_by(group, n, spans["dur"][work.row[outside]]),
+        launched=np.bincount(group, minlength=n),
+    )

@@ -11,9 +11,8 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nearest
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.replayed import joined
-from torch_tb_profiler.analysis.module.nodes import Nodes
+from torch_tb_profiler.analysis.module.nodes import Nodes, ReplayedNodes
 from torch_tb_profiler.analysis.module.numbering import NumberedPaths
-from torch_tb_profiler.analysis.module.replayed_nodes import ReplayedNodes
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, summed
 from torch_tb_profiler.store.insight_schema import PathKind

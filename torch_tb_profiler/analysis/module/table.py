@@ -73,7 +73,7 @@ def module_table(
     n = len(tree.parent)
     named = zip(insight.strings.many(tree.name), tree.name.tolist(), strict=True)
     names = [instance_and_class(name) if text >= 0 else (OTHERS, "") for name, text in named]
-    device, memory = bool(facts.summary["has_device"]), bool(facts.summary["has_memory"])
+    device, memory = facts.summary.has_device, facts.summary.has_memory
     paths: list[str] = []
     for above, (name, _) in zip(tree.parent.tolist(), names, strict=True):
         paths.append(f"{paths[above]}/{name}" if above >= 0 else name)

@@ -17,8 +17,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
-from torch_tb_profiler.analysis.pyprof.gradients import FAMILIES, GRADIENTS
-from torch_tb_profiler.analysis.pyprof.parameters import call_parameters
+from torch_tb_profiler.analysis.pyprof.parameters import FAMILIES, GRADIENTS, call_parameters
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import multiplies

@@ -20,17 +20,66 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, union
+from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nest_rows
 from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.names import HIDDEN, named
 from torch_tb_profiler.analysis.facts.steps import host_step
-from torch_tb_profiler.analysis.ranges.calls import RangeCalls, range_calls
 from torch_tb_profiler.store import insight_schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import RangeKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 ALL = -1
 """The range of rows that hold the sums over everything."""
+
+_MOST_DEPTH = 64
+"""Annotations nested deeper count as part of the one around them."""
+
+_EVALUATE = "autograd::engine::evaluate_function: "
+
+
+@dataclass(frozen=True)
+class _RangeCalls:
+    """Calls of annotations that are no steps, in the order of the table spans; arrays of shape (calls,). Of calls that overlap
+    and do not nest, what lies in both belongs to the later one.
+
+    The calls of annotations as a forest: which call encloses which, also from the autograd engine's threads.
+
+    ::
+
+        main thread    ├────────── "backward" ──────────┤         the thread waits in loss.backward()
+        autograd thread     ├ "nccl:all_reduce" ┤  launch          both lie in "backward"
+
+    row: rows of spans. name: numbers of strings. start, end: ns.
+    parent: position of the enclosing call; −1 none. depth: how many enclose it.
+    outermost: whether none of them has its name and lasts until its end.
+    caller: the thread whose calls enclose those of autograd threads; −1 unknown.
+    nested: ``parent`` on the own thread alone. autograd: rows of tracks.
+    """
+
+    row: Array
+    name: Array
+    start: Ints
+    end: Ints
+    parent: Array
+    depth: Ints
+    outermost: Mask
+    caller: int
+    nested: Array
+    autograd: Array
+    track: Array
+
+    def at(self, track: Array, time: Ints) -> Ints:
+        """The innermost call around each point of a thread; −1 none."""
+        found = _innermost(self.track, self.start, self.end, self.nested, track, time)
+        if self.caller >= 0:
+            left = np.flatnonzero((found < 0) & np.isin(track, self.autograd))
+            caller = np.full(len(left), self.caller, np.int64)
+            found[left] = _innermost(
+                self.track, self.start, self.end, self.nested, caller, time[left]
+            )
+        return found
 
 
 @dataclass(frozen=True)
@@ -80,7 +129,7 @@ class _Sums:
 
 def build_ranges(trace: Trace, facts: Facts, path: Table) -> dict[str, Table]:
     """The tables of a trace. ``path``: the table ``critical_path``."""
-    calls = range_calls(trace, facts)
+    calls = _range_calls(trace, facts)
     names, number = np.unique(calls.name, return_inverse=True)
     alone = _device_calls(trace, facts, calls)
     own, own_place = np.unique(alone.name, return_inverse=True)
@@ -108,7 +157,7 @@ def _windows(facts: Facts) -> Intervals:
     return Intervals(start, np.minimum(end, until))
 
 
-def _add_host(facts: Facts, calls: RangeCalls, number: Ints, sums: _Sums) -> None:
+def _add_host(facts: Facts, calls: _RangeCalls, number: Ints, sums: _Sums) -> None:
     """Calls, and the host time of outermost ones: its part in each step, and the rest outside all."""
     windows = _windows(facts)
     begun = host_step(windows.start, windows.end, calls.start)
@@ -123,7 +172,7 @@ def _add_host(facts: Facts, calls: RangeCalls, number: Ints, sums: _Sums) -> Non
     sums.add("host", number[row][left], np.full(len(left), -1, np.int32), outside[left])
 
 
-def _launched(trace: Trace, facts: Facts, calls: RangeCalls) -> _Work:
+def _launched(trace: Trace, facts: Facts, calls: _RangeCalls) -> _Work:
     """All device work, with the innermost call around its launch."""
     spans, links = trace["spans"], facts["span_links"]
     row = device_rows(trace)
@@ -164,7 +213,7 @@ def _merged(work: _Work) -> tuple[_Work, Ints, Ints]:
     return merged, groups, merged.end[beyond] - merged.start[groups]
 
 
-def _add_device(work: _Work, calls: RangeCalls, number: Ints, sums: _Sums) -> None:
+def _add_device(work: _Work, calls: _RangeCalls, number: Ints, sums: _Sums) -> None:
     """Device times of every call, the innermost first: what lies in a call also lies in the one around it."""
     _count(replace(work, call=np.full(len(work.call), -1, np.int64)), np.array([ALL]), sums)
     work = work.take(work.call >= 0)
@@ -195,7 +244,7 @@ def _count(work: _Work, number: Ints, sums: _Sums, skip: int | None = None) -> _
 
 
 def _add_path(
-    trace: Trace, facts: Facts, path: Table, calls: RangeCalls, number: Ints, sums: _Sums
+    trace: Trace, facts: Facts, path: Table, calls: _RangeCalls, number: Ints, sums: _Sums
 ) -> None:
     """Time of the critical path on what lies in each range."""
     spans = trace["spans"]
@@ -218,12 +267,12 @@ def _add_path(
         call = calls.parent[call]
 
 
-def _device_calls(trace: Trace, facts: Facts, calls: RangeCalls) -> RangeCalls:
+def _device_calls(trace: Trace, facts: Facts, calls: _RangeCalls) -> _RangeCalls:
     """Outermost calls on device streams of names that no host call has."""
-    alone = range_calls(trace, facts, Role.DEVICE_ANNOTATION)
+    alone = _range_calls(trace, facts, Role.DEVICE_ANNOTATION)
     row = np.flatnonzero(~np.isin(alone.name, calls.name) & alone.outermost)
     shaped = {k: v[row] if k in _PER_CALL else v for k, v in vars(alone).items()}
-    return RangeCalls(**shaped)
+    return _RangeCalls(**shaped)
 
 
 _PER_CALL = (
@@ -232,7 +281,7 @@ _PER_CALL = (
 
 
 def _add_device_calls(
-    trace: Trace, facts: Facts, alone: RangeCalls, number: Ints, sums: _Sums
+    trace: Trace, facts: Facts, alone: _RangeCalls, number: Ints, sums: _Sums
 ) -> None:
     """Ranges of which only the device's part is recorded: their time, and what of it the stream worked."""
     spans, steps = trace["spans"], facts["steps"]
@@ -249,3 +298,66 @@ def _add_device_calls(
         there = alone.track == track
         busy[there] = measure(points, alone.start[there], alone.end[there])
     sums.add("busy", number, step, busy)
+
+
+def _range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> _RangeCalls:
+    """The calls of all annotations of a role; on device streams with ``Role.DEVICE_ANNOTATION``."""
+    spans, steps = trace["spans"], facts["steps"]
+    row = np.flatnonzero(spans["role"] == role)
+    row = row[~named(trace, row, lambda text: text in HIDDEN)]
+    # A range may begin in one step and end in the next: steps enclose nothing here.
+    is_step = np.isin(spans["name"][row], steps["name"])
+    if role is Role.ANNOTATION:
+        is_step &= np.isin(spans["start"][row], steps["host_start"])
+    of_steps, row = spans["track"][row[is_step]], row[~is_step]
+    row = row[depths(nest_rows(spans, row).parent) < _MOST_DEPTH]
+    nested = nest_rows(spans, row).parent
+    track, name = spans["track"][row], spans["name"][row]
+    start = spans["start"][row]
+    end = start + spans["dur"][row]
+    caller, autograd = (
+        _threads(trace, track, of_steps) if role is Role.ANNOTATION else (-1, np.zeros(0, np.int64))
+    )
+    parent = nested.astype(np.int64)
+    if caller >= 0:
+        left = np.flatnonzero((nested < 0) & np.isin(track, autograd))
+        points = np.full(len(left), caller, np.int64)
+        parent[left] = _innermost(track, start, end, nested, points, start[left])
+    outermost = _outermost(parent, name, end)
+    return _RangeCalls(
+        row, name, start, end, parent, depths(parent), outermost, caller, nested, autograd, track
+    )  # fmt: skip
+
+
+def _innermost(
+    track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, time: Ints
+) -> Ints:
+    return innermost_at(track, start, end, parent, point_track, time).astype(np.int64)
+
+
+def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Array]:
+    """The thread that calls the autograd engine, −1 unknown, and the threads of its process on which the engine evaluates
+    functions; rows of tracks. Without a device the engine evaluates on the caller's thread.
+    """
+    spans = trace["spans"]
+    row = np.flatnonzero(spans["role"] == Role.OPERATOR)
+    row = row[named(trace, row, lambda text: text.startswith(_EVALUATE))]
+    autograd = np.unique(spans["track"][row])
+    candidates = (np.setdiff1d(annotated, autograd), np.unique(of_steps), np.unique(annotated))
+    caller = next((int(tracks[0]) for tracks in candidates if len(tracks) == 1), -1)
+    if caller < 0:
+        return -1, autograd[:0]
+    pid = trace["tracks"]["pid"]
+    return caller, autograd[(autograd != caller) & (pid[autograd] == pid[caller])]
+
+
+def _outermost(parent: Ints, name: Array, end: Ints) -> Mask:
+    """Whether no ancestor of the same name lasts at least as long: one of another thread may end earlier."""
+    same = np.zeros(len(parent), np.bool_)
+    row = np.flatnonzero(parent >= 0)
+    above = parent[row]
+    while len(row):
+        same[row] |= (name[above] == name[row]) & (end[above] >= end[row])
+        going = ~same[row] & (parent[above] >= 0)
+        row, above = row[going], parent[above[going]]
+    return ~same

@@ -54,7 +54,7 @@ def range_table(facts: Facts, insight: Insight, selection: Selection) -> Display
     row = row[np.lexsort((-total["host"][row], -total["busy"][row]))]
     own = {name: values[row] for name, values in total.items()}
     on_host = ranges["kind"][row] == RangeKind.HOST
-    has_device = bool(facts.summary["has_device"])
+    has_device = facts.summary.has_device
     has_path = whole["path"] > 0
     return RANGES.build(
         facts.strings,

@@ -17,8 +17,7 @@ from torch_tb_profiler.analysis.timeline.call_path import (
     longest_first,
 )
 from torch_tb_profiler.analysis.timeline.event_stack import event_stack
-from torch_tb_profiler.analysis.timeline.peers import PeerRank, Peers, find_peers, rank_among
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline import Timeline
@@ -26,6 +25,27 @@ from torch_tb_profiler.store.timeline import Timeline
 T = TypeVar("T")
 MOST_LAUNCHED = 50
 MOST_ARROWS = 50
+
+
+@dataclass(frozen=True)
+class Peers:
+    """All events of one name and look in time order, int32; times in ns."""
+
+    events: Array
+    total: int
+    shortest: int
+    longest: int
+    slowest: int
+    fastest: int
+
+
+@dataclass(frozen=True)
+class PeerRank:
+    """One event among its peers; ``rank`` 1 is the slowest; ``previous``, ``next``: −1 none."""
+
+    rank: int
+    previous: int
+    next: int
 
 
 class Memoise(Protocol):
@@ -252,3 +272,37 @@ def _operator_and_kernel(trace: Trace, facts: Facts, event: int, path: CallPath)
     kernel = path.work if path.work >= 0 and role[path.work] == Role.KERNEL else -1
     is_operator = role[event] == Role.OPERATOR
     return event if is_operator else int(facts["span_links"]["operator"][event]), kernel
+
+
+def find_peers(trace: Trace, timeline: Timeline, name: int, look: int) -> Peers:
+    """The peers of a name and look; one scan of two columns, worth keeping."""
+    places = timeline["places"]
+    events = np.flatnonzero(places["name"] == name)
+    events = events[(places["look"][events] == look) & (places["lane"][events] >= 0)].astype(
+        np.int32
+    )
+    dur = _durations(trace, events)
+    slowest, fastest = int(np.argmax(dur)), int(np.argmin(dur))
+    ends = (dur[fastest], dur[slowest], events[slowest], events[fastest])
+    return Peers(events, int(dur.sum()), *map(int, ends))
+
+
+def _durations(trace: Trace, events: Array) -> Ints:
+    """Durations of events, int64 ns; 0 for instants."""
+    spans = trace["spans"]
+    if not len(events) or int(events[-1]) < spans.n:
+        return np.asarray(spans["dur"][events])
+    is_span = events < spans.n
+    dur = np.zeros(len(events), np.int64)
+    dur[is_span] = spans["dur"][events[is_span]]
+    return dur
+
+
+def rank_among(trace: Trace, among: Peers, event: int) -> PeerRank:
+    """The rank of an event among its peers."""
+    index = int(np.searchsorted(among.events, event))
+    dur = _durations(trace, among.events)
+    own = dur[index]
+    rank = 1 + int(np.count_nonzero(dur > own)) + int(np.count_nonzero(dur[:index] == own))
+    around = np.pad(among.events, 1, constant_values=-1)
+    return PeerRank(rank, int(around[index]), int(around[index + 2]))

@@ -18,7 +18,8 @@ import anyio
 from torch_tb_profiler.cli.hints import TOOLS, recording_line
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
-from torch_tb_profiler.runs.logdir import folder_of, is_url, runs_at
+from torch_tb_profiler.runs.logdir import runs_at
+from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import format_bytes, format_count
 
 LEAST_TOKENS, MOST_TOKENS, TOKENS = 200, 20_000, 2000
@@ -32,8 +33,8 @@ _MOST_BYTES = 8 << 30
 _LIST = "The tool list_runs lists what there is."
 
 
-def within(logdir: str, trace: str) -> str:
-    """The place of a run folder or trace file of the logdir.
+def within(logdir: Place, trace: str) -> str:
+    """The path or URL of a run folder or trace file of the logdir; a path from there.
 
     Raises:
         BadRequest: it leads out of the logdir.
@@ -41,19 +42,17 @@ def within(logdir: str, trace: str) -> str:
     """
     if not trace.strip() or "\0" in trace:
         raise BadRequest("The trace is not named.", _LIST)
-    if is_url(logdir):
-        if is_url(trace) or ".." in re.split(r"[/\\]", trace) or trace.startswith("/"):
-            raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
-        return f"{logdir.rstrip('/')}/{trace}"
-    home = folder_of(logdir) or logdir
-    # By the words of the path: links are followed, as the listing follows them (docs/security.md).
-    inside = os.path.relpath(os.path.normpath(os.path.join(home, trace)), home)
-    if is_url(trace) or inside.split(os.sep)[0] == "..":
-        raise BadRequest(f"{trace} leads out of the logdir.", _LIST)
-    if not os.path.exists(os.path.join(home, inside)):
+    try:
+        place = logdir.join(trace)
+    except ValueError as error:
+        raise BadRequest(f"{trace} leads out of the logdir.", _LIST) from error
+    if not place.is_local:
+        return place.text
+    if not os.path.exists(place.path):
         raise NotFound(f"There is no {trace} in the logdir.", _LIST)
     # Relative, so that answers do not name the folders of this machine.
-    return home if inside == "." else os.path.join(".", inside)
+    inside = os.path.relpath(place.path, logdir.path)
+    return place.path if inside == os.curdir else os.path.join(os.curdir, inside)
 
 
 def budget(tokens: int) -> int:
@@ -76,8 +75,8 @@ def footed(text: str) -> str:
     return f"{text.rstrip()}\n\n*About {estimate(text) + _FOOT} tokens. {_DATA}*\n"
 
 
-async def ask(home: str | None, command: str, *arguments: str, seconds: float = SECONDS) -> str:
-    """What a command prints, begun in a folder.
+async def ask(logdir: Place, command: str, *arguments: str, seconds: float = SECONDS) -> str:
+    """What a command prints, begun in the logdir where that is of this machine.
 
     Raises:
         BadRequest: it was refused, in its words, or took too long.
@@ -88,7 +87,7 @@ async def ask(home: str | None, command: str, *arguments: str, seconds: float = 
         [sys.executable, "-m", "torch_tb_profiler", command, *arguments],
         stdin=subprocess.DEVNULL,  # what comes there is for the server
         env=environment,
-        cwd=home,
+        cwd=logdir.path if logdir.is_local else None,
     )
     _limit(process.pid)
     printed: dict[str, bytes] = {}
@@ -136,9 +135,9 @@ def _limit(pid: int) -> None:
         resource.prlimit(pid, resource.RLIMIT_DATA, (_MOST_BYTES, _MOST_BYTES))
 
 
-async def not_recorded(home: str | None, place: str, worker: str, *keys: str) -> str:
+async def not_recorded(logdir: Place, place: str, worker: str, *keys: str) -> str:
     """What a trace lacks and how to record it; of ``keys`` alone where some are given, empty if nothing."""
-    found = json.loads(await ask(home, "doctor", "--json", *of_worker(worker), "--", place))
+    found = json.loads(await ask(logdir, "doctor", "--json", *of_worker(worker), "--", place))
     gaps = {gap["key"]: gap for trace in found["traces"] for gap in trace["missing"]}
     told = [gap for key, gap in gaps.items() if not keys or key in keys]
     return "\n".join(
@@ -156,7 +155,7 @@ def of_worker(worker: str) -> tuple[str, ...]:
     return (f"--worker={worker}",) if worker else ()
 
 
-def listed(logdir: str, match: str, tokens: int) -> str:
+def listed(logdir: Place, match: str, tokens: int) -> str:
     """The runs and traces of a logdir by the paths that the other tools take.
 
     Raises:

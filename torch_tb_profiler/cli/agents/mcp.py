@@ -25,8 +25,9 @@ def run(options: argparse.Namespace) -> int:
     from mcp.server.transport_security import TransportSecuritySettings
 
     from torch_tb_profiler.cli.agents.server import server
+    from torch_tb_profiler.sources.places import Place
 
-    made = server(options.logdir)
+    made = server(Place(options.logdir))
     if not options.http:
         made.run("stdio")
         return 0

@@ -28,7 +28,7 @@ from torch_tb_profiler.cli.agents.asking import (
     within,
 )
 from torch_tb_profiler.errors import BadRequest, ProfilerError
-from torch_tb_profiler.runs.logdir import folder_of
+from torch_tb_profiler.sources.places import Place
 
 INSTRUCTIONS = """Answers questions about recordings of the PyTorch profiler. Begin with list_runs, then findings of a run: the first \
 sentence is what costs most time; each finding says where, what to write instead, and what that saves. Four calls do: list_runs, \
@@ -71,7 +71,7 @@ def _refusing(tool: Tool) -> Tool:
     return answered  # type: ignore[return-value]
 
 
-def server(logdir: str) -> MCPServer[Any]:
+def server(logdir: Place) -> MCPServer[Any]:
     """The server of a logdir; ``run`` starts it."""
     made: MCPServer[Any] = MCPServer(
         "torch-tb-profiler", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
@@ -94,13 +94,13 @@ def _adding(made: MCPServer[Any]) -> Callable[[Tool], Tool]:
     return add
 
 
-def _add_tools(made: MCPServer[Any], logdir: str) -> None:
+def _add_tools(made: MCPServer[Any], logdir: Place) -> None:
     """The tools that print what a command prints."""
-    add, home = _adding(made), folder_of(logdir)
+    add = _adding(made)
 
     async def told(command: str, trace: str, worker: str, tokens: int, *more: str) -> str:
         options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
-        return await ask(home, command, *options, "--", within(logdir, trace))
+        return await ask(logdir, command, *options, "--", within(logdir, trace))
 
     @add
     async def list_runs(
@@ -137,9 +137,9 @@ def _add_tools(made: MCPServer[Any], logdir: str) -> None:
         return await told("iterations", trace, worker, tokens, *more)
 
 
-def _add_questions(made: MCPServer[Any], logdir: str) -> None:
+def _add_questions(made: MCPServer[Any], logdir: Place) -> None:
     """Those that take more than a trace."""
-    add, home = _adding(made), folder_of(logdir)
+    add = _adding(made)
 
     @add
     async def what_if(
@@ -158,7 +158,7 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
         more = [f"--change={change}" for change in changes]
         more += [f"--steps={steps}"] if steps else []
         options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
-        return await ask(home, "whatif", *options, "--", within(logdir, trace))
+        return await ask(logdir, "whatif", *options, "--", within(logdir, trace))
 
     @add
     async def event(
@@ -172,7 +172,7 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
     ) -> str:
         """Everything about single events of one trace: times, arguments, callers, launch, the part on the critical path."""
         options = (f"--tokens={budget(tokens)}", *of_worker(worker))
-        return await ask(home, "event", *options, "--", within(logdir, trace), *map(str, ids))
+        return await ask(logdir, "event", *options, "--", within(logdir, trace), *map(str, ids))
 
     @add
     async def diff(
@@ -188,11 +188,11 @@ def _add_questions(made: MCPServer[Any], logdir: str) -> None:
     ) -> str:
         """What changed from a trace or run to another: whether the step changed, or that it cannot be told, and which operators and kernels account for it."""
         options = (f"--tokens={budget(tokens)}", *of_worker(worker))
-        return await ask(home, "diff", *options, "--", within(logdir, a), within(logdir, b))
+        return await ask(logdir, "diff", *options, "--", within(logdir, a), within(logdir, b))
 
 
 async def _asked(
-    logdir: str, trace: str, worker: str, statement: str, limit: int, tokens: int
+    logdir: Place, trace: str, worker: str, statement: str, limit: int, tokens: int
 ) -> str:
     """The answer to one SELECT."""
     place = within(logdir, trace)
@@ -202,7 +202,7 @@ async def _asked(
         f"--seconds={_SQL_SECONDS}",
         *of_worker(worker),
     )
-    return await ask(folder_of(logdir), "sql", *options, "--", place, statement)
+    return await ask(logdir, "sql", *options, "--", place, statement)
 
 
 def _statement(table: str, columns: str, where: str, sort: str) -> str:
@@ -216,9 +216,9 @@ def _statement(table: str, columns: str, where: str, sort: str) -> str:
     )
 
 
-def _add_queries(made: MCPServer[Any], logdir: str) -> None:
+def _add_queries(made: MCPServer[Any], logdir: Place) -> None:
     """The tools that ask by SQL."""
-    add, home = _adding(made), folder_of(logdir)
+    add = _adding(made)
 
     @add
     async def query(
@@ -256,14 +256,14 @@ def _add_queries(made: MCPServer[Any], logdir: str) -> None:
         answer = await _asked(logdir, trace, worker, statement, limit, tokens)
         if re.search(r"^\|\s*---.*\n\|", answer, re.M):
             return answer
-        gaps = await not_recorded(home, within(logdir, trace), worker)
+        gaps = await not_recorded(logdir, within(logdir, trace), worker)
         return f"{answer.rstrip()}\n\nNo row matches.\n{gaps}"
 
     @add
     async def memory(trace: Trace, worker: Worker = "", tokens: Tokens = TOKENS) -> str:
         """Where the memory goes: each device's peak, and what is alive there by operator and line."""
         place = within(logdir, trace)
-        gaps = await not_recorded(home, place, worker, "memory")
+        gaps = await not_recorded(logdir, place, worker, "memory")
         if gaps:
             return gaps
         statement = """\

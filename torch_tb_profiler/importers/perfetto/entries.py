@@ -11,18 +11,18 @@ Times are microseconds after ``base``, the first time of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torch_tb_profiler.importers.decimal_text import LARGEST_NS, LONGEST_NS
 from torch_tb_profiler.importers.perfetto import schema
-from torch_tb_profiler.importers.perfetto.clocks import Clocks
 from torch_tb_profiler.importers.perfetto.device import counter_samples, stage_entry
 from torch_tb_profiler.importers.perfetto.packets import inflated
 from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
 from torch_tb_profiler.importers.perfetto.plain import Run, plain_runs
 from torch_tb_profiler.importers.perfetto.rocprof import translated
-from torch_tb_profiler.importers.perfetto.roles import category_of
+from torch_tb_profiler.importers.perfetto.schema import BOOTTIME, OWN_CLOCKS, REALTIME
 from torch_tb_profiler.importers.perfetto.sequences import (
     Categories,
     Category,
@@ -43,6 +43,81 @@ MOST_TEXTS = 1 << 15
 _ID_RANGE = 1 << 63
 _OF_LAUNCHES = (*DEVICE_ROLES, Role.RUNTIME)
 _COMPRESSED = frozenset(("compressed_packets", "zstd_compressed_packets"))
+_Key = tuple[int, int]
+_MOST = 1 << 62
+_WALL_NS = 10**18
+"""September 2001: no machine has been up for that long, so later times are wall-clock times."""
+
+
+class Clocks:
+    """Times of packets → nanoseconds of one clock, by what snapshots say of the clocks of a trace.
+
+    ::
+
+        snapshot    boot 1000   wall 1719000000000001000   own 0 (in units of 10 ns)
+        packet      own 7       ─▶   1000 + (7 − 0) · 10 = 1070 ns of the boot clock
+
+    An incremental clock states how much later a packet is than the one before of its sequence.
+    """
+
+    def __init__(self) -> None:
+        self._offset: dict[_Key, int] = {}
+        """Trace time less the clock's time, ns."""
+        self._unit: dict[_Key, int] = {}
+        self._last: dict[_Key, int] = {}
+        """Time of the last packet, in the units of an incremental clock."""
+        self._wall: int | None = None
+        self.plain = True
+        """Whether timestamps of the boot clock, the usual one, are trace times."""
+
+    def snapshot(self, sequence: int, snapshot: Any) -> None:
+        """Take in readings of several clocks at one moment."""
+        read: dict[_Key, int] = {}
+        for clock in snapshot.clocks:
+            key = self._key(sequence, clock.clock_id)
+            self._unit[key] = unit = clock.unit_multiplier_ns or 1
+            read[key] = clock.timestamp * unit
+            if clock.is_incremental:
+                self._last[key] = clock.timestamp
+        now = self._trace_time(read, (0, snapshot.primary_trace_clock))
+        for key, value in read.items():
+            self._offset[key] = now - value
+            if key == (0, REALTIME) and self._wall is None:
+                self._wall = value - now
+        boot = (0, BOOTTIME)
+        self.plain = (
+            not self._offset.get(boot) and self._unit.get(boot, 1) == 1 and boot not in self._last
+        )
+
+    def _trace_time(self, read: dict[_Key, int], primary: _Key) -> int:
+        boot = (0, BOOTTIME)
+        if boot in read:
+            return read[boot]
+        for key, value in read.items():
+            if key in self._offset:
+                return value + self._offset[key]
+        return read.get(primary, next(iter(read.values()), 0))
+
+    def _key(self, sequence: int, clock: int) -> _Key:
+        return (sequence if clock in OWN_CLOCKS else 0, clock)
+
+    def time(self, sequence: int, clock: int, value: int) -> int | None:
+        """Trace time in ns of a packet's timestamp; None if its clock is unknown."""
+        key = self._key(sequence, clock)
+        if key in self._last:
+            self._last[key] = value = (self._last[key] + value) % (1 << 64)
+        offset = self._offset.get(key)
+        if offset is None:
+            # Without snapshots all packets have the same one of the system's clocks.
+            return value if clock < OWN_CLOCKS.start else None
+        time = value * self._unit[key] + offset
+        return time if -_MOST < time < _MOST else None
+
+    def wall(self, time: int) -> int | None:
+        """Nanoseconds since 1970 of a trace time; None unknown."""
+        if self._wall is not None:
+            return time + self._wall
+        return time if time >= _WALL_NS else None
 
 
 class Translation:
@@ -247,7 +322,7 @@ class Translation:
         known = sequence.stored if is_slice and columns_only else sequence.fields
         fields = known.of(event.debug_annotations)
         if is_slice and not category.name:
-            guess = category_of(text_of(name), fields, place.is_overhead)
+            guess = _category_of(text_of(name), fields, place.is_overhead)
             category = self._categories[guess.encode()]
         elif category.foreign and (is_slice or fields):
             place, fields = translated(category.name, text_of(name), fields, place, self.places)
@@ -333,3 +408,41 @@ def _micros(time: int) -> str:
     """Decimal microseconds of nanoseconds."""
     sign = "-" if time < 0 else ""
     return f"{sign}{abs(time) // 1000}.{abs(time) % 1000:03d}"
+
+
+_COLLECTIVE = re.compile(r"\w+:\w")
+"""``nccl:all_reduce``: an annotation with shapes."""
+_DRIVER = re.compile(r"(?:cu|hip)[A-Z]")
+_COPY = re.compile(r"mem(cpy|set)", re.IGNORECASE)
+
+
+def _category_of(name: str, fields: str, is_overhead: bool) -> str:
+    """Kineto's category of an event that PyTorch wrote without one; ``""`` where nothing tells. ``fields``: the event's
+    arguments as JSON. The first versions with ``.pftrace`` wrote no categories, later ones none for synchronization
+    and overhead.
+    """
+    if is_overhead:
+        return "overhead"
+    if not fields:
+        return ""
+    if '"cuda_sync_kind":' in fields:
+        return "cuda_sync"
+    if '"cbid":' in fields:
+        return "cuda_driver" if _DRIVER.match(name) else "cuda_runtime"
+    if '"Python id":' in fields:
+        return "python_function"
+    if '"External id":' in fields and '"Ev Idx":' in fields:
+        return _host_category(name, fields)
+    if '"device":' in fields and '"stream":' in fields and '"correlation":' in fields:
+        copy = _COPY.match(name)
+        if copy:
+            return f"gpu_mem{copy[1].lower()}"
+        return "kernel" if '"grid":' in fields else ""
+    return ""
+
+
+def _host_category(name: str, fields: str) -> str:
+    if "::" in name or '"Sequence number":' in fields:
+        return "cpu_op"
+    shaped = '"Input Dims":' in fields or '"Input type":' in fields
+    return "cpu_op" if shaped and not _COLLECTIVE.match(name) else "user_annotation"

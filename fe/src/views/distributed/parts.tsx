@@ -36,7 +36,7 @@ const OVERLAP = [
 ];
 const WAITING = [
   series("transfer", "Transferring", "category-communication"),
-  series("waiting", "Waiting", "series-2"),
+  { ...series("waiting", "Waiting", "communication"), pattern: "M0 8L8 0" },
   series("unsplit", "Not told apart", "category-other"),
 ];
 

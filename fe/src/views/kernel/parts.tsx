@@ -67,8 +67,8 @@ export function KernelCharts({ payload, found, sortedBy, top, onSelect }: Kernel
 function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
   return [
     { key: "yes", label: `with ${words.matrix_cores}`, value: time.yes, color: "var(--series-3)" },
-    { key: "no", label: "without", value: time.no, color: "var(--series-1)" },
-    { key: "unknown", label: "not known", value: time.unknown, color: "var(--series-other)" },
+    { key: "no", label: "without", value: time.no, color: "var(--compute)" },
+    { key: "unknown", label: "not known", value: time.unknown, color: "var(--not-recorded)" },
   ];
 }
 

@@ -17,14 +17,14 @@ it("fills each cell from its foot, and marks where segments begin", () => {
   };
   drawMap(context, map(), COLUMNS, (name) => name);
   expect(drawn).toEqual([
-    ["--series-1", 0, 5],
-    ["--series-1", 1, 2.32],
-    ["--series-2", 1, 0.18],
+    ["--compute", 0, 5],
+    ["--compute", 1, 2.32],
+    ["--data", 1, 0.18],
     ["--hover", 1, 2.5],
     ["--hover", 2, 5],
     ["--hover", 3, 5],
-    ["--text", 0, 5],
-    ["--text", 2, 5],
+    ["--ink", 0, 5],
+    ["--ink", 2, 5],
   ]);
 });
 

@@ -10,9 +10,9 @@ const CLOSER = 8;
 
 /** Names of the style sheet's colours, and what they stand for. */
 export const FILLS = [
-  ["--series-1", "allocated"],
-  ["--series-5", "released, still in use"],
-  ["--series-2", "rounding"],
+  ["--compute", "allocated"],
+  ["--copies", "released, still in use"],
+  ["--data", "rounding"],
   ["--hover", "free"],
 ] as const;
 
@@ -44,7 +44,7 @@ export function drawMap(
       foot -= high;
     });
   });
-  context.fillStyle = colour("--text");
+  context.fillStyle = colour("--ink");
   for (const i of starts)
     context.fillRect(
       (i % COLUMNS) * wide,

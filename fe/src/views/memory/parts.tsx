@@ -48,14 +48,14 @@ export function Curve({ curve, categories, known, steps, note, actions, ...rest 
   const lines: StairLine[] = [
     {
       label: "allocated",
-      color: areas.length ? "var(--text)" : seriesColor(0),
+      color: areas.length ? "var(--ink)" : seriesColor(0),
       values: curve.rows.allocated_bytes,
     },
   ];
   if (curve.rows.reserved_bytes.some((value) => value !== null))
     lines.push({
       label: "reserved",
-      color: areas.length ? "var(--muted)" : seriesColor(5),
+      color: areas.length ? "var(--ink-2)" : seriesColor(5),
       values: curve.rows.reserved_bytes,
     });
   const drawn = [...lines, ...areas];

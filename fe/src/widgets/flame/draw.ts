@@ -17,12 +17,12 @@ export function brushOf(canvas: HTMLCanvasElement) {
   const tokens = tokensOfTheme();
   const token = (name: string): string => tokens(name) || "#888888";
   const base = `12px ${fontOfTheme()}`;
-  const muted = token("--muted");
+  const muted = token("--ink-2");
   return {
     canvas,
     context,
     kinds: FLAME_KINDS.map((kind) => token(`--flame-${kind}`)),
-    text: token("--text"),
+    text: token("--ink"),
     muted,
     accent: token("--accent"),
     light: tokens("--flame-light") || "50%",

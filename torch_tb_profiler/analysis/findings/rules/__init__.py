@@ -13,8 +13,3 @@ _DECLARED: dict[str, Rule] = {
 }
 RULES = dict(sorted(_DECLARED.items(), key=lambda item: item[1].place))
 """By key, in the order in which they may claim time."""
-
-
-def key_of(rule: Rule) -> str:
-    """The name of a rule's file."""
-    return next(key for key, one in RULES.items() if one is rule)

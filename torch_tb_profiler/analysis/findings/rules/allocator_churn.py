@@ -10,7 +10,7 @@ import re
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.held_up import gaps_after
+from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 _ALLOCATES = re.compile(

@@ -6,22 +6,11 @@ gradients that are views of the buckets are not copied. Certain.
 
 from __future__ import annotations
 
-import re
-
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.copies import bucket_copies
 from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.store.columns import Ints
-
-_COPIES = re.compile(
-    r"torch\.distributed\.ddp\.reducer::(?:copy_bucket_to_grad|copy_grad_to_bucket|mul_out)$"
-)
-
-
-def bucket_copies(case: Case) -> Ints:
-    """Rows of the reducer's copies, within the windows."""
-    return case.within(case.calls[case.named(case.calls, _COPIES.match)])
 
 
 def _claim(case: Case) -> Candidate | None:

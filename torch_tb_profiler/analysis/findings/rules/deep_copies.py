@@ -6,24 +6,10 @@ place.
 
 from __future__ import annotations
 
-import re
-
-import numpy as np
-
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.copies import deep_copies
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.roles import Role
-
-_DEEP = re.compile(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
-
-
-def deep_copies(case: Case) -> Ints:
-    """Rows of the outermost frames of ``deepcopy``, within the windows."""
-    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
-    return outermost(case, case.within(frames[case.named(frames, _DEEP.match)]))
 
 
 def _claim(case: Case) -> Candidate | None:

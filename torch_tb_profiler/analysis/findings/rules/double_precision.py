@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.edits import own_time_takes, together, work_scaled
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.operators import (
+    LEAST_OWN_NS,
     calls_where,
     launching,
     most_named,
@@ -29,8 +30,6 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rul
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
-LEAST = 10_000
-"""ns of an operator's own time on the host, below which it is mostly its call."""
 _DOUBLE = re.compile(r'"(?:double|c10::complex<double>)"')
 _PRODUCT = re.compile(r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64")
 _NAMED = re.compile(r"\bdouble\b")
@@ -43,7 +42,7 @@ def _claim(case: Case) -> Candidate | None:
     host, own = typed, np.zeros(case.trace["spans"].n, np.int64)
     if len(typed):
         own = own_times(case)
-        host = case.within(typed[(own[typed] >= LEAST) & ~launching(case)[typed]])
+        host = case.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launching(case)[typed]])
     row = np.concatenate((work.row, host))
     if not len(row):
         return None

@@ -20,7 +20,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.edits import (
     rows_mask,
     thread_time_gone,
@@ -29,7 +28,7 @@ from torch_tb_profiler.analysis.findings.edits import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
-from torch_tb_profiler.hardware.achievable import achievable_share
+from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
 
 _BATCHED = re.compile(r"aten::(?:bmm|baddbmm)$")
@@ -122,7 +121,7 @@ def _attentions(case: Case) -> _Attentions | None:
 
 def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
     """Backward functions of what lies between the products, and of the products."""
-    calls = BackwardCalls.of(case)
+    calls = case.backward_calls
     low, high = calls.sequence[found.first], calls.sequence[found.second]
     known = (low >= 0) & (high > low)
     if not known.any() or not len(calls.row):

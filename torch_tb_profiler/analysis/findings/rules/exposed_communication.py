@@ -48,6 +48,7 @@ RULE = Rule(
     view first. Accumulation changes the effective batch size.""",
     views=("overview", "distributed", "trace"),
     certainty="likely",
+    of_waits=True,
     cause="Communication takes {path} of {the_step}",
     causes=(PathCause.COMMUNICATION,),
     without="With communication hidden",

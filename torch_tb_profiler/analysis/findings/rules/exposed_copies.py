@@ -10,31 +10,12 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.case import Work
-from torch_tb_profiler.analysis.findings.edits import work_takes
+from torch_tb_profiler.analysis.findings.copies import alone, copies_named
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.roles import Role
 
 _PAGEABLE = re.compile(r"Memcpy .*Pageable")
-
-
-def copies_named(case: Case, pattern: re.Pattern[str]) -> Work:
-    """The device's copies whose name begins like a pattern."""
-    work = case.work
-    chosen = case.trace["spans"]["role"][work.row] == Role.MEMCPY
-    chosen[chosen] = case.named(work.row[chosen], pattern.match)
-    return work.take(chosen)
-
-
-def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
-    """The time in which of all device work only these copies ran; without them as the change."""
-    return Candidate(
-        *case.alone(copies),
-        {"copies": case.per_step(copies.row), **numbers},
-        edit=work_takes(copies.row, 0),
-    )
 
 
 def _claim(case: Case) -> Candidate | None:

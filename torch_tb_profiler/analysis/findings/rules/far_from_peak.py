@@ -3,7 +3,7 @@ operators: those of at least 20 µs of the five workloads that lose most by it, 
 quarter of their time away.
 
 Change: they reach what is typically achievable, 70 % of what the peaks allow unless better known for
-their family (``hardware/achievable.py``). Likely.
+their family (``hardware/peaks.py``). Likely.
 """
 
 from __future__ import annotations

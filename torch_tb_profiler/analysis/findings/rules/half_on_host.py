@@ -18,13 +18,13 @@ from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_takes_each, rows_mask
 from torch_tb_profiler.analysis.findings.operators import (
+    LEAST_OWN_NS,
     calls_where,
     most_named,
     outermost,
     tensors,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.findings.rules.double_precision import LEAST
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -44,7 +44,7 @@ def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     row = calls_where(case, lambda text: _TYPE in text, _holds_half)
     row = row[case.named(row, _PRODUCT.match)]
-    row = case.within(np.sort(row[spans["dur"][row] >= LEAST]))
+    row = case.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
     if not len(row):
         return None
     fast = case.operators[case.named(case.operators, _LIBRARY.match)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
+from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import stretches_take
 from torch_tb_profiler.analysis.findings.loops import RECENT
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
@@ -27,7 +27,7 @@ def _claim(case: Case) -> Candidate | None:
     found = _formulas(case, row)
     if not found:
         return None
-    calls = BackwardCalls.of(case)
+    calls = case.backward_calls
     parts: list[tuple[int, int, int, float]] = []
     total: dict[tuple[str, str], int] = {}
     for formula, first, last in found:

@@ -7,18 +7,19 @@ the others, and these steps are left out of the other findings.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.findings import late_ranks
 from torch_tb_profiler.analysis.findings.rule import Rule
-from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 
 RULE = Rule(
     place=206,
     claim=None,
+    verdict="once",
     title="In single steps, {worker} held all others back",
     sentence="""{worker} held all others back by {held}: that is not what every {step} takes, and such a {step} is
     left out of the other findings.""",
     attempt="""Look at what it did then. What happens once (a stall of the storage, a checkpoint, another program on its machine)
     recurs or not: a longer recording tells.""",
-    caveat=LATE_ITSELF.caveat,
+    caveat=late_ranks.CAVEAT,
     views=("overview", "distributed"),
     certainty="certain",
     details=(("when", "It was {when}."), ("why", "{why}.")),

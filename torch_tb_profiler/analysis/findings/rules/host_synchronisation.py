@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.held_up import gaps_after
+from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role

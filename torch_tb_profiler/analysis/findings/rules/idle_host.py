@@ -17,19 +17,17 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
+from torch_tb_profiler.analysis.findings.host_time import silent
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
-from torch_tb_profiler.analysis.findings.rules.silent_end import silent
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
-_HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
 _LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
 
 
@@ -37,7 +35,7 @@ def _claim(case: Case) -> Candidate | None:
     if not len(case.work.row):
         return None
     path = case.insight["critical_path"]
-    on_host = np.isin(path["cause"], _HOST) & np.isin(path["step"], case.steps)
+    on_host = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
     on_host &= path["event"] >= 0
     event = path["event"][on_host].astype(np.int64)
     piece, start, end = _not_launching(case, event, path["start"][on_host], path["end"][on_host])
@@ -119,7 +117,7 @@ def _without(case: Case, place: int) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        chosen = np.isin(host.cause, _HOST) & (host.span >= 0)
+        chosen = np.isin(host.cause, HOST) & (host.span >= 0)
         row = np.flatnonzero(chosen)
         row = row[_places(case, host.span[row]) == place]
         position, start, end = _not_launching(case, host.span[row], host.start[row], host.end[row])

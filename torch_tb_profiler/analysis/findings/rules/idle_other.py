@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.gaps import pauses
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
-from torch_tb_profiler.analysis.findings.rules.idle_queue import pauses
 
 
 def _claim(case: Case) -> Candidate | None:

@@ -9,20 +9,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.gaps import Gaps
+from torch_tb_profiler.analysis.findings.gaps import Gaps, pauses
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.store.columns import Mask
-
-SHORT_PAUSE = 20_000
-"""ns; a device that pauses longer between works that were launched waits for something."""
-
-
-def pauses(gaps: Gaps) -> Mask:
-    """Which gaps are short and had their next work launched."""
-    return np.asarray(gaps.queued & (gaps.end - gaps.start <= SHORT_PAUSE))
 
 
 def _claim(case: Case) -> Candidate | None:

@@ -6,8 +6,8 @@ Change: the host spends no time in them. Certain.
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.findings.host_time import overhead_records
 from torch_tb_profiler.analysis.findings.rule import Rule
-from torch_tb_profiler.analysis.findings.rules.profiler_overhead import overhead_records
 
 RULE = Rule(
     place=30,

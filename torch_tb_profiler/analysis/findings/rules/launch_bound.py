@@ -12,11 +12,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
-SHORT_GAP = 1_000_000
-"""ns; a longer gap is no matter of launching."""
 LAUNCHES = 5
 """Gaps per step, from which on launches are many."""
 _SERVERS = {

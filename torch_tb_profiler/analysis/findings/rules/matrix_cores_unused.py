@@ -3,7 +3,7 @@ on the vector units of a device that has matrix cores.
 
 Change: they reach what is typically achievable (70 % of the peaks unless better known) in a 16-bit type
 on matrix cores. Likely; where shapes or device are unknown they take no time, and it is theoretical.
-Known from names (``hardware/vector_products.py``): kernels of unknown names are not counted,
+Known from names (``hardware/matrix_cores.py``): kernels of unknown names are not counted,
 products of a matrix and a vector neither.
 """
 
@@ -18,8 +18,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
-from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY
-from torch_tb_profiler.hardware.vector_products import multiplies_on_vector_units
+from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY, multiplies_on_vector_units
 from torch_tb_profiler.store.columns import Mask
 
 _DOUBLE = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
@@ -29,11 +28,11 @@ _AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
 def _claim(case: Case) -> Candidate | None:
     if not _has_matrix_cores(case):
         return None
-    vendor = case.facts.summary["vendor"]
+    vendor = case.facts.summary.vendor
     work = case.work.take(case.work.kernel)
     chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor))
     candidate = beyond_peaks(case, work.take(chosen & ~_of_double_precision(case, work)), True)
-    eligible = case.facts.summary["matrix_eligible_share"]
+    eligible = case.facts.summary.matrix_eligible_share
     if candidate is not None and eligible is not None:
         candidate.numbers["eligible"] = eligible
     return candidate
@@ -46,7 +45,7 @@ def _has_matrix_cores(case: Case) -> bool:
         key: case.facts.strings[int(case.facts["devices"][key][case.device])]
         for key in ("name", "capability")
     }
-    vendor = case.facts.summary["vendor"]
+    vendor = case.facts.summary.vendor
     major = device["capability"].split(".")[0]
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY

@@ -17,7 +17,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
+from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_scaled
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
@@ -47,7 +47,7 @@ def _claim(case: Case) -> Candidate | None:
     chains = _chains(case, row)
     if not chains:
         return None
-    calls = BackwardCalls.of(case)
+    calls = case.backward_calls
     # The product's backward: up to the number that what follows the product finds.
     backward = [
         calls.within(calls.after(row[last : last + 1]), calls.after(row[last + 1 : last + 4]))

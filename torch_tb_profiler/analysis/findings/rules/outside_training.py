@@ -1,5 +1,5 @@
 """Time of the program's thread between its forward pass, backward pass, optimizer, input and communication
-(``training.py``), after the same of them again and again: in operators that train nothing, or in which
+(``case.py``), after the same of them again and again: in operators that train nothing, or in which
 nothing was recorded. With call stacks only the latter, because ``own_code`` tells the functions; so, too, without a
 backward pass, where any operator may be the work.
 
@@ -28,10 +28,10 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
+from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_name
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.launch_bound import SHORT_GAP
-from torch_tb_profiler.analysis.findings.rules.own_code import LEAST, MOST, MUCH
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
@@ -65,7 +65,7 @@ def _claim(case: Case) -> Candidate | None:
     if len(case.work.row) or case.main_track < 0:
         return None
     calls = _calls(case)
-    tells_work = not case.facts.summary["has_stacks"] and len(case.training.differentiated) > 0
+    tells_work = not case.facts.summary.has_stacks and len(case.training.differentiated) > 0
     anchors = calls.take(calls.own) if tells_work else calls
     if len(anchors.row) < 2:
         return None

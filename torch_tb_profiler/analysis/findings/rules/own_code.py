@@ -1,5 +1,5 @@
 """The function called in the loop, apart from model, backward, optimizer, input and communication
-(``training.py``), in which the program's thread spends most of the critical path. Of the calls in it
+(``case.py``), in which the program's thread spends most of the critical path. Of the calls in it
 the innermost function of the user's own that holds most of that time stands for it, with the call below that holds
 most.
 
@@ -10,7 +10,6 @@ it does may be needed. Wrong where it is the work itself, such as in a program w
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,24 +19,15 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips
+from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH, NO_NAME, python_loop
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
-LEAST = 0.05
-"""Share of the steps from which on a function is worth a word."""
-MUCH = 1 / 3
-"""Share of the steps from which on housekeeping is likely more than it needs to be."""
-NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
-"""Functions within another that has a name."""
-MOST = 0.5
-"""Share of a call that one callee must hold to stand for it."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
-_LOOP = 1000
-"""Calls of one function per step from which on a Python loop makes them."""
 
 
 @dataclass(frozen=True)
@@ -124,21 +114,6 @@ def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
     if best is None or took[best] < _NOTABLE * case.when(row).length:
         return None, 0
     return best, took[best]
-
-
-def python_loop(case: Case, row: Ints) -> tuple[str, float]:
-    """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
-    spans = case.trace["spans"]
-    within = beneath(case, row)
-    within[row] = False
-    inner = spans["name"][within & (spans["role"] == Role.PYTHON)]
-    if len(inner) < _LOOP * len(case.steps):
-        return "", 0.0
-    each, count = np.unique(inner, return_counts=True)
-    often = count.max() / len(case.steps)
-    if often < _LOOP:
-        return "", 0.0
-    return plain_name(case.trace.strings[int(each[count.argmax()])]), float(often)
 
 
 def _evaluates(case: Case, row: Ints) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.copies import deep_copies
 from torch_tb_profiler.analysis.findings.edits import (
     host_takes,
     rows_mask,
@@ -27,7 +28,6 @@ from torch_tb_profiler.analysis.findings.edits import (
 )
 from torch_tb_profiler.analysis.findings.operators import beneath, launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.findings.rules.deep_copies import deep_copies
 from torch_tb_profiler.store.columns import Ints
 
 FEWEST = 8

@@ -138,7 +138,7 @@ def _doing(case: Case, own: Own) -> str:
 
 def _unseen(case: Case, own: Own) -> str:
     """What would have told more."""
-    frames = case.facts.summary["has_stacks"]
+    frames = case.facts.summary.has_stacks
     return (
         ""
         if frames or (own.name >= 0 and _FRAME.fullmatch(case.trace.strings[own.name]))

@@ -6,26 +6,8 @@ Change: the host spends no time in them. Certain.
 
 from __future__ import annotations
 
-import numpy as np
-
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.what_if.changes import DRIVER
-from torch_tb_profiler.store.roles import Role
-
-
-def overhead_records(case: Case, loading: bool) -> Candidate:
-    """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
-    row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
-    row = row[case.named(row, DRIVER.match) == loading]
-    row, start, end = case.idle_in(row, case.gaps)
-    return Candidate(
-        row,
-        start,
-        end,
-        {"records": case.per_step(np.unique(row))},
-        change="kernels-loaded" if loading else "no-overhead",
-    )
-
+from torch_tb_profiler.analysis.findings.host_time import overhead_records
+from torch_tb_profiler.analysis.findings.rule import Rule
 
 RULE = Rule(
     place=10,

@@ -15,7 +15,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
-from torch_tb_profiler.analysis.facts.json_lists import json_list
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule

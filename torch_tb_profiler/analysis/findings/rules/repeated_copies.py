@@ -11,8 +11,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.copies import alone, copies_named
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.rules.exposed_copies import alone, copies_named
 from torch_tb_profiler.hardware.kernel_names import TO_DEVICE
 
 REPEATS = 10

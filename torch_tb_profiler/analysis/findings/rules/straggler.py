@@ -9,21 +9,22 @@ All workers of the run are read for it; of more than 2,048 those with the neares
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.findings import late_ranks
 from torch_tb_profiler.analysis.findings.rule import Rule
-from torch_tb_profiler.analysis.findings.rules.late_itself import RULE as LATE_ITSELF
 
 RULE = Rule(
     place=52,
     claim=None,
+    verdict="other",
     title="This rank waits for {worker}",
     sentence="""If {worker} were as fast as the others, every rank would take {gain} ({share}) less per {step}; the next
     slowest rank then sets the pace.""",
-    attempt=LATE_ITSELF.attempt,
-    caveat=LATE_ITSELF.caveat,
+    attempt=late_ranks.ATTEMPT,
+    caveat=late_ranks.CAVEAT,
     views=("overview", "distributed"),
     cause="{worker} holds all others back: {gain} of {the_step}",
     without="With {worker} as fast as the others",
-    details=LATE_ITSELF.details,
-    numbers=LATE_ITSELF.numbers,
-    reach=LATE_ITSELF.reach,
+    details=late_ranks.DETAILS,
+    numbers=late_ranks.NUMBERS,
+    reach=late_ranks.REACH,
 )

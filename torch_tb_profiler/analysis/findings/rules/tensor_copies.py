@@ -13,11 +13,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.copies import bucket_copies, deep_copies
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import beneath, calls_where, most_named
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.analysis.findings.rules.bucket_copies import bucket_copies
-from torch_tb_profiler.analysis.findings.rules.deep_copies import deep_copies
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.columns import Ints

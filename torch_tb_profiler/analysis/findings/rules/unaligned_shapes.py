@@ -12,7 +12,7 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks, largest, padding
-from torch_tb_profiler.hardware.vector_products import loads_unaligned
+from torch_tb_profiler.hardware.matrix_cores import loads_unaligned
 
 
 def _claim(case: Case) -> Candidate | None:

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.what_if.outcomes import Reach
 RULE = Rule(
     place=53,
     claim=None,
+    verdict="input",
     title="Ranks are given unequal inputs",
     sentence="""The rank that is given most ({worker}) holds all others back, in {held_steps} of {of_steps} steps; with
     equal inputs every rank would take {gain} ({share}) less per {step}.""",

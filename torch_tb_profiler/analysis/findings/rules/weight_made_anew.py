@@ -16,7 +16,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.edits import (
     host_skips,
     rows_mask,
@@ -138,7 +137,7 @@ def _within(begin: Ints, start: Ints, end: Ints) -> Mask:
 
 def _backward(case: Case, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
-    calls = BackwardCalls.of(case)
+    calls = case.backward_calls
     numbered = operators[calls.sequence[operators] >= 0]
     begin, number = case.trace["spans"]["start"][numbered], calls.sequence[numbered]
     number = np.append(number, -1)

@@ -1,0 +1,108 @@
+"""What the program's thread spends time on, as several rules look at it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
+from torch_tb_profiler.analysis.findings.candidate import Candidate
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.known_fixes import plain_name
+from torch_tb_profiler.analysis.findings.operators import beneath
+from torch_tb_profiler.analysis.what_if.changes import DRIVER
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+
+LEAST = 0.05
+"""Share of the steps from which on a function is worth a word."""
+MUCH = 1 / 3
+"""Share of the steps from which on housekeeping is likely more than it needs to be."""
+NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+"""Functions within another that has a name."""
+MOST = 0.5
+"""Share of a call that one callee must hold to stand for it."""
+_LOOP = 1000
+"""Calls of one function per step from which on a Python loop makes them."""
+_NO_WORK = (Role.ANNOTATION, Role.PYTHON, Role.PROFILER, Role.DEVICE_ANNOTATION)
+
+
+def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
+    """Of each gap that waited for the host, the call of ``row`` that held it up, and the end of the gap, no longer
+    than the call: ``(row, start, end)``. That is the longest of those that returned between the same two launches
+    as the last one before the launch that ended the gap::
+
+        host   <launch a> [cudaMemcpyAsync      ][cudaStreamSynchronize] <launch b>
+        gpu       {a                          }                             {b  }
+    """
+    none = np.zeros(0, np.int64)
+    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+    if not len(row) or not len(gaps.start):
+        return none, none, none
+    begin, end = case.times(row)
+    order = np.argsort(end, kind="stable")
+    launched = case.trace["spans"]["start"][gaps.launch]
+    last = np.searchsorted(end[order], launched, side="right") - 1
+    after = last >= 0
+    starts = case.trace["spans"]["start"]
+    launches = np.zeros(len(starts) + 1, np.bool_)
+    launches[case.work.launch] = True
+    launches[row] = False
+    others = np.flatnonzero(launches[:-1])
+    between = np.searchsorted(np.sort(starts[others], kind="stable"), end)
+    longest = np.zeros(len(others) + 1, np.int64)
+    by_length = np.argsort(end - begin, kind="stable")
+    longest[between[by_length]] = by_length
+    call = longest[between[order[last[after]]]]
+    length = np.minimum((gaps.end - gaps.start)[after], (end - begin)[call])
+    return row[call], gaps.end[after] - length, gaps.end[after]
+
+
+def overhead_records(case: Case, loading: bool) -> Candidate:
+    """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
+    row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
+    row = row[case.named(row, DRIVER.match) == loading]
+    row, start, end = case.idle_in(row, case.gaps)
+    return Candidate(
+        row,
+        start,
+        end,
+        {"records": case.per_step(np.unique(row))},
+        change="kernels-loaded" if loading else "no-overhead",
+    )
+
+
+def silent(case: Case) -> Intervals:
+    """From what was recorded last to the end of the last step."""
+    spans, steps = case.trace["spans"], case.facts["steps"]
+    none = np.zeros(0, np.int64)
+    if not len(case.work.row) or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
+        return Intervals(none, none)
+    end = int(steps["end"][-1])
+    role, earlier = spans["role"], spans["start"] < end
+    closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
+    # An old version's operators hold its steps, too.
+    closed = closed[case.names.step[spans["name"][closed]] < 0]
+    begun = np.flatnonzero(earlier & (role == Role.PYTHON))
+    finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
+    last = max(
+        int(finish.max(initial=int(steps["start"][-1]))),
+        int(spans["start"][begun[-1]]) if len(begun) else 0,
+    )
+    return union(np.array([last]), np.array([end]))
+
+
+def python_loop(case: Case, row: Ints) -> tuple[str, float]:
+    """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
+    spans = case.trace["spans"]
+    within = beneath(case, row)
+    within[row] = False
+    inner = spans["name"][within & (spans["role"] == Role.PYTHON)]
+    if len(inner) < _LOOP * len(case.steps):
+        return "", 0.0
+    each, count = np.unique(inner, return_counts=True)
+    often = count.max() / len(case.steps)
+    if often < _LOOP:
+        return "", 0.0
+    return plain_name(case.trace.strings[int(each[count.argmax()])]), float(often)

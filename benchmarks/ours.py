@@ -57,7 +57,7 @@ def resident(path: str) -> dict[str, Any]:
     from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 
     os.environ |= OWN_PROCESSES
-    import torch_tb_profiler.views.overview
+    import torch_tb_profiler.views.overview.payload
     import torch_tb_profiler.views.wire  # noqa: F401
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.importers import read_trace
@@ -82,7 +82,7 @@ def resident(path: str) -> dict[str, Any]:
 def overview_bytes(facts: Facts) -> int:
     """Make the overview's JSON."""
     from torch_tb_profiler.analysis.figures.selection import select
-    from torch_tb_profiler.views.overview import Place, overview_payload
+    from torch_tb_profiler.views.overview.payload import Place, overview_payload
     from torch_tb_profiler.views.wire import to_json
 
     member = Place(workers=1, rank=None, rank_source="order", world_size=None)

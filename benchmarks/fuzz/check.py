@@ -40,7 +40,7 @@ from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.tiles import top_level
+from torch_tb_profiler.views.timeline.tiles import top_level
 from torch_tb_profiler.web.route import ROUTES
 
 MOST_SECONDS = 20.0

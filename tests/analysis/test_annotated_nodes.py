@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.facts.replays import Evidence
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.captured import captured_arguments
+from torch_tb_profiler.views.timeline.captured import captured_arguments
 
 GRAPH = Graph(tuple(Node(f"aten::op{i}", 8, f"k{i}") for i in range(3)), "Model_0")
 ARGS: list[dict[str, Any]] = [

@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.overview.health import health_items
 
 CATEGORY = st.sampled_from(
     [

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.facts import defects as kinds
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.store.defects import DEFECTS
-from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.overview.health import health_items
 
 
 def found(drawing: str) -> dict[str, tuple[int, int | None]]:

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
 
 NAMES = (
     "step[DECODE bs=8]",

@@ -25,7 +25,7 @@ from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.health import health_items
+from torch_tb_profiler.views.overview.health import health_items
 
 FILES = trace_files(REAL_TRACES)
 PARAMETERS: list[Path | None] = [*FILES] or [None]

@@ -27,8 +27,8 @@ from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.views.texts import missing
-from torch_tb_profiler.views.vocabulary import device_title, vocabulary
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import device_title, vocabulary
 
 WRITTEN = st.builds(
     Npu,

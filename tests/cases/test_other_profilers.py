@@ -26,8 +26,8 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.views.texts import missing
-from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 Event = dict[str, Any]
 

@@ -13,8 +13,8 @@ from tests.builders import loop
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.views.diff import Recording, diff_payload
-from torch_tb_profiler.views.diff_wire import DiffPayload
+from torch_tb_profiler.views.diff.payload import Recording, diff_payload
+from torch_tb_profiler.views.diff.wire import DiffPayload
 
 Event = dict[str, Any]
 Call = tuple[str, list[list[int]], str, float, float]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.cli.main import main
-from torch_tb_profiler.views.escapes import no_formula
+from torch_tb_profiler.views.words.escapes import no_formula
 
 NAME = "\x1b]0;owned\x07\x9b31m\u202egnp\u2066\ufeff\r\nend;=1+1"
 FORMS = [

@@ -19,7 +19,7 @@ from tests.analysis.pyprof.test_table import ARGUMENTS, NAMES, TRAINING
 from tests.builders import nsight, nvprof
 from tests.builders.drawn import events, text_of
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.views.pyprof_columns import COLUMNS
+from torch_tb_profiler.views.work.pyprof_columns import COLUMNS
 
 GOLDEN = Path(__file__).parent / "golden"
 SAMPLE = Path(__file__).parents[2] / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz"

@@ -21,13 +21,13 @@ from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import run_figures
-from torch_tb_profiler.views.distributed import (
+from torch_tb_profiler.views.distributed.payload import (
     PlacedWorker,
     distributed_map_payload,
     distributed_payload,
 )
-from torch_tb_profiler.views.distributed_wire import Measure
-from torch_tb_profiler.views.process_groups import process_groups_payload
+from torch_tb_profiler.views.distributed.process_groups import process_groups_payload
+from torch_tb_profiler.views.distributed.wire import Measure
 from torch_tb_profiler.views.wire import to_json
 
 RANKS, STEPS, LATE = 1024, 12, 517

@@ -2,7 +2,7 @@
 around it.
 
 Slices have no elements. Where one is on the canvas is asked of ``window.__profiler_test``
-(fe/src/timeline/test_hook.ts); what is done with it is done with the mouse and the keyboard.
+(fe/src/timeline/use_scene.ts); what is done with it is done with the mouse and the keyboard.
 """
 
 from __future__ import annotations

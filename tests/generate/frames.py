@@ -37,9 +37,9 @@ from torch_tb_profiler.api.events import EVENTS
 from torch_tb_profiler.api.joined import PLACE
 from torch_tb_profiler.api.workers_table import WORKERS
 from torch_tb_profiler.store.display import DisplaySpec
-from torch_tb_profiler.views.findings_table import FINDINGS
-from torch_tb_profiler.views.pyprof import PYPROF
-from torch_tb_profiler.views.scalars import SCALARS
+from torch_tb_profiler.views.findings.table import FINDINGS
+from torch_tb_profiler.views.overview.scalars import SCALARS
+from torch_tb_profiler.views.work.pyprof import PYPROF
 
 FRAMES: tuple[DisplaySpec, ...] = (
     STEPS,

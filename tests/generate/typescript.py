@@ -1,5 +1,5 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``views/wire.py`` and the ``*_wire.py`` beside it
-as TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
+"""``fe/src/api/types.gen.ts``: the wire types of ``views/wire.py`` and of the files
+``wire.py`` and ``*_wire.py`` of its folders as TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch_tb_profiler.views.display_wire import nullable
 from torch_tb_profiler.views.wire import Wire
 
 MODULES = tuple(
-    import_module(f"{views.__name__}.{found.name}")
-    for found in pkgutil.iter_modules(views.__path__)
+    import_module(found.name)
+    for found in pkgutil.walk_packages(views.__path__, f"{views.__name__}.")
     if found.name.endswith("wire")
 )
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and the *wire.py of its folders by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 

@@ -17,10 +17,10 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.operators import operator_payload
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
 from torch_tb_profiler.views.steps import step_objects
+from torch_tb_profiler.views.work.kernels import kernel_payload
+from torch_tb_profiler.views.work.operators import operator_payload
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples"

@@ -21,8 +21,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.flame import flame_file, flame_payload
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.work.flame import flame_file, flame_payload
 
 TEXT = """train.py(7):_step 5
 train.py(7):_step;nn.Module:_Linear_0;model.py(3):_forward 120

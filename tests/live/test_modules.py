@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
-from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.module_wire import ModulePayload
+from torch_tb_profiler.views.work.module import module_payload, module_tree
+from torch_tb_profiler.views.work.module_wire import ModulePayload
 
 __all__ = ["torch"]
 EVALUATE = "autograd::engine::evaluate_function: "

@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.efficiency import efficiency_payload
-from torch_tb_profiler.views.efficiency_wire import EfficiencyGroup
+from torch_tb_profiler.views.work.efficiency import efficiency_payload
+from torch_tb_profiler.views.work.efficiency_wire import EfficiencyGroup
 
 pytestmark = pytest.mark.slow
 

@@ -19,10 +19,10 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_path import of_line, plain, short_file
-from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.texts import capitalised
+from torch_tb_profiler.views.findings.path import of_line, plain, short_file
+from torch_tb_profiler.views.findings.payload import Source, findings_payload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
+from torch_tb_profiler.views.words.texts import capitalised
 
 AMOUNT = re.compile(r"[<>−]*\d[\d.\u202f]*(?: (?:ns|µs|ms|s|%|[KMGTP]?i?B))?(?![\w:])")
 NAMED = re.compile(

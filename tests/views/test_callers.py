@@ -13,8 +13,8 @@ from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.views.callers import callers_payload
 from torch_tb_profiler.views.steps import choose
+from torch_tb_profiler.views.work.callers import callers_payload
 
 US = hand_made.US
 FACTS = hand_made.facts()

@@ -16,14 +16,14 @@ from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
 from tests.builders.pairs import NO_CHANGE
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side
-from torch_tb_profiler.views.diff import Recording, diff_payload
-from torch_tb_profiler.views.diff_file import (
+from torch_tb_profiler.views.diff.file import (
     diff_csv,
     diff_markdown,
 )
-from torch_tb_profiler.views.diff_verdict import from_to, signed_share
-from torch_tb_profiler.views.diff_wire import DiffPayload
-from torch_tb_profiler.views.escapes import csv_field, markdown_name, markdown_text
+from torch_tb_profiler.views.diff.payload import Recording, diff_payload
+from torch_tb_profiler.views.diff.verdict import from_to, signed_share
+from torch_tb_profiler.views.diff.wire import DiffPayload
+from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
 
 A, B = Recording("base", "w0", "1", "base · w0", {}), Recording("new", "w0", "1", "new · w0", {})
 

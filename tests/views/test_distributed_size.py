@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.views.distributed import (
+from torch_tb_profiler.views.distributed.payload import (
     PlacedWorker,
     distributed_map_payload,
     distributed_payload,

@@ -16,8 +16,8 @@ from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.unsure import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.views.findings import Source, costly, findings_payload
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.findings.payload import Source, costly, findings_payload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 from torch_tb_profiler.views.wire import to_json
 
 SYNCHRONISED = """

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames, drawn
 from torch_tb_profiler.store.display import listed
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.views.flame import (
+from torch_tb_profiler.views.work.flame import (
     LONGEST_NAME,
     NO_FRAME,
     SPEEDSCOPE_SCHEMA,
@@ -25,7 +25,7 @@ from torch_tb_profiler.views.flame import (
     flame_payload,
     harmless,
 )
-from torch_tb_profiler.views.module_wire import FlamePayload, FlameTree
+from torch_tb_profiler.views.work.module_wire import FlamePayload, FlameTree
 
 PICTURE = """
     main  /train.py(1): main                                           /

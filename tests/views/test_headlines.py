@@ -13,21 +13,21 @@ from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
 from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.views.distributed_texts import all_called, headline_of, parts_text
-from torch_tb_profiler.views.distributed_wire import (
+from torch_tb_profiler.views.distributed.texts import all_called, headline_of, parts_text
+from torch_tb_profiler.views.distributed.wire import (
     BlamedPart,
     DistributedPayload,
     DistributedWorker,
     OverlapColumns,
     WaitingColumns,
 )
-from torch_tb_profiler.views.efficiency_notes import headline
-from torch_tb_profiler.views.efficiency_wire import (
+from torch_tb_profiler.views.words.vocabulary import vendor_words
+from torch_tb_profiler.views.work.efficiency_notes import headline
+from torch_tb_profiler.views.work.efficiency_wire import (
     DevicePeaks,
     EfficiencyPayload,
     StepMfu,
 )
-from torch_tb_profiler.views.vocabulary import vendor_words
 
 MS = 1_000_000
 

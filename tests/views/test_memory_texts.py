@@ -8,10 +8,10 @@ import pytest
 
 from tests.analysis.memory.recorded import case, out_of_memory
 from tests.builders.drawn import Event
-from torch_tb_profiler.views.memory import memory_payload
-from torch_tb_profiler.views.memory_devices import device_name
-from torch_tb_profiler.views.memory_tables import memory_blocks_payload
-from torch_tb_profiler.views.vocabulary import NEUTRAL, named_device, vendor_words
+from torch_tb_profiler.views.memory.devices import device_name
+from torch_tb_profiler.views.memory.payload import memory_payload
+from torch_tb_profiler.views.memory.tables import memory_blocks_payload
+from torch_tb_profiler.views.words.vocabulary import NEUTRAL, named_device, vendor_words
 
 
 @pytest.mark.parametrize(

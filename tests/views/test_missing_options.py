@@ -16,7 +16,7 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.store.summary import SERVERS, Writer
-from torch_tb_profiler.views.texts import MISSING, missing
+from torch_tb_profiler.views.words.texts import MISSING, missing
 
 EXPECTED = {
     "device": "ProfilerActivity.CUDA",

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.table import instance_and_class
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.module_wire import ModulePayload
+from torch_tb_profiler.views.work.module import module_payload, module_tree
+from torch_tb_profiler.views.work.module_wire import ModulePayload
 
 
 def payload(trace: Trace, **steps: Any) -> ModulePayload:

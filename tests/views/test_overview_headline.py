@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from torch_tb_profiler.views.overview_headline import headline
+from torch_tb_profiler.views.overview.headline import headline
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,

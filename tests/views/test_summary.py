@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.views import hand_made
-from torch_tb_profiler.views.summary import summary
+from torch_tb_profiler.views.overview.summary import summary
 
 US = hand_made.US
 IDENTITY = {"run": "run", "worker": "w0", "span": "1", "path": "run/w0.json"}

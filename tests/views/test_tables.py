@@ -11,8 +11,6 @@ import pytest
 
 from tests.analysis.figures import everything
 from tests.views import hand_made
-from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.operators import operator_payload
 from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.wire import (
     KernelGroup,
@@ -21,6 +19,8 @@ from torch_tb_profiler.views.wire import (
     OperatorPayload,
     to_json,
 )
+from torch_tb_profiler.views.work.kernels import kernel_payload
+from torch_tb_profiler.views.work.operators import operator_payload
 
 US = hand_made.US
 FACTS = hand_made.facts()

@@ -1,4 +1,4 @@
-"""Tiles as bytes, decoded here by the layout that ``views/tiles.py`` describes."""
+"""Tiles as bytes, decoded here by the layout that ``views/timeline/tiles.py`` describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.builders.drawn import draw
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline.tiles import read_tiles
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.views import tiles
+from torch_tb_profiler.views.timeline import tiles
 
 NAMES = {
     1: "start",

@@ -19,7 +19,7 @@ from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
-from torch_tb_profiler.views.tiles import MAGIC
+from torch_tb_profiler.views.timeline.tiles import MAGIC
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import (

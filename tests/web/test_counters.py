@@ -19,8 +19,8 @@ from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.event_arguments import kept_arguments
-from torch_tb_profiler.views.timeline import timeline_payload
+from torch_tb_profiler.views.timeline.event_arguments import kept_arguments
+from torch_tb_profiler.views.timeline.payload import timeline_payload
 
 STEPS = """
     main  [ProfilerStep#1 ][ProfilerStep#2  ]

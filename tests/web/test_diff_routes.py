@@ -19,7 +19,7 @@ from tests.web.served import WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
-from torch_tb_profiler.views.diff_wire import DiffPayload, DiffSide
+from torch_tb_profiler.views.diff.wire import DiffPayload, DiffSide
 
 TWO = "run=run&worker=w0&span=1&run2=changed&worker2=w0&span2=1"
 ITSELF = "run=run&worker=w0&span=1&run2=run&worker2=w0&span2=1"

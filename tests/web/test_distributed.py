@@ -17,7 +17,7 @@ from tests.web import original_ranks
 from tests.web.served import body
 from torch_tb_profiler.analysis.distributed import matching
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.distributed_wire import DistributedPayload
+from torch_tb_profiler.views.distributed.wire import DistributedPayload
 from torch_tb_profiler.web.application import Application
 
 US = 1000

@@ -12,12 +12,12 @@ from tests.conftest import REAL_TRACES, REPOSITORY
 from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import body
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.distributed_wire import (
+from torch_tb_profiler.views.distributed.process_groups_wire import ProcessGroupsPayload
+from torch_tb_profiler.views.distributed.wire import (
     DistributedMapPayload,
     DistributedPayload,
     Measure,
 )
-from torch_tb_profiler.views.process_groups_wire import ProcessGroupsPayload
 from torch_tb_profiler.web.application import Application
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.analysis.figures import opened
 from tests.runs.written_run import WrittenRun
 from tests.web.test_distributed import payload
-from torch_tb_profiler.views.distributed_wire import DistributedPayload
+from torch_tb_profiler.views.distributed.wire import DistributedPayload
 
 
 def run_of(folder: Path, run: str) -> DistributedPayload:

@@ -13,7 +13,7 @@ from tests.analysis.distributed.injected import Truth, truth
 from tests.conftest import REPOSITORY
 from tests.runs.written_run import sample
 from tests.web.test_distributed import payload
-from torch_tb_profiler.views.distributed_wire import DistributedPayload
+from torch_tb_profiler.views.distributed.wire import DistributedPayload
 
 STRAGGLER, STALLED, STALLED_STEP = 5, 2, 4
 ROUNDING = 1000

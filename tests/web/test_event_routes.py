@@ -21,7 +21,7 @@ from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.views import timeline_wire as wire
+from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.web.application import Application
 
 pytestmark = pytest.mark.processes

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import WHERE, body, client
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload
+from torch_tb_profiler.views.findings.wire import Finding, FindingsPayload
 from torch_tb_profiler.web.application import Application
 
 

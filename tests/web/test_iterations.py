@@ -13,7 +13,7 @@ from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.views.iterations import iterations_payload
+from torch_tb_profiler.views.work.iterations import iterations_payload
 
 
 def asked(events: list[Event], query: str = "") -> dict[str, Any]:

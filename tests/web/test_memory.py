@@ -19,7 +19,7 @@ from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.views import memory_wire as wire
+from torch_tb_profiler.views.memory import wire
 from torch_tb_profiler.views.wire import Wire
 
 TYPES: dict[str, type[Wire]] = {

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import memory_wire as wire
+from torch_tb_profiler.views.memory import wire
 from torch_tb_profiler.views.wire import Wire
 
 SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}

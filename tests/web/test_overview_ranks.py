@@ -19,10 +19,10 @@ from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.run import run_figures
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.distributed import PlacedWorker
-from torch_tb_profiler.views.overview_ranks import RunOfRanks, overview_ranks_payload
-from torch_tb_profiler.views.overview_ranks_texts import ranks_text
-from torch_tb_profiler.views.overview_ranks_wire import RunWorker
+from torch_tb_profiler.views.distributed.payload import PlacedWorker
+from torch_tb_profiler.views.overview.ranks import RunOfRanks, overview_ranks_payload
+from torch_tb_profiler.views.overview.ranks_texts import ranks_text
+from torch_tb_profiler.views.overview.ranks_wire import RunWorker
 from torch_tb_profiler.views.wire import to_json
 from torch_tb_profiler.web.application import Application
 

@@ -9,7 +9,7 @@ from tests.web.served import WHERE, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.views.ranges import ranges_payload
+from torch_tb_profiler.views.work.ranges import ranges_payload
 
 US = 1000
 DRAWING = """

@@ -16,12 +16,12 @@ from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import body
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.ranks_path_wire import (
+from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksPathPayload,
     RanksRowsPayload,
     StragglersPayload,
 )
-from torch_tb_profiler.views.stragglers import stragglers_payload
+from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload
 from torch_tb_profiler.web.application import Application
 
 STRAGGLER, STALLED, STALLED_STEP = 5, 2, 4

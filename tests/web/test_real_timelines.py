@@ -18,7 +18,7 @@ from tests.web.test_real_traces import RUNS, Loaded
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import timeline_wire as wire
+from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.application import Application
 

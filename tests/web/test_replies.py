@@ -11,7 +11,7 @@ import pytest
 from tests.web.served import WHERE, WrittenCatalogue, client
 from torch_tb_profiler.errors import Busy
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.overview import overview_payload
+from torch_tb_profiler.views.overview.payload import overview_payload
 from torch_tb_profiler.views.wire import OverviewPayload
 from torch_tb_profiler.web import figure_routes, replies
 from torch_tb_profiler.web.replies import Body

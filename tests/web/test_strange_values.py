@@ -13,11 +13,11 @@ from torch_tb_profiler.runs.import_job import outcome_of, read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places
 from torch_tb_profiler.store import sidecar
-from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.operators import operator_payload
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.wire import to_json
+from torch_tb_profiler.views.work.kernels import kernel_payload
+from torch_tb_profiler.views.work.operators import operator_payload
 
 pytestmark = pytest.mark.slow
 

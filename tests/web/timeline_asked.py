@@ -9,8 +9,8 @@ from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.views import critical_path_wire
-from torch_tb_profiler.views import timeline_wire as wire
+from torch_tb_profiler.views.critical_path import wire as critical_path_wire
+from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.views.wire import Wire
 
 DRAWING = """

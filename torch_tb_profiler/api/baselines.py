@@ -33,8 +33,8 @@ from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import format_names, format_number
 from torch_tb_profiler.untrusted import decoded, read_file, said
-from torch_tb_profiler.views.diff_verdict import judged
-from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.diff.verdict import judged
+from torch_tb_profiler.views.diff.wire import Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 
 FORMAT = 1

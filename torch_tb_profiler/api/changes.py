@@ -13,8 +13,8 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_names
-from torch_tb_profiler.views.diff import Recording, compared, diff_payload
-from torch_tb_profiler.views.diff_run import ALL_ROWS
+from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
+from torch_tb_profiler.views.diff.run import ALL_ROWS
 
 if TYPE_CHECKING:
     from pandas import DataFrame

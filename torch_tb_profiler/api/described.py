@@ -19,11 +19,11 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
-from torch_tb_profiler.views.escapes import one_line
-from torch_tb_profiler.views.memory_headline import memory_headline
-from torch_tb_profiler.views.texts import CATEGORY_LABELS, MISSING, missing
-from torch_tb_profiler.views.vocabulary import device_title, vocabulary
+from torch_tb_profiler.views.memory.headline import memory_headline
 from torch_tb_profiler.views.wire import Vocabulary
+from torch_tb_profiler.views.words.escapes import one_line
+from torch_tb_profiler.views.words.texts import CATEGORY_LABELS, MISSING, missing
+from torch_tb_profiler.views.words.vocabulary import device_title, vocabulary
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -27,7 +27,7 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.store.display import DisplayTable
-from torch_tb_profiler.views.escapes import one_line
+from torch_tb_profiler.views.words.escapes import one_line
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames

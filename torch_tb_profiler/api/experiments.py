@@ -20,7 +20,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_names
-from torch_tb_profiler.views.experiments import experiment, row_of_workers
+from torch_tb_profiler.views.diff.experiments import experiment, row_of_workers
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 from torch_tb_profiler.api.saving import STDOUT, refuse_overwrite, save, saving
 from torch_tb_profiler.errors import BadRequest, MissingPackage
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.escapes import no_formula
+from torch_tb_profiler.views.words.escapes import no_formula
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.api.frames import Frames, TraceFrames
-    from torch_tb_profiler.views.flame import Metric
-    from torch_tb_profiler.views.module_wire import FlameTree
+    from torch_tb_profiler.views.work.flame import Metric
+    from torch_tb_profiler.views.work.module_wire import FlameTree
 
 __all__ = [
     "FLAME_FORMS",
@@ -164,7 +164,7 @@ def flame(
     Raises:
         BadRequest: there are several traces.
     """
-    from torch_tb_profiler.views.flame import flame_file
+    from torch_tb_profiler.views.work.flame import flame_file
 
     context = _single(frames).context
     metric = metric or ("device" if context.facts.summary.has_device else "host")
@@ -211,7 +211,7 @@ def _arrow(module: str) -> Any:
         ) from error
 
 
-class _Printed(io.TextIOWrapper):
+class PrintedText(io.TextIOWrapper):
     """What goes to standard output may end at a terminal."""
 
     def write(self, text: str) -> int:
@@ -227,16 +227,16 @@ def _write_csv(frame: DataFrame, file: BinaryIO) -> None:
         if isinstance(kind, pandas.CategoricalDtype):
             # Two names may become equal; categories must not.
             shown[name] = (
-                shown[name].astype(object).map(_cell, na_action="ignore")
+                shown[name].astype(object).map(csv_cell, na_action="ignore")
                 if _runs(shown[name].cat.categories)
                 else shown[name]
             )
         elif pandas.api.types.is_bool_dtype(kind):
             shown[name] = shown[name].map({True: "true", False: "false"})
         elif not pandas.api.types.is_numeric_dtype(kind):
-            shown[name] = shown[name].map(_cell, na_action="ignore")
+            shown[name] = shown[name].map(csv_cell, na_action="ignore")
     shown = shown.rename(columns=no_formula)
-    kind = _Printed if file is sys.stdout.buffer else io.TextIOWrapper
+    kind = PrintedText if file is sys.stdout.buffer else io.TextIOWrapper
     text = kind(file, encoding="utf-8", errors="replace", newline="", write_through=True)
     shown.to_csv(text, index=False, lineterminator="\r\n", chunksize=_ROWS_AT_A_TIME)
     text.detach()
@@ -246,7 +246,7 @@ def _runs(texts: Any) -> bool:
     return any(no_formula(text) != text for text in texts)
 
 
-def _cell(value: Any) -> str:
+def csv_cell(value: Any) -> str:
     """A text that no spreadsheet runs; several values joined by ``;``. A lone sign is no formula, and no number is."""
     values = value if isinstance(value, (tuple, list)) else (value,)
     text = ";".join(map(str, values))

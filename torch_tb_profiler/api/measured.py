@@ -17,11 +17,11 @@ from torch_tb_profiler.api.trace_context import Steps, TraceContext
 from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayTable
-from torch_tb_profiler.views.counter_tables import matching_text
-from torch_tb_profiler.views.efficiency import efficiency_of
-from torch_tb_profiler.views.pyprof import PYPROF, KernelCells
-from torch_tb_profiler.views.pyprof_columns import COLUMNS
-from torch_tb_profiler.views.scalars import scalar_table
+from torch_tb_profiler.views.overview.scalars import scalar_table
+from torch_tb_profiler.views.work.counters import matching_text
+from torch_tb_profiler.views.work.efficiency import efficiency_of
+from torch_tb_profiler.views.work.pyprof import PYPROF, KernelCells
+from torch_tb_profiler.views.work.pyprof_columns import COLUMNS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,7 +47,7 @@ def efficiency(context: TraceContext, by: EfficiencyGroup, chosen: Steps) -> Dat
 
 
 def scalar_rows(context: TraceContext, selection: Selection) -> DisplayTable:
-    """See ``views.scalars.SCALARS``: the figures of the selected steps."""
+    """See ``views.overview.scalars.SCALARS``: the figures of the selected steps."""
     return scalar_table(
         context.trace, context.facts, context.insight, selection, context.settings.peaks
     )
@@ -77,7 +77,7 @@ def counter_samples(context: TraceContext) -> DataFrame:
 
 
 def pyprof(context: TraceContext) -> DataFrame:
-    """See ``views.pyprof.PYPROF``."""
+    """See ``views.work.pyprof.PYPROF``."""
     cells = KernelCells(
         context.trace, context.insight, kernel_table(context.trace, context.facts, context.insight)
     )

@@ -34,13 +34,13 @@ from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import NO_STRINGS
-from torch_tb_profiler.views.memory_devices import (
+from torch_tb_profiler.views.memory.devices import (
     NO_RECORDS,
     device_names,
     in_order,
     same_device,
 )
-from torch_tb_profiler.views.vocabulary import vocabulary
+from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -23,7 +23,7 @@ from torch_tb_profiler.units import (
     format_share,
     format_value,
 )
-from torch_tb_profiler.views.escapes import one_line
+from torch_tb_profiler.views.words.escapes import one_line
 
 if TYPE_CHECKING:
     from pandas import DataFrame

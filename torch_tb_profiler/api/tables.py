@@ -59,9 +59,9 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
-from torch_tb_profiler.views.distributed import node_of
-from torch_tb_profiler.views.findings_table import findings_table
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.distributed.payload import node_of
+from torch_tb_profiler.views.findings.table import findings_table
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -77,7 +77,7 @@ def steps(context: TraceContext) -> DataFrame:
 
 
 def scalars(context: TraceContext) -> DataFrame:
-    """See ``views.scalars.SCALARS``."""
+    """See ``views.overview.scalars.SCALARS``."""
     return table_frame(scalar_rows(context, context.selection()))
 
 
@@ -330,7 +330,7 @@ def collectives(context: TraceContext, waiting: Mapping[str, Any] | None = None)
 
 
 def findings(payload: FindingsPayload) -> DataFrame:
-    """See ``views.findings_table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence, ``attrs["detail"]`` what
+    """See ``views.findings.table.FINDINGS``. ``attrs["headline"]`` is the answer in one sentence, ``attrs["detail"]`` what
     follows it.
     """
     made = table_frame(findings_table(payload))

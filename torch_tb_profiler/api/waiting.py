@@ -17,9 +17,9 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.views.distributed_texts import all_called, world_size
-from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.distributed.texts import all_called, world_size
+from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 FleetPlace = tuple[Fleet, int]
 """A fleet and a trace's place among its ranks; −1: not among them."""

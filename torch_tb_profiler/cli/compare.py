@@ -21,10 +21,10 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.diff import MOST_ROWS, compared, diff_payload
-from torch_tb_profiler.views.diff_file import MOST_LINES, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_run import ALL_ROWS, Pair, run_markdown, run_payload
-from torch_tb_profiler.views.diff_wire import DiffPayload, Verdict
+from torch_tb_profiler.views.diff.file import MOST_LINES, diff_csv, diff_markdown
+from torch_tb_profiler.views.diff.payload import MOST_ROWS, compared, diff_payload
+from torch_tb_profiler.views.diff.run import ALL_ROWS, Pair, run_markdown, run_payload
+from torch_tb_profiler.views.diff.wire import DiffPayload, Verdict
 from torch_tb_profiler.views.steps import step_objects
 from torch_tb_profiler.views.wire import to_json
 

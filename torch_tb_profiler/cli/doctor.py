@@ -165,8 +165,8 @@ def _version(name: str) -> str:
 
 def _trace(opened: Opened) -> dict[str, Any]:
     from torch_tb_profiler.analysis.figures.absent import absent
-    from torch_tb_profiler.views.health import health_items
-    from torch_tb_profiler.views.texts import MISSING, missing
+    from torch_tb_profiler.views.overview.health import health_items
+    from torch_tb_profiler.views.words.texts import MISSING, missing
 
     facts = opened.facts
     return {

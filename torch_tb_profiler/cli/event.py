@@ -21,11 +21,11 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.critical_path import event_path_payload
-from torch_tb_profiler.views.critical_path_wire import EventPathPayload
-from torch_tb_profiler.views.event import event_payload
-from torch_tb_profiler.views.event_arguments import args_payload, cut
-from torch_tb_profiler.views.timeline_wire import EventPayload, EventRef
+from torch_tb_profiler.views.critical_path.payload import event_path_payload
+from torch_tb_profiler.views.critical_path.wire import EventPathPayload
+from torch_tb_profiler.views.timeline.event import event_payload
+from torch_tb_profiler.views.timeline.event_arguments import args_payload, cut
+from torch_tb_profiler.views.timeline.wire import EventPayload, EventRef
 
 SHOWN, LONGEST_NAME = 10, 200
 """Device events, arrows and frames that text lists, and characters of a name; JSON has all that the

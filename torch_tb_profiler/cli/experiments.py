@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _csv(rows: list[dict[str, Any]], names: list[str]) -> str:
-    from torch_tb_profiler.views.escapes import csv_field
+    from torch_tb_profiler.views.words.escapes import csv_field
 
     cells = [names, *([csv_field(_plain(row[name])) for name in names] for row in rows)]
     return "".join(",".join(line) + "\n" for line in cells)

@@ -26,7 +26,7 @@ from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-    from torch_tb_profiler.views.module_wire import FlameTree
+    from torch_tb_profiler.views.work.module_wire import FlameTree
 
 TRACE = "trace"
 TENSORBOARD = "tensorboard"

@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.document import Item, Listing
 from torch_tb_profiler.cli.hints import event_hint, hint, recording_line
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import and_more, format_ns, format_share
-from torch_tb_profiler.views.findings_wire import Evidence, Finding, FindingsPayload
+from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload
 
 _CHANGES = {
     "certain": "certain",

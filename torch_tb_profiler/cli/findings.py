@@ -16,7 +16,7 @@ from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 
 def reports(

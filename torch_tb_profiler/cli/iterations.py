@@ -17,7 +17,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.iterations import HOW_TO_RECORD, headline
+from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline
 
 _SHOWN = (
     "name phase part context_requests context_tokens generation_requests generation_tokens batch"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from torch_tb_profiler.api.baselines import Check
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.diff_wire import Verdict
+from torch_tb_profiler.views.diff.wire import Verdict
 
 
 def check_of(

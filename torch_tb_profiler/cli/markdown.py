@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.cli.document import Block, Column, Document, Table
 from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.units import NARROW_SPACE, and_more, format_count
-from torch_tb_profiler.views.escapes import markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
 LETTERS, DIGITS = 6, 3

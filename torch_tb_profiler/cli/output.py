@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
@@ -297,6 +297,31 @@ class _Given(dict[str, str]):
 
     def getlist(self, key: str) -> list[str]:
         return [self[key]] if key in self else []
+
+
+def print_csv(parts: Sequence[tuple[Opened, Sequence[str], Iterable[Sequence[Any]]]]) -> None:
+    """Print tables of traces, the names of their columns and their rows, as one table by RFC 4180; unknown is empty. With
+    several the worker and the span come first, and the run if there are several.
+    """
+    import csv
+
+    from torch_tb_profiler.api.export import PrintedText, csv_cell
+    from torch_tb_profiler.views.escapes import no_formula
+
+    several = len({opened.run.name for opened, _, _ in parts}) > 1
+    place = (("run",) if several else ()) + (("worker", "span") if len(parts) > 1 else ())
+    text = PrintedText(sys.stdout.buffer, encoding="utf-8", errors="replace", newline="")
+    lines = csv.writer(text, lineterminator="\r\n")
+    lines.writerow(map(no_formula, (*place, *parts[0][1])))
+    for opened, _, rows in parts:
+        names = {"run": opened.run.name, "worker": opened.worker.name, "span": opened.span.name}
+        own = [csv_cell(names[name]) for name in place]
+        lines.writerows(
+            [*own, *("" if value is None or value != value else csv_cell(value) for value in row)]
+            for row in rows
+        )
+    text.detach()
+    sys.stdout.buffer.flush()
 
 
 def identity(opened: Opened) -> dict[str, str]:

@@ -23,13 +23,13 @@ from torch_tb_profiler.cli.values import STANDARD_INPUT
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.escapes import csv_field
-from torch_tb_profiler.views.pyprof_columns import BETWEEN_LINES, COLUMNS
+from torch_tb_profiler.views.words.escapes import csv_field
+from torch_tb_profiler.views.work.pyprof_columns import BETWEEN_LINES, COLUMNS
 
 if TYPE_CHECKING:
     from torch_tb_profiler.settings import Settings
-    from torch_tb_profiler.views.pyprof import Cell, KernelCells
-    from torch_tb_profiler.views.pyprof_lines import ListedCells
+    from torch_tb_profiler.views.work.pyprof import Cell, KernelCells
+    from torch_tb_profiler.views.work.pyprof_lines import ListedCells
 
 ALL = "all"
 ROWS_AT_ONCE = 10_000
@@ -123,7 +123,7 @@ def _listed(
         return None
     if options.steps or options.skip_cold:
         raise BadRequest("A list of kernels has no steps.", "Leave out --steps and --skip-cold.")
-    from torch_tb_profiler.views.pyprof_lines import ListedCells
+    from torch_tb_profiler.views.work.pyprof_lines import ListedCells
 
     lines, counts = found
     lost = sum(counts.as_dict().values())
@@ -139,7 +139,7 @@ def _of_trace(
     opened = single_trace(path, settings, options.worker)
     from torch_tb_profiler.analysis.figures.selection import mask
     from torch_tb_profiler.analysis.pyprof.table import kernel_table
-    from torch_tb_profiler.views.pyprof import KernelCells
+    from torch_tb_profiler.views.work.pyprof import KernelCells
 
     insight = insight_of(opened, settings)
     table = kernel_table(opened.trace, opened.facts, insight)
@@ -189,7 +189,7 @@ def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[st
 
 def _dictionaries(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
     """A dictionary per row and line."""
-    from torch_tb_profiler.views.pyprof_lines import line_of
+    from torch_tb_profiler.views.work.pyprof_lines import line_of
 
     encode = msgspec.json.Encoder().encode
     for columns in parts:

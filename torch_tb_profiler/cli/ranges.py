@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from torch_tb_profiler.cli.output import print_traces
+from torch_tb_profiler.cli.output import (
+    all_traces,
+    print_csv,
+    print_traces,
+    settings_of,
+    warn_unreadable,
+)
+from torch_tb_profiler.runs.single import Unreadable
 
 
 def run(options: argparse.Namespace) -> int:
@@ -16,9 +24,20 @@ def run(options: argparse.Namespace) -> int:
     """
     if not options.csv:
         return print_traces(options, "tables:ranges")
-    from torch_tb_profiler.cli.export import ONLY
-    from torch_tb_profiler.cli.export import run as export
+    unreadable: list[Unreadable] = []
+    settings = settings_of(options)
+    traces = all_traces(options.path, settings, unreadable, options.worker)
+    # The traces are opened before what makes tables of them is imported.
+    from torch_tb_profiler.api import tables
+    from torch_tb_profiler.cli.tables import context_of, plain_columns
 
-    fixed = {"what": "ranges", "to": "csv", "output": "-", "force": False}
-    others = dict.fromkeys(ONLY)
-    return export(argparse.Namespace(**vars(options) | fixed | others))
+    found = [
+        plain_columns(tables.ranges(context_of(opened, settings, options), None))
+        for opened in traces
+    ]
+    rows = [list(zip(*columns.values(), strict=True)) for columns in found]
+    print_csv([(opened, list(found[0]), each) for opened, each in zip(traces, rows, strict=True)])
+    warn_unreadable(unreadable)
+    if not any(rows):
+        print("torch-tb-profiler: there are no ranges to write.", file=sys.stderr)
+    return 0

@@ -9,8 +9,8 @@ from torch_tb_profiler.cli.finding_texts import finding_item, lead_of, unsure_it
 from torch_tb_profiler.cli.hints import event_hint, hint
 from torch_tb_profiler.runs.model import Opened, Run
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
-from torch_tb_profiler.views.findings import costly
-from torch_tb_profiler.views.findings_wire import Finding, FindingsPayload, Total
+from torch_tb_profiler.views.findings.payload import costly
+from torch_tb_profiler.views.findings.wire import Finding, FindingsPayload, Total
 
 Traces = Sequence[tuple[Opened, FindingsPayload]]
 """Rules that tell one thing on the worker that waits, and on the one that is late."""

@@ -6,11 +6,22 @@ Imports inside functions: the trace is opened before what answers is imported.
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, print_traces, settings_of, write
+from torch_tb_profiler.cli.output import (
+    Report,
+    all_traces,
+    identity,
+    print_csv,
+    print_traces,
+    settings_of,
+    warn_unreadable,
+    write,
+)
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.sql.engine import check_installed
 from torch_tb_profiler.untrusted import printable
 
@@ -90,30 +101,14 @@ def _plain(answer: Result) -> dict[str, Any]:
 
 def _print_csv(options: argparse.Namespace) -> int:
     """All traces as one table, as ``export`` writes them: with several, the worker and the span come first."""
-    import sys
-
-    import pandas
-
-    from torch_tb_profiler.api.export import write_table
-    from torch_tb_profiler.api.joined import joined
-    from torch_tb_profiler.cli.output import all_traces, warn_unreadable
-    from torch_tb_profiler.runs.single import Unreadable
-
     unreadable: list[Unreadable] = []
     settings, parts = settings_of(options), []
     for opened in all_traces(options.path, settings, unreadable, options.worker):
         answer = _answer(opened, settings, options)
-        columns = {
-            place: pandas.Series([row[place] for row in answer.rows], dtype=object)
-            for place in range(len(answer.columns))
-        }
-        frame = pandas.DataFrame(columns)
-        frame.columns = pandas.Index(answer.columns)
-        parts.append((opened, frame))
+        parts.append((opened, answer.columns, answer.rows))
         if answer.note:
             print(printable(f"torch-tb-profiler: {answer.note}"), file=sys.stderr)
-    write_table(parts[0][1] if len(parts) == 1 else joined(parts), sys.stdout.buffer, "csv")
-    sys.stdout.buffer.flush()
+    print_csv(parts)
     warn_unreadable(unreadable)
     return 0
 

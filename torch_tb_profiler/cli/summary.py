@@ -13,10 +13,10 @@ from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.cli.summary_document import summary_document
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.findings_wire import FindingsPayload
-from torch_tb_profiler.views.overview import Place, overview_payload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.summary import summary
 from torch_tb_profiler.views.steps import choose
-from torch_tb_profiler.views.summary import summary
 
 
 def reports(

@@ -19,10 +19,10 @@ from torch_tb_profiler.cli.finding_texts import findings_block
 from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
-from torch_tb_profiler.views.findings_wire import FindingsPayload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.texts import CATEGORY_LABELS
 from torch_tb_profiler.views.wire import OverviewPayload
+from torch_tb_profiler.views.words.texts import CATEGORY_LABELS
 
 TOP = 10
 STEPS_SHOWN = 12

@@ -33,7 +33,7 @@ from torch_tb_profiler.store.display import UNKNOWN as UNKNOWN_FLAG
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.texts import missing
+from torch_tb_profiler.views.words.texts import missing
 
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}

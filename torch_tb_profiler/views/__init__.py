@@ -1,1 +1,1 @@
-"""Facts → payloads: one file per tab; the wire types are declared once, in ``wire.py``."""
+"""Facts → payloads: one folder per tab; the wire types that tabs share are declared in ``wire.py``."""

@@ -15,8 +15,8 @@ from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 from torch_tb_profiler.views.step_rows import step_rows
-from torch_tb_profiler.views.texts import CATEGORY_TEXT
 from torch_tb_profiler.views.wire import StepsPayload
+from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
 
 
 def choose(

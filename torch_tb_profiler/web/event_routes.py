@@ -15,16 +15,17 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.views import critical_path_wire, timeline_wire
-from torch_tb_profiler.views.alignment import (
+from torch_tb_profiler.views.critical_path import wire as critical_path_wire
+from torch_tb_profiler.views.critical_path.payload import event_path_payload, path_overlay_payload
+from torch_tb_profiler.views.timeline import wire as timeline_wire
+from torch_tb_profiler.views.timeline.alignment import (
     NO_COLLECTIVE,
     PeerTrace,
     aligned_worker,
     collective_payload,
 )
-from torch_tb_profiler.views.critical_path import event_path_payload, path_overlay_payload
-from torch_tb_profiler.views.event import event_payload, expect_event
-from torch_tb_profiler.views.event_arguments import args_payload
+from torch_tb_profiler.views.timeline.event import event_payload, expect_event
+from torch_tb_profiler.views.timeline.event_arguments import args_payload
 from torch_tb_profiler.web.parameters import Ranges, Whole, Window
 from torch_tb_profiler.web.route import route
 

@@ -10,35 +10,35 @@ from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import (
-    api_calls_wire,
-    counters_wire,
-    critical_path_wire,
-    efficiency_wire,
-    iterations_wire,
-    module_wire,
-    ranges_wire,
-    what_if_wire,
-    wire,
-)
-from torch_tb_profiler.views.api_calls import api_calls_payload, sequences_payload
-from torch_tb_profiler.views.callers import callers_payload
-from torch_tb_profiler.views.counter_tables import counters_table_payload
-from torch_tb_profiler.views.critical_path import (
+from torch_tb_profiler.views import wire
+from torch_tb_profiler.views.critical_path import what_if_wire
+from torch_tb_profiler.views.critical_path import wire as critical_path_wire
+from torch_tb_profiler.views.critical_path.payload import (
     PathGroup,
     critical_path_payload,
     path_rows_payload,
 )
-from torch_tb_profiler.views.efficiency import efficiency_payload, peaks_version
-from torch_tb_profiler.views.flame import FileFormat, Metric, flame_file, flame_payload
-from torch_tb_profiler.views.iterations import iterations_payload
-from torch_tb_profiler.views.kernels import kernel_payload
-from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.operators import operator_payload
-from torch_tb_profiler.views.overview import PROVISIONAL, Place, overview_payload
-from torch_tb_profiler.views.ranges import ranges_payload
+from torch_tb_profiler.views.critical_path.what_if import what_if_payload
+from torch_tb_profiler.views.overview.payload import PROVISIONAL, Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
-from torch_tb_profiler.views.what_if import what_if_payload
+from torch_tb_profiler.views.work import (
+    api_calls_wire,
+    counters_wire,
+    efficiency_wire,
+    iterations_wire,
+    module_wire,
+    ranges_wire,
+)
+from torch_tb_profiler.views.work.api_calls import api_calls_payload, sequences_payload
+from torch_tb_profiler.views.work.callers import callers_payload
+from torch_tb_profiler.views.work.counters import counters_table_payload
+from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
+from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
+from torch_tb_profiler.views.work.iterations import iterations_payload
+from torch_tb_profiler.views.work.kernels import kernel_payload
+from torch_tb_profiler.views.work.module import module_payload, module_tree
+from torch_tb_profiler.views.work.operators import operator_payload
+from torch_tb_profiler.views.work.ranges import ranges_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route

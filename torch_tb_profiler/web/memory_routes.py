@@ -6,11 +6,15 @@ from typing import Annotated
 
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import memory_wire
-from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
-from torch_tb_profiler.views.memory_devices import chosen_device, same_device
-from torch_tb_profiler.views.memory_map import memory_changes_payload, memory_map_payload
-from torch_tb_profiler.views.memory_tables import (
+from torch_tb_profiler.views.memory import wire as memory_wire
+from torch_tb_profiler.views.memory.devices import chosen_device, same_device
+from torch_tb_profiler.views.memory.map import memory_changes_payload, memory_map_payload
+from torch_tb_profiler.views.memory.payload import (
+    memory_curve_payload,
+    memory_payload,
+    whole_window,
+)
+from torch_tb_profiler.views.memory.tables import (
     memory_alive_payload,
     memory_blocks_payload,
     memory_statistics_payload,

@@ -29,9 +29,7 @@ def record_handler(catalogue: Catalogue) -> replies.Handler:
 
     def answer(request: Request) -> Response:
         asked = _read(request)
-        folders = {
-            readable(str(folder)): folder for folder, _ in jobs_below(catalogue.folders)
-        }
+        folders = {readable(str(folder)): folder for folder, _ in jobs_below(catalogue.folders)}
         if asked.folder not in folders:
             raise NotFound("No job listens for this folder.", "Diagnosis lists those that do.")
         if not asking.acquire(blocking=False):

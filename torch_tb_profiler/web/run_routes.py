@@ -10,46 +10,44 @@ from torch_tb_profiler.runs.experiments import Experiments, Recorded
 from torch_tb_profiler.runs.fleet import MOST_SPANS, Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import (
-    diff_wire,
-    distributed_wire,
-    experiments_wire,
-    findings_wire,
-    overview_ranks_wire,
-    process_groups_wire,
-    ranks_path_wire,
-    wire,
-)
-from torch_tb_profiler.views.diff import Recording, compared, diff_payload
-from torch_tb_profiler.views.diff_file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.distributed import (
-    PlacedWorker,
-    distributed_map_payload,
-    distributed_payload,
-)
-from torch_tb_profiler.views.experiments import (
-    Experiment,
-    ExperimentRow,
-    experiment,
-    experiments_payload,
-    row_of_workers,
-)
-from torch_tb_profiler.views.findings import Source, findings_in_run, findings_payload
-from torch_tb_profiler.views.overview_ranks import (
-    RunOfRanks,
-    overview_ranks_payload,
-    unknown_payload,
-)
-from torch_tb_profiler.views.process_groups import process_groups_payload
-from torch_tb_profiler.views.ranks_path import (
+from torch_tb_profiler.views import wire
+from torch_tb_profiler.views.critical_path import ranks_wire as ranks_path_wire
+from torch_tb_profiler.views.critical_path.ranks import (
     RanksGroup,
     RanksOfRun,
     common_chosen,
     ranks_path_payload,
     ranks_rows_payload,
 )
+from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload, without_simulation
+from torch_tb_profiler.views.diff import experiments_wire
+from torch_tb_profiler.views.diff import wire as diff_wire
+from torch_tb_profiler.views.diff.experiments import (
+    Experiment,
+    ExperimentRow,
+    experiment,
+    experiments_payload,
+    row_of_workers,
+)
+from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
+from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
+from torch_tb_profiler.views.distributed import process_groups_wire
+from torch_tb_profiler.views.distributed import wire as distributed_wire
+from torch_tb_profiler.views.distributed.payload import (
+    PlacedWorker,
+    distributed_map_payload,
+    distributed_payload,
+)
+from torch_tb_profiler.views.distributed.process_groups import process_groups_payload
+from torch_tb_profiler.views.findings import wire as findings_wire
+from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
+from torch_tb_profiler.views.overview import ranks_wire as overview_ranks_wire
+from torch_tb_profiler.views.overview.ranks import (
+    RunOfRanks,
+    overview_ranks_payload,
+    unknown_payload,
+)
 from torch_tb_profiler.views.steps import Selection
-from torch_tb_profiler.views.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
 from torch_tb_profiler.web.replies import Body

@@ -9,10 +9,11 @@ from torch_tb_profiler.runs.download import cut, original
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.runs.packed import packed
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views import timeline_wire, wire
+from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_columns
-from torch_tb_profiler.views.tiles import encode_tiles, last_tile, top_level
-from torch_tb_profiler.views.timeline import names_payload, timeline_payload
+from torch_tb_profiler.views.timeline import wire as timeline_wire
+from torch_tb_profiler.views.timeline.payload import names_payload, timeline_payload
+from torch_tb_profiler.views.timeline.tiles import encode_tiles, last_tile, top_level
 from torch_tb_profiler.web.downloads import GZIP, Download, Pieces, base_name, file_name, stem
 from torch_tb_profiler.web.parameters import OfTrace, Ranges, Steps, Whole, Wholes, Window
 from torch_tb_profiler.web.route import chosen, route
@@ -90,7 +91,7 @@ def tiles(
     k: Annotated[list[int], Wholes("Tile numbers.", most=64, highest=LAST_TILE)],
     lanes: Lanes = None,
 ) -> bytes:
-    """Slices to draw, in the binary layout of ``torch_tb_profiler/views/tiles.py``. Tile k of level L
+    """Slices to draw, in the binary layout of ``torch_tb_profiler/views/timeline/tiles.py``. Tile k of level L
     covers ``k · 2^(L+9)`` to ``(k+1) · 2^(L+9)`` ns. Events of 2^L ns or more are slices of their own;
     shorter ones in a bucket of 2^L ns share one, with their number, busy share and longest event. At
     most 16,384 tiles times lanes per request.

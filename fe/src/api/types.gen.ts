@@ -1,19 +1,17 @@
-// Generated from torch_tb_profiler/views/wire.py and *_wire.py by `python -m tests.generate --write`. Do not edit.
+// Generated from torch_tb_profiler/views/wire.py and the *wire.py of its folders by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
 export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
+export type MatrixSide = "node" | "rank" | "ranks";
+
 export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
 
 export type RankSource = "distributedInfo" | "file name" | "order";
 
 export type WorkerState = "failed" | "ready" | "waiting";
-
-export type EfficiencyGroup = "kernel" | "operator";
-
-export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 export type Certainty = "certain" | "likely" | "theoretical";
 
@@ -27,15 +25,9 @@ export type MemoryGroup = "module" | "operator";
 
 export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
 
-export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
-
-export type FlameTree = "line" | "module";
-
 export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
 
 export type RankUnit = "bytes" | "ns" | "share";
-
-export type MatrixSide = "node" | "rank" | "ranks";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
@@ -49,6 +41,8 @@ export type ChainKind = "annotation" | "device" | "launch" | "module" | "operato
 
 export type Direction = "in" | "out";
 
+export type EfficiencyGroup = "kernel" | "operator";
+
 export type KernelGroup = "name" | "operator" | "properties";
 
 export type OperatorGroup = "name" | "shape" | "stack";
@@ -59,66 +53,124 @@ export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected
 
 export type CellKind = "B/s" | "FLOP" | "FLOP/s" | "bytes" | "code" | "count" | "delta" | "knowledge" | "number" | "share" | "text" | "time";
 
-/** How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own duration. The last bucket has no end. */
-export interface LaunchHistogram {
-  edges_ns: number[];
-  delays: number[];
-  durations: number[];
+export type Bound = "compute" | "latency" | "memory" | "unknown";
+
+export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
+
+export type FlameTree = "line" | "module";
+
+/** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
+export interface RanksWorker {
+  worker: string;
+  span: string;
+  rank: number | null;
+  shift_ns: number;
 }
 
-/** Launches that wait on a stream: `length[i]` from `time_ns[i]` on. */
-export interface QueueCurve {
-  stream: string;
-  time_ns: number[];
-  length: number[];
-}
-
-/** Route `/api_calls`. `sentences`: what the tables say in short. `pooled`, `launches_pooled`: rows that the last row pools. `link`: the device's links to others, with their peak; empty not known. */
-export interface ApiCallsPayload {
-  vocabulary: Vocabulary;
-  sentences: string[];
-  rows: ApiCallsTable;
-  pooled: number;
-  longest: LongCallsTable;
-  histogram: LaunchHistogram;
-  launches: LaunchesTable;
-  launches_pooled: number;
-  queues: QueuesTable;
-  curves: QueueCurve[];
-  copies: CopiesTable;
-  link: string;
-  missing: Missing[];
-}
-
-/** Route `/api_calls/sequences`. */
-export interface KernelSequencesPayload {
-  vocabulary: Vocabulary;
-  rows: KernelSequencesTable;
-}
-
-/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
-export interface CounterInfo {
+/** The path of one step; `step`: its number among those of the run. `stretches` cover it. */
+export interface RanksStrip {
+  step: number;
   name: string;
-  label: string;
-  unit: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: RanksStripTable;
 }
 
-/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
-export interface CountersTablePayload {
-  vocabulary: Vocabulary;
-  counters: CounterInfo[];
-  profiled: CountersTable;
-  values: ((number | null)[])[];
-  headline: string;
-  matching: string;
-  measured: "" | "ranges" | "slices";
-  bandwidth: number | null;
-  no_roofline: string;
-  sampled_counters: CounterInfo[];
-  sampled: CounterSamplesTable;
-  steps: string[];
+/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `workers_total`: of the run. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
+export interface RanksPathPayload {
+  progress: number;
+  ready: number;
+  workers_total: number;
+  steps: number;
+  headline: string[];
+  notes: string[];
+  clock: string;
+  workers: RanksWorker[];
+  parts: PathKindsTable;
+  strips: RanksStrip[];
+}
+
+/** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface RanksRowsPayload {
+  parts: PathKindsTable;
+  rows: PathRanksTable;
   pooled: number;
-  missing: Missing[];
+}
+
+/** A rank, and the slowdown with it alone as it was. */
+export interface SlowRank {
+  worker: string;
+  rank: number | null;
+  slowdown: number;
+}
+
+/** An operation, and the slowdown with it alone as it was. */
+export interface SlowOperation {
+  name: string;
+  slowdown: number;
+}
+
+/** Route `/stragglers`: mean step over all ranks as measured, replayed and predicted without stragglers, ns, and the slowdown as StragglerAnalysis defines it. `refused`: why nothing was simulated, else empty; while `progress` is below 1 neither: ask again. `path`: the run's folder in the logdir, for commands. Unknown is null. */
+export interface StragglersPayload {
+  progress: number;
+  refused: string;
+  path: string;
+  steps: number;
+  measured_ns: number | null;
+  replayed_ns: number | null;
+  replay_error: number | null;
+  predicted_ns: number | null;
+  low_ns: number | null;
+  high_ns: number | null;
+  slowdown: number | null;
+  by_worker: SlowRank[];
+  by_operation: SlowOperation[];
+}
+
+/** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
+export interface ChangeParameter {
+  name: string;
+  default: string;
+  about: string;
+  values: string[];
+}
+
+/** A change that can be simulated. `words`: what it does; for parameters in braces: `{of_name}` is ` of ` and the value, or nothing where all are meant; `{chosen}` all selectors that are given. `selects`: at least one selector must be. */
+export interface DeclaredChange {
+  name: string;
+  words: string;
+  selects: boolean;
+  parameters: ChangeParameter[];
+}
+
+/** A change with its values: as text, and in words. */
+export interface ChosenChange {
+  change: string;
+  words: string;
+}
+
+/** All chosen changes together; times per step, ns. `kinds`: what the critical path is made of. */
+export interface WhatIfPrediction {
+  changes: ChosenChange[];
+  measured_ns: number;
+  replayed_ns: number;
+  replay_error: number;
+  predicted_ns: number;
+  low_ns: number;
+  high_ns: number;
+  kinds: WhatIfKindsTable;
+  steps: PredictedStepsTable;
+}
+
+/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
+export interface WhatIfPayload {
+  path: string;
+  steps: number;
+  measured_ns: number | null;
+  replay_error: number | null;
+  presets: WhatIfTable;
+  catalogue: DeclaredChange[];
+  prediction: WhatIfPrediction | null;
 }
 
 /** The path of one step; `step`: its number in the trace. `stretches` cover it. */
@@ -169,6 +221,22 @@ export interface EventPathPayload {
   before_ns: number;
   step_ns: number | null;
   slack_ns: number | null;
+}
+
+/** The recording that the asked one is best compared with: its row and why. */
+export interface Suggestion {
+  row: number;
+  reason: string;
+}
+
+/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
+export interface ExperimentsPayload {
+  rows: ExperimentsTable;
+  base: number;
+  total: number;
+  progress: number;
+  suggestion: Suggestion | null;
+  rules: string[];
 }
 
 /** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
@@ -246,6 +314,18 @@ export interface DiffPayload {
   tree_pooled: number;
   notes: string[];
   missing: Missing[];
+}
+
+/** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
+export interface ProcessGroupsPayload {
+  groups: ProcessGroupsTable;
+  names: string[];
+  side: MatrixSide;
+  together: number;
+  sent_bytes: ((number | null)[])[];
+  rule: string;
+  notes: string[];
+  progress: number;
 }
 
 /** A worker of the run, by rank. `offset_ns`: add it to its times to get the common clock; null: not aligned. `error_ns`: median distance of its collectives' ends from the median over the workers. `node`, `process`: empty when not known. `message`: why it is not ready. */
@@ -354,69 +434,6 @@ export interface DistributedMapPayload {
   progress: number;
 }
 
-/** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
-export interface Peak {
-  unit: "matrix" | "vector";
-  precision: string;
-  rate: number;
-  source: string;
-}
-
-/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
-export interface DevicePeaks {
-  name: string | null;
-  entry: string | null;
-  known: boolean;
-  bandwidth: number | null;
-  bandwidth_source: string;
-  peaks: Peak[];
-}
-
-/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. `steps`: how many consecutive steps from `index` on it is of. */
-export interface StepMfu {
-  index: number;
-  steps: number;
-  name: string;
-  wall_ns: number;
-  flops: number;
-  mfu: number | null;
-}
-
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
-export interface EfficiencyPayload {
-  group: EfficiencyGroup;
-  has_device: boolean;
-  vocabulary: Vocabulary;
-  device: DevicePeaks;
-  steps: StepMfu[];
-  mfu: number | null;
-  families: FamiliesTable;
-  time_ns: number;
-  computation_ns: number;
-  modelled_ns: number;
-  rows: EfficiencyTable;
-  pooled: number;
-  headline: string[];
-  notes: string[];
-  missing: Missing[];
-}
-
-/** The recording that the asked one is best compared with: its row and why. */
-export interface Suggestion {
-  row: number;
-  reason: string;
-}
-
-/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
-export interface ExperimentsPayload {
-  rows: ExperimentsTable;
-  base: number;
-  total: number;
-  progress: number;
-  suggestion: Suggestion | null;
-  rules: string[];
-}
-
 /** An event that a finding rests on; `event` is its number on the timeline of `worker` and `span`. */
 export interface Evidence {
   label: string;
@@ -473,20 +490,6 @@ export interface FindingsPayload {
   unsure: string[];
   missing: Missing[];
   progress: number;
-}
-
-/** A server, and how it records a trace with annotations. */
-export interface HowToRecord {
-  server: string;
-  how: string;
-}
-
-/** Route `/iterations`. `headline`: the answer in a sentence or two. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. */
-export interface IterationsPayload {
-  headline: string;
-  iterations: IterationsTable;
-  phases: PhasesTable;
-  recorded_by: HowToRecord[];
 }
 
 /** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
@@ -628,42 +631,6 @@ export interface MemoryMapPayload {
   stacks: string[];
 }
 
-/** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
-export interface ModuleTotals {
-  module_host_ns: number;
-  outside_host_ns: number;
-  module_device_ns: number;
-  outside_device_ns: number;
-  unattributed_device_ns: number;
-  backward_tied: number;
-  backward_untied: number;
-  backward_outside: number;
-}
-
-/** Route `/module`. `steps`: how many steps the sums are over. */
-export interface ModulePayload {
-  source: ModuleSource;
-  has_device: boolean;
-  has_backward: boolean;
-  has_memory: boolean;
-  vocabulary: Vocabulary;
-  steps: number;
-  rows: ModulesTable;
-  totals: ModuleTotals;
-  notes: string[];
-  missing: Missing[];
-}
-
-/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
-export interface FlamePayload {
-  tree: FlameTree;
-  has_device: boolean;
-  rows: FlameTable;
-  pooled: number;
-  unattributed_device_ns: number;
-  missing: Missing[];
-}
-
 /** A worker of the run, by rank. `node`: its host, empty unknown. `message`: why it is not ready. */
 export interface RunWorker {
   worker: string;
@@ -730,93 +697,6 @@ export interface OverviewRanksPayload {
   outliers: RankOutlier[];
   groups: RankGroup[];
   pooled: number;
-}
-
-/** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
-export interface ProcessGroupsPayload {
-  groups: ProcessGroupsTable;
-  names: string[];
-  side: MatrixSide;
-  together: number;
-  sent_bytes: ((number | null)[])[];
-  rule: string;
-  notes: string[];
-  progress: number;
-}
-
-/** Route `/ranges`. `pooled`: ranges that the last row pools; 0 none. */
-export interface RangesPayload {
-  vocabulary: Vocabulary;
-  rows: RangesTable;
-  pooled: number;
-}
-
-/** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
-export interface RanksWorker {
-  worker: string;
-  span: string;
-  rank: number | null;
-  shift_ns: number;
-}
-
-/** The path of one step; `step`: its number among those of the run. `stretches` cover it. */
-export interface RanksStrip {
-  step: number;
-  name: string;
-  start_ns: number;
-  end_ns: number;
-  stretches: RanksStripTable;
-}
-
-/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `workers_total`: of the run. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
-export interface RanksPathPayload {
-  progress: number;
-  ready: number;
-  workers_total: number;
-  steps: number;
-  headline: string[];
-  notes: string[];
-  clock: string;
-  workers: RanksWorker[];
-  parts: PathKindsTable;
-  strips: RanksStrip[];
-}
-
-/** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
-export interface RanksRowsPayload {
-  parts: PathKindsTable;
-  rows: PathRanksTable;
-  pooled: number;
-}
-
-/** A rank, and the slowdown with it alone as it was. */
-export interface SlowRank {
-  worker: string;
-  rank: number | null;
-  slowdown: number;
-}
-
-/** An operation, and the slowdown with it alone as it was. */
-export interface SlowOperation {
-  name: string;
-  slowdown: number;
-}
-
-/** Route `/stragglers`: mean step over all ranks as measured, replayed and predicted without stragglers, ns, and the slowdown as StragglerAnalysis defines it. `refused`: why nothing was simulated, else empty; while `progress` is below 1 neither: ask again. `path`: the run's folder in the logdir, for commands. Unknown is null. */
-export interface StragglersPayload {
-  progress: number;
-  refused: string;
-  path: string;
-  steps: number;
-  measured_ns: number | null;
-  replayed_ns: number | null;
-  replay_error: number | null;
-  predicted_ns: number | null;
-  low_ns: number | null;
-  high_ns: number | null;
-  slowdown: number | null;
-  by_worker: SlowRank[];
-  by_operation: SlowOperation[];
 }
 
 /** What is to be recorded. `folder`: of one of the jobs of `/diagnosis`. `ranks`: null all that listen. `token`: the job's; the server never adds one that it could read. */
@@ -1187,52 +1067,6 @@ export interface TourPayload {
   places: TourPlace[];
 }
 
-/** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
-export interface ChangeParameter {
-  name: string;
-  default: string;
-  about: string;
-  values: string[];
-}
-
-/** A change that can be simulated. `words`: what it does; for parameters in braces: `{of_name}` is ` of ` and the value, or nothing where all are meant; `{chosen}` all selectors that are given. `selects`: at least one selector must be. */
-export interface DeclaredChange {
-  name: string;
-  words: string;
-  selects: boolean;
-  parameters: ChangeParameter[];
-}
-
-/** A change with its values: as text, and in words. */
-export interface ChosenChange {
-  change: string;
-  words: string;
-}
-
-/** All chosen changes together; times per step, ns. `kinds`: what the critical path is made of. */
-export interface WhatIfPrediction {
-  changes: ChosenChange[];
-  measured_ns: number;
-  replayed_ns: number;
-  replay_error: number;
-  predicted_ns: number;
-  low_ns: number;
-  high_ns: number;
-  kinds: WhatIfKindsTable;
-  steps: PredictedStepsTable;
-}
-
-/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
-export interface WhatIfPayload {
-  path: string;
-  steps: number;
-  measured_ns: number | null;
-  replay_error: number | null;
-  presets: WhatIfTable;
-  catalogue: DeclaredChange[];
-  prediction: WhatIfPrediction | null;
-}
-
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
   code: string;
@@ -1528,6 +1362,601 @@ export interface TracePayload {
   steps: StepsTable;
 }
 
+/** How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own duration. The last bucket has no end. */
+export interface LaunchHistogram {
+  edges_ns: number[];
+  delays: number[];
+  durations: number[];
+}
+
+/** Launches that wait on a stream: `length[i]` from `time_ns[i]` on. */
+export interface QueueCurve {
+  stream: string;
+  time_ns: number[];
+  length: number[];
+}
+
+/** Route `/api_calls`. `sentences`: what the tables say in short. `pooled`, `launches_pooled`: rows that the last row pools. `link`: the device's links to others, with their peak; empty not known. */
+export interface ApiCallsPayload {
+  vocabulary: Vocabulary;
+  sentences: string[];
+  rows: ApiCallsTable;
+  pooled: number;
+  longest: LongCallsTable;
+  histogram: LaunchHistogram;
+  launches: LaunchesTable;
+  launches_pooled: number;
+  queues: QueuesTable;
+  curves: QueueCurve[];
+  copies: CopiesTable;
+  link: string;
+  missing: Missing[];
+}
+
+/** Route `/api_calls/sequences`. */
+export interface KernelSequencesPayload {
+  vocabulary: Vocabulary;
+  rows: KernelSequencesTable;
+}
+
+/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
+export interface CounterInfo {
+  name: string;
+  label: string;
+  unit: string;
+}
+
+/** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
+export interface CountersTablePayload {
+  vocabulary: Vocabulary;
+  counters: CounterInfo[];
+  profiled: CountersTable;
+  values: ((number | null)[])[];
+  headline: string;
+  matching: string;
+  measured: "" | "ranges" | "slices";
+  bandwidth: number | null;
+  no_roofline: string;
+  sampled_counters: CounterInfo[];
+  sampled: CounterSamplesTable;
+  steps: string[];
+  pooled: number;
+  missing: Missing[];
+}
+
+/** What a device can do at best: `rate` in FLOP/s of one precision on one kind of unit. `source`: where the figure is from. */
+export interface Peak {
+  unit: "matrix" | "vector";
+  precision: string;
+  rate: number;
+  source: string;
+}
+
+/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
+export interface DevicePeaks {
+  name: string | null;
+  entry: string | null;
+  known: boolean;
+  bandwidth: number | null;
+  bandwidth_source: string;
+  peaks: Peak[];
+}
+
+/** FLOPs of a step's products of matrices, convolutions and attention, and their share of the device's peak: Σ FLOPs of a precision / its peak / wall time. mfu null: not known. `steps`: how many consecutive steps from `index` on it is of. */
+export interface StepMfu {
+  index: number;
+  steps: number;
+  name: string;
+  wall_ns: number;
+  flops: number;
+  mfu: number | null;
+}
+
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+export interface EfficiencyPayload {
+  group: EfficiencyGroup;
+  has_device: boolean;
+  vocabulary: Vocabulary;
+  device: DevicePeaks;
+  steps: StepMfu[];
+  mfu: number | null;
+  families: FamiliesTable;
+  time_ns: number;
+  computation_ns: number;
+  modelled_ns: number;
+  rows: EfficiencyTable;
+  pooled: number;
+  headline: string[];
+  notes: string[];
+  missing: Missing[];
+}
+
+/** A server, and how it records a trace with annotations. */
+export interface HowToRecord {
+  server: string;
+  how: string;
+}
+
+/** Route `/iterations`. `headline`: the answer in a sentence or two. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. */
+export interface IterationsPayload {
+  headline: string;
+  iterations: IterationsTable;
+  phases: PhasesTable;
+  recorded_by: HowToRecord[];
+}
+
+/** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
+export interface ModuleTotals {
+  module_host_ns: number;
+  outside_host_ns: number;
+  module_device_ns: number;
+  outside_device_ns: number;
+  unattributed_device_ns: number;
+  backward_tied: number;
+  backward_untied: number;
+  backward_outside: number;
+}
+
+/** Route `/module`. `steps`: how many steps the sums are over. */
+export interface ModulePayload {
+  source: ModuleSource;
+  has_device: boolean;
+  has_backward: boolean;
+  has_memory: boolean;
+  vocabulary: Vocabulary;
+  steps: number;
+  rows: ModulesTable;
+  totals: ModuleTotals;
+  notes: string[];
+  missing: Missing[];
+}
+
+/** Route `/module/flame`; `tree` `module`: modules and operators; `line`: Python source lines. `pooled` frames have less than 1/10,000 of the host's and of the device's time and no row of their own. `unattributed_device_ns`: device work that no frame launched. */
+export interface FlamePayload {
+  tree: FlameTree;
+  has_device: boolean;
+  rows: FlameTable;
+  pooled: number;
+  unattributed_device_ns: number;
+  missing: Missing[];
+}
+
+/** Route `/ranges`. `pooled`: ranges that the last row pools; 0 none. */
+export interface RangesPayload {
+  vocabulary: Vocabulary;
+  rows: RangesTable;
+  pooled: number;
+}
+
+/** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
+export interface RanksStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+  worker: number[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path through all ranks by rank, and by what runs on it. */
+export interface PathRanksTable {
+  name: (string | null)[];
+  worker: number[];
+  kind: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+  event: number[];
+}
+
+/** What the critical path is made of before and after changes. */
+export interface WhatIfKindsTable {
+  kind: string[];
+  measured_ns: number[];
+  predicted_ns: number[];
+}
+
+/** Every selected step before and after changes. */
+export interface PredictedStepsTable {
+  step: number[];
+  name: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  predicted_ns: number[];
+  saved: (number | null)[];
+  steps: number[];
+}
+
+/** What a step would take with each change; of several changes together, one row. */
+export interface WhatIfTable {
+  change: string[];
+  words: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  replay_error: (number | null)[];
+  predicted_ns: number[];
+  low_ns: number[];
+  high_ns: number[];
+  saved_ns: number[];
+  saved: (number | null)[];
+}
+
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
+  name: string[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+  waiting_ns: number[];
+  steps: number[];
+}
+
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  work_share: (number | null)[];
+  segments: number[];
+  event: number[];
+}
+
+/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
+export interface ExperimentsTable {
+  run: string[];
+  span: string[];
+  state: string[];
+  message: (string | null)[];
+  recorded: (string | null)[];
+  steps: (number | null)[];
+  step_ns: (number | null)[];
+  spread_ns: (number | null)[];
+  delta_ns: (number | null)[];
+  share: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  changed: (boolean | null)[];
+  busy: (number | null)[];
+  mfu: (number | null)[];
+  peak_bytes: (number | null)[];
+  exposed_ns: (number | null)[];
+  findings: (string | null)[];
+  device: (string | null)[];
+  worker: string[];
+  common: (number | null)[];
+}
+
+/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
+export interface StepsTable {
+  step: number[];
+  name: string[];
+  start_ns: number[];
+  wall_ns: number[];
+  earlier_ns: number[];
+  kernel_ns: (number | null)[];
+  memcpy_ns: (number | null)[];
+  memset_ns: (number | null)[];
+  communication_ns: (number | null)[];
+  runtime_ns: (number | null)[];
+  dataloader_ns: (number | null)[];
+  cpu_exec_ns: (number | null)[];
+  other_ns: (number | null)[];
+  kind: string[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  odd_reason: string[];
+  selected: boolean[];
+  steps: number[];
+}
+
+/** What changed from A to B, the largest change of each table first. Times are means per step. */
+export interface DiffTable {
+  table: string[];
+  name: string[];
+  short: string[];
+  rest: boolean[];
+  name_b: (string | null)[];
+  status: string[];
+  delta_ns: number[];
+  share: (number | null)[];
+  time_a_ns: (number | null)[];
+  time_b_ns: (number | null)[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  beyond: (boolean | null)[];
+  host_a_ns: (number | null)[];
+  host_b_ns: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** Both call trees matched on their structure, parents before children. */
+export interface DiffTreeTable {
+  parent: number[];
+  name_a: (string | null)[];
+  name_b: (string | null)[];
+  backward: boolean[];
+  kind: string[];
+  status: string[];
+  device_a_ns: (number | null)[];
+  device_b_ns: (number | null)[];
+  host_a_ns: number[];
+  host_b_ns: number[];
+  calls_a: (number | null)[];
+  calls_b: (number | null)[];
+  event_a: (number | null)[];
+  event_b: (number | null)[];
+}
+
+/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
+export interface ProcessGroupsTable {
+  group: (string | null)[];
+  description: (string | null)[];
+  backend: (string | null)[];
+  ranks: (string | null)[];
+  group_size: (number | null)[];
+  recorded: number[];
+  reach: (string | null)[];
+  nodes: (number | null)[];
+  calls: number[];
+  bytes: (number | null)[];
+  total_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  link: (string | null)[];
+  link_bandwidth: (number | null)[];
+  link_share: (number | null)[];
+}
+
+/** One row per communication operation of all workers (`worker` −1) and of each worker. */
+export interface OperationsTable {
+  worker: number[];
+  kind: string[];
+  bytes: (number | null)[];
+  dtype: (string | null)[];
+  library: (string | null)[];
+  group: (string | null)[];
+  group_size: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  algorithm_bandwidth: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  split: boolean[];
+}
+
+/** One row per record of the allocator, by device and time: the memory curve. */
+export interface MemoryTable {
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+}
+
+/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
+export interface MemoryBlocksTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  known_by: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  lifetime_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator or module; a total counts a recursion once. */
+export interface MemoryStatisticsTable {
+  name: string[];
+  calls: (number | null)[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
+export interface MemoryAliveTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  known_by: (string | null)[];
+  bytes: number[];
+  blocks: (number | null)[];
+  largest_bytes: (number | null)[];
+  oldest_ns: (number | null)[];
+}
+
+/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
+export interface MemoryChangesTable {
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  allocated_bytes: (number | null)[];
+  freed_bytes: (number | null)[];
+  delta_blocks: number[];
+}
+
+/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
+export interface MemoryPoolsTable {
+  stream: (number | null)[];
+  pool: string[];
+  segments: number[];
+  reserved_bytes: number[];
+  allocated_bytes: number[];
+  rounding_bytes: number[];
+  free_bytes: number[];
+  largest_free_bytes: number[];
+  split_bytes: number[];
+  fragmentation: (number | null)[];
+  blocks: number[];
+}
+
+/** One row per block in use of the part of a map that is shown. */
+export interface MemoryMapBlocksTable {
+  offset_bytes: number[];
+  bytes: number[];
+  requested_bytes: (number | null)[];
+  state: string[];
+  category: (string | null)[];
+  line: (string | null)[];
+  stack: (number | null)[];
+}
+
+/** Hits of a search by name; `look` is that of the first event of the name. */
+export interface MatchesTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+}
+
+/** Hits of a search in time order. */
+export interface HitsTable {
+  event: number[];
+  lane: number[];
+  name: string[];
+  look: number[];
+  start_ns: number[];
+  dur_ns: number[];
+}
+
+/** Events of a window by name and look. Times are clipped to the window. */
+export interface AreaTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+  self_ns: number[];
+  share: (number | null)[];
+  mean_ns: number[];
+  shortest_ns: number[];
+  longest_ns: number[];
+  longest_event: number[];
+}
+
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  time_share: (number | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  host_median_ns: (number | null)[];
+  host_mean_ns: (number | null)[];
+  host_deviation_ns: (number | null)[];
+  host_min_ns: (number | null)[];
+  host_max_ns: (number | null)[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+  attribution: (string | null)[];
+}
+
+/** One row per caller of an operator or a kernel, callees before their callers. */
+export interface CallersTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  layers: (string | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: (number | null)[];
+  host_total_ns: (number | null)[];
+  total_ns: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
+  fused: (string | null)[];
+  time_share: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  median_ns: (number | null)[];
+  deviation_ns: (number | null)[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
+  matrix: number[];
+  matrix_eligible: number[];
+  communication: boolean[];
+}
+
 /** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
 export interface ApiCallsTable {
   name: string[];
@@ -1637,142 +2066,6 @@ export interface CounterSamplesTable {
   max: (number | null)[];
 }
 
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-}
-
-/** What the critical path of the selected steps is made of. */
-export interface PathKindsTable {
-  kind: string[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
-}
-
-/** The critical path of every selected step by kind. */
-export interface PathStepsTable {
-  step: number[];
-  name: string[];
-  not_recorded_ns: number[];
-  kernel_ns: number[];
-  memcpy_ns: number[];
-  memset_ns: number[];
-  communication_ns: number[];
-  launch_ns: number[];
-  operator_ns: number[];
-  python_ns: number[];
-  runtime_ns: number[];
-  synchronization_ns: number[];
-  dataloader_ns: number[];
-  annotation_ns: number[];
-  before_recording_ns: number[];
-  waiting_ns: number[];
-  steps: number[];
-}
-
-/** The critical path of the selected steps by event, source line and operator. */
-export interface PathEventsTable {
-  name: (string | null)[];
-  kind: (string | null)[];
-  line: (string | null)[];
-  operator: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  work_ns: (number | null)[];
-  work_share: (number | null)[];
-  segments: number[];
-  event: number[];
-}
-
-/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
-export interface StepsTable {
-  step: number[];
-  name: string[];
-  start_ns: number[];
-  wall_ns: number[];
-  earlier_ns: number[];
-  kernel_ns: (number | null)[];
-  memcpy_ns: (number | null)[];
-  memset_ns: (number | null)[];
-  communication_ns: (number | null)[];
-  runtime_ns: (number | null)[];
-  dataloader_ns: (number | null)[];
-  cpu_exec_ns: (number | null)[];
-  other_ns: (number | null)[];
-  kind: string[];
-  cold: boolean[];
-  odd: boolean[];
-  cut: boolean[];
-  odd_reason: string[];
-  selected: boolean[];
-  steps: number[];
-}
-
-/** What changed from A to B, the largest change of each table first. Times are means per step. */
-export interface DiffTable {
-  table: string[];
-  name: string[];
-  short: string[];
-  rest: boolean[];
-  name_b: (string | null)[];
-  status: string[];
-  delta_ns: number[];
-  share: (number | null)[];
-  time_a_ns: (number | null)[];
-  time_b_ns: (number | null)[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  beyond: (boolean | null)[];
-  host_a_ns: (number | null)[];
-  host_b_ns: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
-/** Both call trees matched on their structure, parents before children. */
-export interface DiffTreeTable {
-  parent: number[];
-  name_a: (string | null)[];
-  name_b: (string | null)[];
-  backward: boolean[];
-  kind: string[];
-  status: string[];
-  device_a_ns: (number | null)[];
-  device_b_ns: (number | null)[];
-  host_a_ns: number[];
-  host_b_ns: number[];
-  calls_a: (number | null)[];
-  calls_b: (number | null)[];
-  event_a: (number | null)[];
-  event_b: (number | null)[];
-}
-
-/** One row per communication operation of all workers (`worker` −1) and of each worker. */
-export interface OperationsTable {
-  worker: number[];
-  kind: string[];
-  bytes: (number | null)[];
-  dtype: (string | null)[];
-  library: (string | null)[];
-  group: (string | null)[];
-  group_size: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  algorithm_bandwidth: (number | null)[];
-  bus_bandwidth: (number | null)[];
-  split: boolean[];
-}
-
 /** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
 export interface FamiliesTable {
   family: (string | null)[];
@@ -1812,31 +2105,6 @@ export interface EfficiencyTable {
   event: number[];
 }
 
-/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
-export interface ExperimentsTable {
-  run: string[];
-  span: string[];
-  state: string[];
-  message: (string | null)[];
-  recorded: (string | null)[];
-  steps: (number | null)[];
-  step_ns: (number | null)[];
-  spread_ns: (number | null)[];
-  delta_ns: (number | null)[];
-  share: (number | null)[];
-  low: (number | null)[];
-  high: (number | null)[];
-  changed: (boolean | null)[];
-  busy: (number | null)[];
-  mfu: (number | null)[];
-  peak_bytes: (number | null)[];
-  exposed_ns: (number | null)[];
-  findings: (string | null)[];
-  device: (string | null)[];
-  worker: string[];
-  common: (number | null)[];
-}
-
 /** One row per iteration of an inference server. */
 export interface IterationsTable {
   name: string[];
@@ -1874,91 +2142,6 @@ export interface PhasesTable {
   odd: number[];
 }
 
-/** One row per record of the allocator, by device and time: the memory curve. */
-export interface MemoryTable {
-  time_ns: number[];
-  allocated_bytes: number[];
-  reserved_bytes: (number | null)[];
-}
-
-/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
-export interface MemoryBlocksTable {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  known_by: (string | null)[];
-  bytes: number[];
-  allocated_ns: (number | null)[];
-  released_ns: (number | null)[];
-  lifetime_ns: (number | null)[];
-  event: number[];
-}
-
-/** One row per operator or module; a total counts a recursion once. */
-export interface MemoryStatisticsTable {
-  name: string[];
-  calls: (number | null)[];
-  increase_bytes: number[];
-  self_increase_bytes: number[];
-  allocations: number[];
-  self_allocations: number[];
-  allocation_bytes: number[];
-  self_allocation_bytes: number[];
-}
-
-/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
-export interface MemoryAliveTable {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  known_by: (string | null)[];
-  bytes: number[];
-  blocks: (number | null)[];
-  largest_bytes: (number | null)[];
-  oldest_ns: (number | null)[];
-}
-
-/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
-export interface MemoryChangesTable {
-  name: (string | null)[];
-  delta_bytes: number[];
-  before_bytes: number[];
-  after_bytes: number[];
-  allocated_bytes: (number | null)[];
-  freed_bytes: (number | null)[];
-  delta_blocks: number[];
-}
-
-/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
-export interface MemoryPoolsTable {
-  stream: (number | null)[];
-  pool: string[];
-  segments: number[];
-  reserved_bytes: number[];
-  allocated_bytes: number[];
-  rounding_bytes: number[];
-  free_bytes: number[];
-  largest_free_bytes: number[];
-  split_bytes: number[];
-  fragmentation: (number | null)[];
-  blocks: number[];
-}
-
-/** One row per block in use of the part of a map that is shown. */
-export interface MemoryMapBlocksTable {
-  offset_bytes: number[];
-  bytes: number[];
-  requested_bytes: (number | null)[];
-  state: string[];
-  category: (string | null)[];
-  line: (string | null)[];
-  stack: (number | null)[];
-}
-
 /** One row per `nn.Module`, parents before children. */
 export interface ModulesTable {
   parent: number[];
@@ -1992,28 +2175,6 @@ export interface FlameTable {
   event: number[];
 }
 
-/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
-export interface ProcessGroupsTable {
-  group: (string | null)[];
-  description: (string | null)[];
-  backend: (string | null)[];
-  ranks: (string | null)[];
-  group_size: (number | null)[];
-  recorded: number[];
-  reach: (string | null)[];
-  nodes: (number | null)[];
-  calls: number[];
-  bytes: (number | null)[];
-  total_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  bus_bandwidth: (number | null)[];
-  link: (string | null)[];
-  link_bandwidth: (number | null)[];
-  link_share: (number | null)[];
-}
-
 /** One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out. */
 export interface RangesTable {
   name: string[];
@@ -2029,166 +2190,5 @@ export interface RangesTable {
   event: number[];
 }
 
-/** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
-export interface RanksStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-  worker: number[];
-}
-
-/** The critical path through all ranks by rank, and by what runs on it. */
-export interface PathRanksTable {
-  name: (string | null)[];
-  worker: number[];
-  kind: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
-  event: number[];
-}
-
-/** Hits of a search by name; `look` is that of the first event of the name. */
-export interface MatchesTable {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-}
-
-/** Hits of a search in time order. */
-export interface HitsTable {
-  event: number[];
-  lane: number[];
-  name: string[];
-  look: number[];
-  start_ns: number[];
-  dur_ns: number[];
-}
-
-/** Events of a window by name and look. Times are clipped to the window. */
-export interface AreaTable {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-  self_ns: number[];
-  share: (number | null)[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  longest_event: number[];
-}
-
-/** What the critical path is made of before and after changes. */
-export interface WhatIfKindsTable {
-  kind: string[];
-  measured_ns: number[];
-  predicted_ns: number[];
-}
-
-/** Every selected step before and after changes. */
-export interface PredictedStepsTable {
-  step: number[];
-  name: string[];
-  measured_ns: number[];
-  replayed_ns: number[];
-  predicted_ns: number[];
-  saved: (number | null)[];
-  steps: number[];
-}
-
-/** What a step would take with each change; of several changes together, one row. */
-export interface WhatIfTable {
-  change: string[];
-  words: string[];
-  measured_ns: number[];
-  replayed_ns: number[];
-  replay_error: (number | null)[];
-  predicted_ns: number[];
-  low_ns: number[];
-  high_ns: number[];
-  saved_ns: number[];
-  saved: (number | null)[];
-}
-
-/** One row per file that was seen: what became of it, and why. */
-export interface FilesTable {
-  path: string[];
-  state: string[];
-  reason: string[];
-  bytes: number[];
-  events: (number | null)[];
-  lost: (number | null)[];
-  run: string[];
-  worker: string[];
-  span: string[];
-}
-
-/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
-export interface OperatorsTable {
-  name: string[];
-  input_shapes: (string | null)[];
-  has_stack: boolean[];
-  time_share: (number | null)[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  host_median_ns: (number | null)[];
-  host_mean_ns: (number | null)[];
-  host_deviation_ns: (number | null)[];
-  host_min_ns: (number | null)[];
-  host_max_ns: (number | null)[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
-  attribution: (string | null)[];
-}
-
-/** One row per caller of an operator or a kernel, callees before their callers. */
-export interface CallersTable {
-  name: string[];
-  parent: number[];
-  kind: string[];
-  layers: (string | null)[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: (number | null)[];
-  host_total_ns: (number | null)[];
-  total_ns: (number | null)[];
-}
-
-/** One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`). */
-export interface KernelsTable {
-  name: string[];
-  short_name: string[];
-  operator: (string | null)[];
-  no_operator: (string | null)[];
-  fused: (string | null)[];
-  time_share: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  median_ns: (number | null)[];
-  deviation_ns: (number | null)[];
-  min_ns: number[];
-  max_ns: number[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
-  matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
-}
-
 /** The declared tables. */
-export type TableName = "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "path_strip" | "path_kinds" | "path_steps" | "path_events" | "steps" | "diff" | "diff_tree" | "operations" | "families" | "efficiency" | "experiments" | "iterations" | "phases" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "modules" | "flame" | "process_groups" | "ranges" | "ranks_strip" | "path_ranks" | "matches" | "hits" | "area" | "what_if_kinds" | "predicted_steps" | "what_if" | "files" | "operators" | "callers" | "kernels";
+export type TableName = "ranks_strip" | "path_kinds" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "path_strip" | "path_steps" | "path_events" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";

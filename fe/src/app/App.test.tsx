@@ -4,7 +4,7 @@ import type { RunsPayload, SpanState } from "../api/types.gen";
 import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
 import { App } from "./App";
-import { Boundary } from "./boundary";
+import { Boundary } from "./App";
 import { groupNote, stateNote, workerOptions } from "../views/choices";
 
 const span = (name: string, state: SpanState = "ready", progress = 1) => ({

@@ -1,9 +1,23 @@
 /** The page around the views: what is chosen, and what is said when there is nothing to choose from. */
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { RunsPayload } from "../api/types.gen";
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { ApiError } from "../api/client";
+import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { nameFilesAfter } from "../base/csv";
-import { changePage, hrefOfPage, pageOfHref, type PageState, pageStore } from "../state/location";
+import { messageOf } from "../base/errors";
+import { recordInto } from "../base/record";
+import { readStored, writeStored } from "../base/stored";
+import {
+  changePage,
+  diagnosisHref,
+  fromEntries,
+  hrefOfPage,
+  pageOfHref,
+  type PageState,
+  pageStore,
+} from "../state/location";
+import { useResource } from "../state/resource";
 import { complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
 import {
@@ -14,11 +28,9 @@ import {
   type ViewId,
   type ViewProps,
 } from "../state/view";
-import { Boundary } from "./boundary";
+import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 import { Header } from "./Header";
-import { ConnectionLost, FailedTrace, NoTrace } from "./notices";
-import { VIEWS, type View } from "./registry";
-import { Tour } from "./tour";
+import { type View, VIEWS } from "./registry";
 
 export function App() {
   const page = useStore(pageStore);
@@ -165,4 +177,149 @@ function followLink(event: MouseEvent): void {
   event.preventDefault();
   changePage(() => page, "push");
   scrollTo({ top: 0 });
+}
+
+interface BoundaryProps {
+  reset: string;
+  children: ComponentChildren;
+}
+
+interface BoundaryState {
+  thrown: unknown;
+  reset: string;
+}
+
+export class Boundary extends Component<BoundaryProps, BoundaryState> {
+  override state: BoundaryState = { thrown: null, reset: this.props.reset };
+
+  static override getDerivedStateFromError(thrown: unknown): Partial<BoundaryState> {
+    return { thrown: thrown ?? new Error("nothing was thrown") };
+  }
+
+  static override getDerivedStateFromProps(
+    props: BoundaryProps,
+    state: BoundaryState,
+  ): Partial<BoundaryState> | null {
+    return props.reset === state.reset ? null : { thrown: null, reset: props.reset };
+  }
+
+  override render(): ComponentChildren {
+    const { thrown } = this.state;
+    if (thrown === null) return this.props.children;
+    const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);
+    return (
+      <div class="panel boundary">
+        <ErrorState
+          title="This view stopped with an error"
+          error={{
+            message: messageOf(thrown),
+            hint: "The other views still work. Please report this with the details below.",
+          }}
+          retry={() => this.setState({ thrown: null })}
+        />
+        <details>
+          <summary>Details</summary>
+          <pre tabIndex={0}>{stack}</pre>
+          <CopyButton text={stack} label="Copy the details" />
+        </details>
+      </div>
+    );
+  }
+}
+
+interface NoTraceProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+}
+
+function NoTrace({ payload, selection }: NoTraceProps) {
+  if (!payload) return <Skeleton height={320} label="Loading the list of runs" />;
+  return <EmptyState {...reasonOf(payload, selection)} diagnosisHref={diagnosisHref()} />;
+}
+
+function reasonOf(payload: RunsPayload, selection: Selection) {
+  const { scanning, logdirs, runs } = payload;
+  const { run, worker } = find(payload, selection);
+  const where = logdirs.join(", ");
+  if (selection.run) {
+    const what = !run
+      ? `The run ${selection.run}`
+      : !worker
+        ? `The worker ${selection.worker} of ${run.name}`
+        : `The span ${selection.span} of ${worker.name}`;
+    return {
+      title: `${what} is not there`,
+      text: scanning
+        ? "It may not have been found yet: the log directory is still being searched."
+        : "It was removed or renamed, or the link refers to another log directory. The page shows it if it comes back." +
+          (runs.length ? " Choose another one above." : ""),
+    };
+  }
+  if (scanning)
+    return {
+      title: "Searching for traces",
+      text: `The page updates by itself as soon as one is found in ${where}.`,
+    };
+  return {
+    title: "No traces yet",
+    text: `No torch.profiler trace was found in ${where || "the log directory"}. The page updates by itself when one appears. To record one:`,
+    code: recordInto(logdirs[0] ?? "./log"),
+  };
+}
+
+interface FailedTraceProps {
+  span: SpanItem;
+  worker: string;
+}
+
+function FailedTrace({ span, worker }: FailedTraceProps) {
+  return (
+    <ErrorState
+      title={`The trace of ${worker} could not be imported`}
+      error={{ message: span.message, hint: "It is imported again when the file changes." }}
+      diagnosisHref={diagnosisHref()}
+    />
+  );
+}
+
+function ConnectionLost({ error }: { error: ApiError }) {
+  return (
+    <div class="banner" role="status">
+      <Icon name="warn" />
+      <span>
+        {error.message} {error.hint}
+      </span>
+    </div>
+  );
+}
+
+const KEY = "pytorch_profiler.tour";
+
+interface TourProps {
+  /** Only the places, for views that are looked at on the way. */
+  brief: boolean;
+}
+
+/** The tour that a logdir brings along, until it is dismissed. */
+export function Tour({ brief }: TourProps) {
+  const [done, setDone] = useState(() => readStored(KEY) !== null);
+  const { data } = useResource(done ? null : "tour", {});
+  if (done || !data?.places.length) return null;
+  const dismiss = (): void => {
+    writeStored(KEY, "done");
+    setDone(true);
+  };
+  return (
+    <section class="panel tour" aria-label="Tour">
+      {brief ? null : <p>{data.sentences.join(" ")}</p>}
+      <ol>
+        {data.places.map(({ text, link }) => (
+          <li key={link}>
+            <a href={hrefOfPage(fromEntries(new Map(new URLSearchParams(link))))}>{text}</a>
+          </li>
+        ))}
+      </ol>
+      <Button kind="quiet" icon="close" label="Do not show the tour again" onClick={dismiss} />
+    </section>
+  );
 }

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { runsStore } from "../state/runs";
-import { Tour } from "./tour";
+import { Tour } from "./App";
 
 const tour = {
   sentences: ["One.", "Two."],

@@ -2,7 +2,7 @@
 
 export type CsvCell = string | number | boolean | null | undefined;
 
-/** Begins of a text at which spreadsheets take it for a formula, or part it, as in `torch_tb_profiler/views/escapes.py`. */
+/** Begins of a text at which spreadsheets take it for a formula, or part it, as in `torch_tb_profiler/views/words/escapes.py`. */
 const FORMULA = /^(?:[ "]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]|[;\t\r\n])/;
 /** Where one may begin within a text: the semicolon parts cells in many countries. Numbers do nothing there. */
 const FORMULA_WITHIN =

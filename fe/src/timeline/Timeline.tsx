@@ -1,24 +1,26 @@
 /** The timeline: minimap, ruler, names and canvas, with their controls. The moving part is the scene (`scene.ts`). */
 
-import { useMemo, useState } from "preact/hooks";
+import type { TargetedMouseEvent, TargetedPointerEvent, TargetedWheelEvent } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { messageOf } from "../base/errors";
 import { useId } from "../base/id";
 import { formatExactTime, formatTime } from "../base/units";
 import { Button, Splitter, useStoredSize } from "../widgets";
 import { Corner } from "./corner";
 import { figuresText } from "./crosshair";
+import { STEP_BAND } from "./draw_ruler";
+import { columnOf, wheelFactor, wheelPixels } from "./gestures";
 import { HoverLayer } from "./hover_card";
 import { spokenText } from "./hover_text";
-import { MINIMAP_HEIGHT } from "./minimap";
-import { Minimap } from "./minimap_view";
+import { centredAt, draggedTo, type Grip, gripAt, MINIMAP_HEIGHT } from "./minimap";
 import type { TimelineProps } from "./props";
 import { neighbourOf, sameLane, withAll, withMoved, withOpen, withPinned } from "./rows";
-import { RulerView } from "./ruler_view";
 import { timeText } from "./ruler";
-import { rulerHeight } from "./scene";
+import { rulerHeight, type Scene } from "./scene";
+import { type TrackActions, TrackList } from "./track_list";
 import type { TimeRange } from "./types";
-import { TrackList, type TrackActions } from "./track_list";
-import { useAnnouncement, useScene, type SceneState } from "./use_scene";
+import { type SceneState, type Slot, useAnnouncement, useScene } from "./use_scene";
+import { rangeOf } from "./viewport";
 
 const NAMES_WIDTH = 236;
 const INSTRUCTIONS =
@@ -221,5 +223,138 @@ function Spoken({ props, state, settled }: SpokenProps) {
       <p>{figures}</p>
       <p>{view}</p>
     </div>
+  );
+}
+
+interface MinimapProps {
+  canvas: Slot<HTMLCanvasElement>;
+  scene: { readonly current: Scene | null };
+  span: TimeRange;
+}
+
+interface Hold {
+  grip: Grip;
+  from: number;
+  view: TimeRange;
+  moved: boolean;
+}
+
+const CURSORS: Readonly<Record<Grip, string>> = {
+  left: "ew-resize",
+  right: "ew-resize",
+  inside: "grab",
+  outside: "crosshair",
+};
+const SLOP = 3;
+
+function Minimap({ canvas, scene, span }: MinimapProps) {
+  const hold = useRef<Hold | null>(null);
+  const [cursor, setCursor] = useState("default");
+  const down = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
+    const now = scene.current;
+    if (!now || event.button !== 0) return;
+    const from = columnOf(event);
+    const { view } = now.camera;
+    hold.current = { grip: gripAt(from, view, span, now.width), from, view, moved: false };
+    event.currentTarget.setPointerCapture(event.pointerId);
+  };
+  const move = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
+    const now = scene.current;
+    if (!now) return;
+    const x = columnOf(event);
+    const held = hold.current;
+    if (!held) {
+      setCursor(CURSORS[gripAt(x, now.camera.view, span, now.width)]);
+      return;
+    }
+    held.moved ||= Math.abs(x - held.from) >= SLOP;
+    if (held.moved)
+      now.camera.go(draggedTo(held.grip, held.view, span, now.width, held.from, x), false);
+  };
+  const up = (event: TargetedPointerEvent<HTMLCanvasElement>): void => {
+    const now = scene.current;
+    const held = hold.current;
+    hold.current = null;
+    if (now && held && !held.moved && held.grip === "outside")
+      now.camera.go(centredAt(columnOf(event), held.view, span, now.width), true);
+  };
+  return (
+    <canvas
+      ref={canvas}
+      class="timeline-minimap"
+      aria-hidden="true"
+      style={{ height: `${MINIMAP_HEIGHT}px`, cursor }}
+      onPointerDown={down}
+      onPointerMove={move}
+      onPointerUp={up}
+      onPointerCancel={() => (hold.current = null)}
+    />
+  );
+}
+
+interface RulerProps {
+  canvas: Slot<HTMLCanvasElement>;
+  scene: { readonly current: Scene | null };
+  height: number;
+}
+
+/** Px that a press on the ruler moves before it selects a time. */
+const RULER_SLOP = 4;
+
+function RulerView({ canvas, scene, height }: RulerProps) {
+  const from = useRef<number | null>(null);
+  const stroke = (x: number, done: boolean): void => {
+    const now = scene.current;
+    if (!now || from.current === null || Math.abs(x - from.current) < RULER_SLOP) return;
+    now.drawArea({ x: from.current, y: 0 }, { x, y: now.height }, done);
+  };
+  const end = (): void => {
+    from.current = null;
+  };
+  const zoom = (event: TargetedWheelEvent<HTMLCanvasElement>): void => {
+    const now = scene.current;
+    if (!now) return;
+    event.preventDefault();
+    const { x, y } = wheelPixels(event, height);
+    if (Math.abs(x) > Math.abs(y) || event.shiftKey) now.camera.pan(now.shareAt(x || y));
+    else now.camera.zoom(now.shareAt(columnOf(event)), wheelFactor(y));
+  };
+  const step = (event: TargetedMouseEvent<HTMLCanvasElement>): void => {
+    const now = scene.current;
+    if (!now || event.offsetY > STEP_BAND) return;
+    const boundary = now.boundaryUnder(columnOf(event));
+    if (boundary) now.showRange(rangeOf(boundary), 0.03, true);
+  };
+  /** The canvas goes on above its begin, so that one pointer serves both. */
+  const hover = (event: TargetedPointerEvent<HTMLCanvasElement> | null): void => {
+    const now = scene.current;
+    if (!now) return;
+    now.pointer = event && { x: columnOf(event), y: event.offsetY - height };
+    now.invalidate();
+  };
+  return (
+    <canvas
+      ref={canvas}
+      class="timeline-ruler"
+      aria-hidden="true"
+      style={{ height: `${height}px` }}
+      onPointerDown={(event) => {
+        if (event.button !== 0) return;
+        from.current = columnOf(event);
+        event.currentTarget.setPointerCapture(event.pointerId);
+      }}
+      onPointerMove={(event) => {
+        hover(event);
+        stroke(columnOf(event), false);
+      }}
+      onPointerLeave={() => hover(null)}
+      onPointerUp={(event) => {
+        stroke(columnOf(event), true);
+        end();
+      }}
+      onPointerCancel={end}
+      onDblClick={step}
+      onWheel={zoom}
+    />
   );
 }

@@ -1,7 +1,7 @@
 /** A canvas for tests that remembers what was drawn on it. */
 
-import type { MakeSurface } from "./strip";
-import type { Surface } from "./strip";
+import type { MakeSurface } from "./draw";
+import type { Surface } from "./draw";
 
 export interface Call {
   name: string;

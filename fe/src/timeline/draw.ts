@@ -1,12 +1,11 @@
 import { formatCount } from "../base/units";
+import { LEAST_WIDTH, type Letters, lettersOf, MOST_LABELS, PADDING } from "../widgets/labels";
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
 import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve } from "./curves";
-import { type Letters, lettersOf, LEAST_WIDTH, MOST_LABELS, PADDING } from "../widgets/labels";
-import { Bright, drawLit } from "./lit";
 import { levelFor } from "./levels";
-import { drawNotes } from "./draw_notes";
+import { Bright, drawLit } from "./lit";
 import {
   drawArea,
   drawBands,
@@ -16,11 +15,10 @@ import {
   drawRowGrounds,
   drawRowLines,
 } from "./overlays";
-import { RowPainter, type LabelSpot } from "./paint";
-import { canvasSurface, Strip } from "./strip";
+import { type LabelSpot, RowPainter } from "./paint";
 import type { TileStore } from "./tile_store";
-import type { Frame, Row } from "./types";
-import { nsPerPx, topOf } from "./viewport";
+import type { Context, Frame, Row } from "./types";
+import { columnsOf, nsPerPx, topOf } from "./viewport";
 
 export interface DrawStats {
   /** Time on the main thread. */
@@ -255,4 +253,106 @@ export class Painter {
 function textOf(frame: Frame, row: Row, label: LabelSpot): string {
   if (label.count > 1) return `${formatCount(label.count)} events`;
   return frame.sources[row.source]?.name(label.name) ?? "";
+}
+
+const WIDEST = 240;
+const HEIGHT = 18;
+const NOTE_PADDING = 5;
+const GAP = 2;
+/** More notes over each other would hide the rows. */
+const MOST_LINES = 4;
+
+/** Notes at the top of the canvas, beside their marks. Css px. */
+function drawNotes(ctx: Context, frame: Frame): void {
+  const ends: number[] = [];
+  ctx.textBaseline = "middle";
+  for (const { note, start, end } of frame.marks) {
+    const columns = columnsOf(frame, start, end);
+    if (!note || !columns) continue;
+    const [left] = columns;
+    const text = cut(ctx, note, WIDEST - 2 * NOTE_PADDING);
+    const width = ctx.measureText(text).width + 2 * NOTE_PADDING;
+    const free = ends.findIndex((right) => right < left);
+    const line = free < 0 ? ends.length : free;
+    if (line >= MOST_LINES) continue;
+    ends[line] = left + width + GAP;
+    const top = frame.pinnedHeight + GAP + line * (HEIGHT + GAP);
+    ctx.fillStyle = frame.palette.accent;
+    ctx.fillRect(left, top, width, HEIGHT);
+    ctx.fillStyle = frame.palette.ground;
+    ctx.fillText(text, left + NOTE_PADDING, top + HEIGHT / 2 + 0.5);
+  }
+}
+
+/** The text, or its beginning with `…`. */
+function cut(ctx: Context, text: string, room: number): string {
+  if (ctx.measureText(text).width <= room) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (ctx.measureText(`${text.slice(0, middle)}…`).width <= room) low = middle;
+    else high = middle - 1;
+  }
+  return `${text.slice(0, low)}…`;
+}
+
+/** Where the pixels go, so that tests can do without a canvas. */
+export interface Surface {
+  pixels: Uint32Array;
+  /** Takes the first `rows` rows over into `image`. */
+  put: (rows: number) => void;
+  image: CanvasImageSource;
+}
+
+export type MakeSurface = (width: number, rows: number) => Surface;
+
+/**
+ * The picture of all lanes, one px high each, as wide as the canvas. Stretching it over the rows costs the same however many slices there are, which is
+ * why it stands in for a rectangle per slice.
+ */
+function canvasSurface(width: number, rows: number): Surface {
+  const canvas = new OffscreenCanvas(width, rows);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  if (!context) throw new Error("This browser gives no 2D context for an OffscreenCanvas.");
+  const data = new ImageData(width, rows);
+  return {
+    pixels: new Uint32Array(data.data.buffer),
+    put: (used) => context.putImageData(data, 0, 0, 0, 0, width, used),
+    image: canvas,
+  };
+}
+
+const SPARE_ROWS = 16;
+
+class Strip {
+  #width = 0;
+  #rows = 0;
+  #made = 0;
+  #surface: Surface | null = null;
+  readonly #make: MakeSurface;
+
+  constructor(make: MakeSurface) {
+    this.#make = make;
+  }
+
+  begin(width: number, rows: number): Uint32Array {
+    if (!this.#surface || width !== this.#width || rows > this.#made) {
+      this.#made = Math.max(1, rows + SPARE_ROWS);
+      this.#width = width;
+      this.#surface = this.#make(width, this.#made);
+    } else {
+      // `put` takes over what was written last time otherwise.
+      this.#surface.pixels.fill(0, 0, width * Math.max(rows, this.#rows));
+    }
+    this.#rows = rows;
+    return this.#surface.pixels;
+  }
+
+  /** The picture, `width` px wide, row i at y = i. */
+  finish(): CanvasImageSource | null {
+    if (!this.#surface || this.#rows === 0) return null;
+    this.#surface.put(this.#rows);
+    return this.#surface.image;
+  }
 }

@@ -3,33 +3,32 @@
  * It lives outside Preact, because nothing of it may cost a diff per frame.
  */
 
-import { formatExactTime } from "../base/units";
 import { fontOfTheme, watchTheme } from "../base/theme";
+import { formatExactTime } from "../base/units";
 import { Camera } from "./camera";
-import { Painter, type DrawStats } from "./draw";
+import { type DrawStats, Painter } from "./draw";
+import { MinimapPainter } from "./draw_minimap";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
-import { FrameClock } from "./frame_clock";
 import type { Point } from "./gestures";
 import { rowUnder, sliceAt } from "./hit";
 import { Measure, snapped } from "./measure";
-import { MinimapPainter } from "./draw_minimap";
 import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, Sight, TimelineProps } from "./props";
 import {
+  type Growth,
   growthFor,
   layOut,
   NO_ROWS,
+  type RowLayout,
   rowsInSight,
   sameLane,
-  type Growth,
-  type RowLayout,
 } from "./rows";
 import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
 import { stickyShift } from "./sticky";
+import { Telling } from "./telling";
 import { TileStore } from "./tile_store";
 import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
 import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
-import { Telling } from "./telling";
 
 /** What can be told about at the pointer; `time`: that of the pointer. */
 export type Under =
@@ -420,3 +419,27 @@ export class Scene {
 
 const sameSlice = (a: Slice, b: Slice): boolean =>
   sameLane(a, b) && a.event === b.event && a.count === b.count;
+
+const KEPT = 600;
+
+/** How long frames took, for those who measure: the last ones only. */
+export class FrameClock {
+  /** Main-thread time of each frame, ms. */
+  readonly frames: number[] = [];
+  readonly draws: number[] = [];
+
+  add(frame: number, draw: number): void {
+    push(this.frames, frame);
+    push(this.draws, draw);
+  }
+
+  clear(): void {
+    this.frames.length = 0;
+    this.draws.length = 0;
+  }
+}
+
+function push(values: number[], value: number): void {
+  values.push(value);
+  if (values.length > KEPT) values.shift();
+}

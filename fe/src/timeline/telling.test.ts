@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { FrameClock } from "./frame_clock";
+import { FrameClock } from "./scene";
 import type { Sight } from "./props";
 import { Telling } from "./telling";
 import type { Row, TimeRange } from "./types";

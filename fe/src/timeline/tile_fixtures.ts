@@ -1,4 +1,4 @@
-/** Tiles for tests: an encoder by the contract of `views/tiles.py`, and a source that answers from slices. */
+/** Tiles for tests: an encoder by the contract of `views/timeline/tiles.py`, and a source that answers from slices. */
 
 import { BEGAN_BEFORE, SATURATED, TILE_BITS } from "./tiles";
 import type { Frame, Row, Source, TileQuery, TimeRange } from "./types";

@@ -1,4 +1,4 @@
-/** The binary reply of a source as typed arrays over it: nothing is copied or parsed slice by slice. `views/tiles.py` writes what is read here. */
+/** The binary reply of a source as typed arrays over it: nothing is copied or parsed slice by slice. `views/timeline/tiles.py` writes what is read here. */
 
 import type { Tile } from "./types";
 

@@ -1,12 +1,13 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { gestureTarget, onKeyDown, type Controlled } from "./controls";
+import { type Controlled, gestureTarget, onKeyDown } from "./controls";
+import type { DrawStats } from "./draw";
 import { listen } from "./gestures";
 import { HoverNews } from "./hover_card";
 import type { TimelineHandle, TimelineProps } from "./props";
-import { NO_ROWS, sameLane, withLane, type LaneOfSource, type RowLayout } from "./rows";
+import { type LaneOfSource, NO_ROWS, type RowLayout, sameLane, withLane } from "./rows";
 import { Scene, type SceneElements } from "./scene";
-import { expose } from "./test_hook";
-import type { Row } from "./types";
+import type { CurveValue, Row, Slice, TimeRange } from "./types";
+import { topOf, xAt } from "./viewport";
 
 export interface Slot<T> {
   current: T | null;
@@ -204,4 +205,64 @@ export function useAnnouncement(
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, dependencies);
   return spoken;
+}
+
+interface ProfilerTest {
+  rows: () => (Row & { top: number })[];
+  view: () => TimeRange;
+  scroll: () => { at: number; range: number };
+  size: () => { width: number; height: number };
+  sliceAt: (x: number, y: number) => (Slice & { label: string }) | null;
+  xOf: (time: number) => number;
+  selected: () => TimelineProps["selected"];
+  /** Of the area, by the label of the curve. */
+  figures: () => [string, CurveValue][];
+  zoomTo: (range: TimeRange) => void;
+  /** Nothing moves, nothing is on its way, and the view around the canvas knows what is in sight. */
+  idle: () => boolean;
+  stats: () => { draw: DrawStats | null };
+  /** Last frames, ms: time on the main thread, and of it drawing the canvas. */
+  times: () => { frames: readonly number[]; draws: readonly number[] };
+  clearTimes: () => void;
+}
+
+declare global {
+  interface Window {
+    __profiler_test?: ProfilerTest;
+  }
+}
+
+/** What browser tests may ask of the canvas, which has no elements that they could find: `window.__profiler_test`. */
+function expose(scene: Scene, props: () => TimelineProps): () => void {
+  const hook = hookOf(scene, props);
+  window.__profiler_test = hook;
+  return () => {
+    if (window.__profiler_test === hook) delete window.__profiler_test;
+  };
+}
+
+function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
+  const { camera, clock } = scene;
+  return {
+    rows: () => scene.rows.map((row) => ({ ...row, top: topOf(scene, row) })),
+    view: () => camera.view,
+    scroll: () => ({ at: camera.scroll, range: camera.scrollRange }),
+    size: () => ({ width: scene.width, height: scene.height }),
+    sliceAt: (x, y) => {
+      const slice = scene.sliceUnder({ x, y });
+      return slice && { ...slice, label: props().sources[slice.source]?.name(slice.name) ?? "" };
+    },
+    xOf: (time) => xAt(scene, time),
+    selected: () => props().selected,
+    figures: () =>
+      scene.rows.flatMap((row) => {
+        const value = props().figures.get(row.key);
+        return value ? [[row.label, value]] : [];
+      }),
+    zoomTo: (range) => camera.go(range, false),
+    idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
+    stats: () => ({ draw: scene.stats }),
+    times: () => clock,
+    clearTimes: () => clock.clear(),
+  };
 }

@@ -1,4 +1,4 @@
-/** Which lack a payload speaks of, by the keys of `views/texts.py`. */
+/** Which lack a payload speaks of, by the keys of `views/words/texts.py`. */
 
 import type { Missing } from "../api/types.gen";
 

@@ -1,9 +1,8 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, render } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { clamp } from "../base/clamp";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
-import { Portal } from "./portal";
 
 const DELAY = 250;
 const MARGIN = 8;
@@ -126,4 +125,23 @@ export function Term({ id, children, focusable = true }: TermProps) {
       {label}
     </Tooltip>
   );
+}
+
+/** Preact's own `createPortal` lives in `preact/compat`, which would add 1.2 KiB for this alone. */
+function Portal({ children }: { children: ComponentChildren }): null {
+  const host = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = document.createElement("div");
+    element.className = "portal";
+    document.body.append(element);
+    host.current = element;
+    return () => {
+      render(null, element);
+      element.remove();
+    };
+  }, []);
+  useLayoutEffect(() => {
+    if (host.current) render(children, host.current);
+  });
+  return null;
 }

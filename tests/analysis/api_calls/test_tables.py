@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.api_calls.calls import (
     call_table,
     calls_of,
     long_calls,
-    medians,
     selected_time,
 )
 from torch_tb_profiler.analysis.api_calls.copies import copy_kind, copy_table, host_memory
@@ -25,6 +24,7 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launches_of,
 )
 from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
+from torch_tb_profiler.analysis.arrays.grouping import medians
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.display import TEXTS, DisplayTable

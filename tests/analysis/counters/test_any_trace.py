@@ -25,8 +25,8 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.counter_tables import counters_table_payload
 from torch_tb_profiler.views.wire import to_json
+from torch_tb_profiler.views.work.counters import counters_table_payload
 
 COUNTERS = [
     f"smsp__sass_thread_inst_executed_op_f{kind}_pred_on.sum" for kind in ("add", "mul", "fma")

@@ -14,9 +14,9 @@ from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.diff.compare import compare
-from torch_tb_profiler.views.diff import Recording, diff_payload
-from torch_tb_profiler.views.diff_file import diff_csv, diff_markdown
-from torch_tb_profiler.views.diff_wire import DiffPayload
+from torch_tb_profiler.views.diff.file import diff_csv, diff_markdown
+from torch_tb_profiler.views.diff.payload import Recording, diff_payload
+from torch_tb_profiler.views.diff.wire import DiffPayload
 from torch_tb_profiler.views.wire import to_json
 
 MODULE = st.fixed_dictionaries(

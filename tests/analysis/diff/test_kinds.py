@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.kinds import compared_sides
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.views.diff_verdict import verdict
+from torch_tb_profiler.views.diff.verdict import verdict
 
 
 def compared(a: list[int], b: list[int]) -> Comparison:

@@ -13,8 +13,8 @@ import pytest
 from tests.analysis.figures import opened
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.views.efficiency import efficiency_payload
-from torch_tb_profiler.views.efficiency_wire import EfficiencyPayload
+from torch_tb_profiler.views.work.efficiency import efficiency_payload
+from torch_tb_profiler.views.work.efficiency_wire import EfficiencyPayload
 
 HALF = 2
 """Bytes of an element of bfloat16."""

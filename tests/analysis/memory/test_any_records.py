@@ -13,8 +13,12 @@ from tests.analysis.memory.recorded import built
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.views.memory import memory_curve_payload, memory_payload, whole_window
-from torch_tb_profiler.views.memory_tables import (
+from torch_tb_profiler.views.memory.payload import (
+    memory_curve_payload,
+    memory_payload,
+    whole_window,
+)
+from torch_tb_profiler.views.memory.tables import (
     memory_alive_payload,
     memory_blocks_payload,
     memory_statistics_payload,

@@ -16,9 +16,9 @@ from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.views.flame import flame_file, flame_payload
-from torch_tb_profiler.views.module import module_payload, module_tree
-from torch_tb_profiler.views.module_wire import FlameTree
+from torch_tb_profiler.views.work.flame import flame_file, flame_payload
+from torch_tb_profiler.views.work.module import module_payload, module_tree
+from torch_tb_profiler.views.work.module_wire import FlameTree
 
 TREES: tuple[FlameTree, ...] = ("module", "line")
 NAME = st.sampled_from(

@@ -7,7 +7,7 @@ from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
-from torch_tb_profiler.views.module import module_payload
+from torch_tb_profiler.views.work.module import module_payload
 
 NAMES = {
     "region": "Torch-Compiled Region: 0/0",

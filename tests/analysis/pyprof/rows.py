@@ -7,8 +7,8 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.pyprof import Cell, KernelCells
-from torch_tb_profiler.views.pyprof_columns import COLUMNS
+from torch_tb_profiler.views.work.pyprof import Cell, KernelCells
+from torch_tb_profiler.views.work.pyprof_columns import COLUMNS
 
 Row = dict[str, Cell]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.analysis.timeline.charts import Chart, chart, event, of_spans
 from tests.builders.drawn import draw, trace_of
 from torch_tb_profiler.analysis.timeline.build import ACTIVITY_PARTS
-from torch_tb_profiler.views.timeline import timeline_payload
+from torch_tb_profiler.views.timeline.payload import timeline_payload
 
 UNIT = ACTIVITY_PARTS * 1000
 

@@ -24,8 +24,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns
-from torch_tb_profiler.views.findings import Source, findings_payload
-from torch_tb_profiler.views.findings_wire import Finding
+from torch_tb_profiler.views.findings.payload import Source, findings_payload
+from torch_tb_profiler.views.findings.wire import Finding
 
 HERE = Path(__file__).resolve().parent
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))

@@ -1,6 +1,6 @@
 """PyProf's kernel table: one row per kernel launch in time order, without copies and memsets.
 
-``docs/definitions.md`` defines the columns. ``views/pyprof.py`` turns the numbers into text.
+``docs/definitions.md`` defines the columns. ``views/work/pyprof.py`` turns the numbers into text.
 """
 
 from __future__ import annotations

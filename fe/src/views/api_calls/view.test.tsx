@@ -3,15 +3,15 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type {
   ApiCallsPayload,
   ApiCallsTable,
-  LongCallsTable,
-  LaunchesTable,
-  QueuesTable,
   CopiesTable,
   KernelSequencesTable,
+  LaunchesTable,
+  LongCallsTable,
+  QueuesTable,
 } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { declaredTable, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
-import { ApiCallsView } from "./view";
+import { ApiCallsView, bucketLabels, onOneAxis } from "./view";
 
 function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
   return {
@@ -135,4 +135,34 @@ it("says why there is nothing", async () => {
   await waitFor(() =>
     expect(document.body.textContent).toContain("No call of a runtime or driver was recorded"),
   );
+});
+
+it("names the buckets that hold a launch by where they begin", () => {
+  const histogram = {
+    edges_ns: [0, 1000, 2000, 5000],
+    delays: [0, 0, 3, 0],
+    durations: [0, 2, 0, 0],
+  };
+  expect(bucketLabels(histogram)).toEqual({
+    labels: ["less", "≥ 1.00 µs", "≥ 2.00 µs", "≥ 5.00 µs"],
+    first: 1,
+    last: 2,
+  });
+  expect(bucketLabels({ edges_ns: [0], delays: [0], durations: [0] }).last).toBe(-1);
+});
+
+it("puts curves on one axis: each holds until it changes, and is nothing before it begins", () => {
+  expect(
+    onOneAxis([
+      { stream: "a", time_ns: [0, 20], length: [1, 0] },
+      { stream: "b", time_ns: [10, 20, 30], length: [2, 5, 0] },
+    ]),
+  ).toEqual({
+    time: [0, 10, 20, 30],
+    values: [
+      [1, 1, 0, 0],
+      [0, 2, 5, 0],
+    ],
+    peak: { time: 20, value: 5 },
+  });
 });

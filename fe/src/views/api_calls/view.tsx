@@ -2,16 +2,15 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { ApiCallsPayload, QueueCurve, TableName } from "../../api/types.gen";
+import type { ApiCallsPayload, LaunchHistogram, QueueCurve, TableName } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, Panel, Select, Staircase, StackedBars, TextInput } from "../../widgets";
+import { type ViewProps, viewQuery } from "../../state/view";
+import { type Column, Grid, Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
-import { bucketLabels, LIMITS, LIMIT_NS, onOneAxis } from "./model";
 
 export function ApiCallsView(props: ViewProps) {
   const short_ns = props.params.short ?? "";
@@ -240,4 +239,48 @@ function Sequences(props: ViewProps) {
       )}
     </Loaded>
   );
+}
+
+/** What may be called a short kernel, ns. */
+const LIMITS = [2_000, 5_000, 10_000, 20_000, 50_000, 100_000] as const;
+const LIMIT_NS = "10000";
+
+interface Buckets {
+  labels: string[];
+  /** The buckets from the first to the last that hold anything; `last < first` where none does. */
+  first: number;
+  last: number;
+}
+
+/** Each bucket by where it begins. */
+export function bucketLabels({ edges_ns, delays, durations }: LaunchHistogram): Buckets {
+  const used = edges_ns.map((_, i) => (delays[i] ?? 0) + (durations[i] ?? 0) > 0);
+  return {
+    labels: edges_ns.map((edge) => (edge ? `≥ ${formatTime(edge)}` : "less")),
+    first: Math.max(0, used.indexOf(true)),
+    last: used.lastIndexOf(true),
+  };
+}
+
+interface CommonCurves {
+  time: number[];
+  /** Of each curve what holds at each time. */
+  values: number[][];
+  peak: { time: number; value: number };
+}
+
+/** Curves that change at different times, on the times at which any of them does. */
+export function onOneAxis(curves: readonly QueueCurve[]): CommonCurves {
+  const time = [...new Set(curves.flatMap((curve) => curve.time_ns))].sort((a, b) => a - b);
+  const peak = { time: time[0] ?? 0, value: 0 };
+  const values = curves.map((curve) => {
+    let at = -1;
+    return time.map((now) => {
+      while ((curve.time_ns[at + 1] ?? Infinity) <= now) at++;
+      const value = curve.length[at] ?? 0;
+      if (value > peak.value) Object.assign(peak, { time: now, value });
+      return value;
+    });
+  });
+  return { time, values, peak };
 }

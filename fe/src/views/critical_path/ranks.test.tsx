@@ -6,7 +6,7 @@ import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
 import { declaredTable, viewProps } from "../fixtures";
 import { payload as ownPath, rows as ownRows } from "./fixtures";
-import { onTimeline } from "./ranks_model";
+import { onTimeline } from "./ranks";
 import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";

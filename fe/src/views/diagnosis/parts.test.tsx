@@ -1,8 +1,9 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { file, filesOf, HOSTILE } from "../fixtures";
+import type { ClusterItem } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
-import { fileColumns, HowToRecord, Places, StateFilter } from "./parts";
+import { file, filesOf, HOSTILE } from "../fixtures";
+import { Cluster, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
@@ -77,4 +78,57 @@ it("HowToRecord gives code to paste when nothing was found", () => {
   render(<HowToRecord found={false} />);
   expect(text()).toContain("torch_tb_profiler.record(");
   expect(document.querySelector("code")?.textContent).toBe(recordInto("./log"));
+});
+
+afterEach(cleanup);
+
+const CLUSTER: ClusterItem = {
+  address: "tcp://head:8786",
+  connected: true,
+  workers: 2,
+  others: 0,
+  threads: 16,
+  memory: 2 ** 34,
+  dashboard: "http://head:8787/status",
+  waiting: 12,
+  running: 16,
+  done: 8,
+  failed: 0,
+};
+
+it("counts tasks and links to Dask's page", () => {
+  render(<Cluster cluster={CLUSTER} />);
+  expect(text()).toContain("12 waiting, 16 running, 8 done");
+  expect(text()).not.toContain("failed");
+  expect(screen.getByText("Dask dashboard").getAttribute("href")).toBe("http://head:8787/status");
+});
+
+it("makes no link of an address that is no page", () => {
+  render(<Cluster cluster={{ ...CLUSTER, dashboard: "javascript:alert(1)" }} />);
+  expect(document.querySelector("a")).toBeNull();
+});
+
+it("says that nothing is known while the scheduler cannot be reached", () => {
+  render(
+    <Cluster
+      cluster={{
+        ...CLUSTER,
+        connected: false,
+        workers: null,
+        others: null,
+        threads: null,
+        memory: null,
+        dashboard: null,
+        failed: 3,
+      }}
+    />,
+  );
+  expect(text()).toContain("tcp://head:8786 (not reachable)");
+  expect(text()).toContain("Workers–Threads–Memory–");
+  expect(text()).toContain("3 failed");
+});
+
+it("counts workers of another version apart", () => {
+  render(<Cluster cluster={{ ...CLUSTER, others: 1 }} />);
+  expect(text()).toContain("2 (1 with another version)");
 });

@@ -8,7 +8,7 @@ import { Grid, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
-import { Cluster } from "./cluster";
+import { Cluster } from "./parts";
 import { Job } from "./job";
 import { chooseFiles, readState } from "./model";
 import { FileDetail, fileColumns, HowToRecord, Places, StateFilter } from "./parts";

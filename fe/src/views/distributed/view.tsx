@@ -1,21 +1,21 @@
 /** The Distributed page: who waits for whom, how much of communication is hidden, and how fast it is. */
 
-import type { DistributedPayload } from "../../api/types.gen";
+import { useMemo } from "preact/hooks";
+import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Panel, Progress } from "../../widgets";
+import { Card, Figure, Grid, HeatMap, Panel, Progress } from "../../widgets";
+import { declaredColumns } from "../columns";
 import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { chosenColumns, columnsText } from "./columns";
-import { ProcessGroups } from "./groups";
 import { MOST_BARS } from "./many";
 import { MeasureMap } from "./map";
 import { communicates, incomplete } from "./model";
 import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";
-import { FiguresTable } from "./figures_table";
-import { BlameTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
+import { BlameTable, FiguresTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 
 export function DistributedView(props: ViewProps) {
   const resource = useResource("distributed", props.selection);
@@ -73,5 +73,78 @@ function Charts({ payload, steps }: PageProps) {
         {waits ? <WaitingChart {...{ payload, columns }} /> : null}
       </div>
     </Panel>
+  );
+}
+
+const HEIGHT = 320;
+
+/** The process groups: what each moves, how near that comes to the link, and who sends how much to whom. */
+function ProcessGroups(props: ViewProps) {
+  const resource = useResource("distributed/groups", props.selection);
+  useUntilComplete(resource);
+  return (
+    <Loaded resource={resource} shape={[200, 300]}>
+      {(payload) => <Groups payload={payload} />}
+    </Loaded>
+  );
+}
+
+function Groups({ payload }: { payload: ProcessGroupsPayload }) {
+  const { groups, names, notes } = payload;
+  const columns = useMemo(() => declaredColumns("process_groups", groups), [groups]);
+  if (!groups.calls.length) return null;
+  return (
+    <>
+      <Panel title="Process groups" term="distributed_groups" flush>
+        <Grid
+          label="Process groups"
+          columns={columns}
+          rowCount={groups.calls.length}
+          height={HEIGHT}
+          storage="distributed-groups"
+        />
+      </Panel>
+      {names.length > 1 ? <Matrix payload={payload} /> : null}
+      <Notes notes={notes} />
+    </>
+  );
+}
+
+function Matrix({ payload }: { payload: ProcessGroupsPayload }) {
+  const { names, sent_bytes, side, together, rule } = payload;
+  const order = useMemo(() => [...names.keys()], [names]);
+  const columns = useMemo(
+    () => (side === "rank" ? names.map((name) => name.replace(/^rank /, "")) : names),
+    [names, side],
+  );
+  const each = { rank: "Ranks", node: "Nodes", ranks: `Each ${formatCount(together)} ranks` }[side];
+  return (
+    <Card>
+      <Figure
+        title="Who sends how much to whom"
+        term="distributed_matrix"
+        note={`${each}: from row to column`}
+        table={{
+          columns: [
+            { label: "From" },
+            ...names.map((name) => ({ label: `to ${name}`, unit: "bytes" as const })),
+          ],
+          rows: names.map((name, row) => [name, ...(sent_bytes[row] ?? [])]),
+        }}
+      >
+        <HeatMap
+          label="Bytes from each to each"
+          rows={names}
+          columns={columns}
+          columnWord="to"
+          values={sent_bytes}
+          unit="bytes"
+          without="itself"
+          order={order}
+          fit
+        />
+        <p class="heat-rule">{rule}</p>
+      </Figure>
+    </Card>
   );
 }

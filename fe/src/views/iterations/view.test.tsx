@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IterationsPayload, IterationsTable, PhasesTable } from "../../api/types.gen";
 import { declaredTable, HOSTILE, plainHeads, viewProps } from "../fixtures";
-import { barsOf, marksOf, shortName } from "./model";
+import { barsOf, marksOf, shortName } from "./view";
 import { IterationsView } from "./view";
 
 const VLLM =

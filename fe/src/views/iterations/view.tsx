@@ -3,8 +3,9 @@
 import { useMemo } from "preact/hooks";
 import type { IterationsPayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
+import { format, formatCount, formatNumber, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { onlyStep, viewQuery, type ViewId, type ViewProps, withOnly } from "../../state/view";
+import { onlyStep, type ViewId, type ViewProps, viewQuery, withOnly } from "../../state/view";
 import {
   Button,
   Card,
@@ -14,14 +15,16 @@ import {
   Grid,
   Panel,
   Roofline,
+  type RoofPoint,
+  type StackedBar,
   StackedBars,
 } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, useAllSteps } from "../loaded";
-import { rowsOf } from "../rows";
-import { barsOf, marksOf, PHASES, phasesOf, shortName, titleOf, tokensOf } from "./model";
+import { type RowOf, rowsOf } from "../rows";
 
+const PHASES = ["prefill", "decode", "mixed", "other"] as const;
 const SERIES = PHASES.map((key, i) => ({ key, label: key, color: seriesColor(i) }));
 
 export function IterationsView(props: ViewProps) {
@@ -202,4 +205,64 @@ function Table(props: PageProps) {
       />
     </Panel>
   );
+}
+
+type Iterations = IterationsPayload["iterations"];
+type Iteration = RowOf<Iterations>;
+
+/** What the Iterations page draws: a mark and a bar per iteration. Pure. */
+/** More marks would hide each other; the table has every row. */
+const MOST_POINTS = 2000;
+
+/** The phases that occur, in their order. */
+const phasesOf = ({ phase }: Iterations): string[] => PHASES.filter((name) => phase.includes(name));
+
+/** A long annotation of vLLM without the sums that only formulas need. */
+export const shortName = (name: string): string =>
+  name.length > 48 ? name.replace(/sk\d+sqsq\d+sqsk\d+/g, "") : name;
+
+const tokensOf = ({ context_tokens, generation_tokens }: Iteration): number | null =>
+  context_tokens === null || generation_tokens === null ? null : context_tokens + generation_tokens;
+
+/** `step[DECODE bs=32] · steady`. */
+const titleOf = ({ name, part, odd }: Iteration): string =>
+  [shortName(name), part, odd ? "odd" : ""].filter(Boolean).join(" · ");
+
+/** Time over tokens; iterations of which the tokens are not known have no mark. */
+export function marksOf(table: Iterations, only: number | null): RoofPoint[] {
+  const phases = phasesOf(table);
+  const drawn = rowsOf(table).filter((row) => tokensOf(row) && row.wall_ns > 0);
+  const every = Math.ceil(drawn.length / MOST_POINTS);
+  return drawn
+    .filter((row, i) => i % every === 0 || row.odd)
+    .map((row) => ({
+      key: String(row.step),
+      title: titleOf(row),
+      intensity: tokensOf(row) ?? 0,
+      rate: row.wall_ns,
+      size: row.odd ? 2 : 1,
+      group: phases.indexOf(row.phase),
+      figures: [
+        ["Tokens", formatCount(tokensOf(row))],
+        ["Time", formatTime(row.wall_ns)],
+        ["Gap before", formatTime(row.gap_ns)],
+        ["Tokens/s", formatNumber(row.tokens_per_second)],
+      ],
+      selected: row.step === only,
+    }));
+}
+
+/** The time between tokens, a bar per iteration; pale outside the steady state where one was found. */
+export function barsOf(table: Iterations): StackedBar[] {
+  const steady = table.part.includes("steady");
+  const phases = phasesOf(table);
+  return rowsOf(table).map((row) => ({
+    key: row.step,
+    label: String(row.step),
+    title: `iteration ${row.step}: ${titleOf(row)}`,
+    values: phases.map((phase) => (phase === row.phase ? (row.interval_ns ?? row.wall_ns) : 0)),
+    faded: steady && row.part !== "steady",
+    note: `${formatNumber(row.tokens_per_second)} tokens/s, gap before ${format(row.gap_ns, "ns")}`,
+    ...(row.odd ? { mark: "odd among its phase" } : {}),
+  }));
 }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { GPU_WORDS, HOSTILE, operatorRows, operators } from "../fixtures";
 import { nameOfKey } from "../parts_by_name";
 import { chartTitle, operatorColumns, OperatorCharts } from "./parts";
-import { Frames } from "./frames";
+import { Frames } from "./parts";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;

@@ -1,11 +1,12 @@
 import { useMemo } from "preact/hooks";
 import type { OperatorPayload } from "../../api/types.gen";
 import { readableShapes } from "../../base/shapes";
+import { formatCount } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Donut, Figure, type Column } from "../../widgets";
+import { type Column, CopyButton, Donut, Figure } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkColumn } from "../links";
-import { chartsOf, stackTexts, type Chart, type Duration } from "./model";
+import { type Chart, chartsOf, type Duration, splitFrame, stackTexts } from "./model";
 
 /** `device_self` → `GPU self time`. */
 export const chartTitle = (duration: Duration, device: string): string =>
@@ -131,4 +132,39 @@ function stackColumn({ stacks, frames }: OperatorPayload): Column {
     short: stacks.map((stack) => (stack === null ? null : (short[stack] ?? null))),
     unknown: () => "no call stack",
   };
+}
+
+/** One frame: where, and which function. */
+function FrameLine({ text }: { text: string }) {
+  const { file, line, func } = splitFrame(text);
+  if (line === null) return <li class="frame frame-plain">{func || "(no name)"}</li>;
+  return (
+    <li class="frame">
+      <span class="frame-func">{func}</span>
+      <code class="frame-place">
+        {file}:{line}
+      </code>
+      <CopyButton text={`${file}:${line}`} label="Copy file and line" />
+    </li>
+  );
+}
+
+export function Frames({ frames }: { frames: readonly string[] }) {
+  return (
+    <div class="frames">
+      <div class="frames-head">
+        <span class="muted">
+          {formatCount(frames.length)} {frames.length === 1 ? "frame" : "frames"}, innermost first
+        </span>
+        <CopyButton text={() => frames.join("\n")} label="Copy stack">
+          Copy stack
+        </CopyButton>
+      </div>
+      <ol>
+        {frames.map((text, i) => (
+          <FrameLine key={i} text={text} />
+        ))}
+      </ol>
+    </div>
+  );
 }

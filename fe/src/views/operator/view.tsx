@@ -14,7 +14,7 @@ import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { framesOf, rowKey } from "./model";
 import { operatorColumns, OperatorCharts } from "./parts";
-import { Frames } from "./frames";
+import { Frames } from "./parts";
 
 const GROUPS: Readonly<Record<OperatorGroup, string>> = {
   name: "Operator",

@@ -12,7 +12,7 @@ import {
   stepsOf,
 } from "../fixtures";
 import { Notes } from "../loaded";
-import { Health, HealthNote } from "./health";
+import { Health, HealthNote } from "./view";
 import {
   AverageTable,
   Configuration,

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { SqlPayload, SqlTablesPayload } from "../../api/types.gen";
 import { HOSTILE, viewProps } from "../fixtures";
-import { barsOf, drawable, gridColumns } from "./model";
+import { barsOf, drawable, gridColumns } from "./view";
 import { SqlView } from "./view";
 
 const tables = (missing = ""): SqlTablesPayload => ({

@@ -1,13 +1,19 @@
-import { useMemo } from "preact/hooks";
+import * as LIMITS from "../../base/limits.gen";
+import { useMemo, useRef } from "preact/hooks";
+import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/types.gen";
+import { parseRanges } from "../../base/ranges";
+import { format, formatNumber } from "../../base/units";
 import { Timeline } from "../../timeline/Timeline";
-import type { Slice, TimeRange } from "../../timeline/types";
-import { useCurves, useFigures } from "./curves";
+import type { Sight } from "../../timeline/props";
+import type { Curve, CurveValue, Slice, TimeRange } from "../../timeline/types";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
 import { onPath } from "./path";
-import { offsetOf } from "./recordings";
-import { keepView, obey, withMark, type Stage } from "./stage";
-import { treeOf } from "./tree";
+import { offsetOf, type Recording } from "./recordings";
+import { keepView, obey, type Stage, withMark } from "./stage";
+import { counterKey, treeOf } from "./tree";
+import type { Window } from "./window";
+import { type More, useWindow, useWindowed, type Windowed } from "./windowed";
 import { alignmentText } from "./workers";
 
 interface CanvasProps {
@@ -71,4 +77,106 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       }}
     />
   );
+}
+
+/** More rows are never in sight. */
+const MOST_SERIES = LIMITS.trace_counters.series;
+
+type Asked = readonly Windowed<"trace/counters">[];
+
+/** Curves by the key of their row. What is on its way is drawn as it was. */
+function useCurves(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+): ReadonlyMap<string, Curve> {
+  const asked = useCounters(recordings, sight, useWindow(sight));
+  const last = useRef<ReadonlyMap<string, Curve>>(new Map());
+  return useMemo(() => {
+    last.current = new Map([...last.current, ...byRow(asked, curveOf)]);
+    return last.current;
+  }, [asked]);
+}
+
+/** Lowest, highest and mean value of each curve in sight over an area, by the key of its row. */
+function useFigures(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+  area: TimeRange | null,
+): ReadonlyMap<string, CurveValue> {
+  const window = useMemo(() => area && { t0: area.t0, t1: area.t1, parts: 1 }, [area]);
+  const asked = useCounters(recordings, sight, window);
+  return useMemo(() => new Map(byRow(asked, figuresOf)), [asked]);
+}
+
+/** The curves in sight over a window. */
+function useCounters(
+  recordings: readonly Recording[],
+  sight: Sight | null,
+  window: Window | null,
+): Asked {
+  const rows = sight?.rows.filter(({ counter }) => counter >= 0) ?? [];
+  const wanted = recordings.map((_, source) =>
+    rows.flatMap((row) => (row.source === source ? [row.counter] : [])).join(","),
+  );
+  return useWindowed("trace/counters", recordings, window, wanted.join(";"), inSight);
+}
+
+const inSight: More<"trace/counters"> = ({ source, own, wanted }) => {
+  const series = parseRanges(wanted.split(";")[source] ?? "", MOST_SERIES);
+  return series.length ? { series: series.join(","), n: `${own.parts}` } : null;
+};
+
+/** What is made of each curve that has come, with the key of its row. */
+function byRow<T>(
+  asked: Asked,
+  make: (
+    payload: CountersPayload,
+    curve: CounterCurve,
+    about: CounterSeries,
+    offset: number,
+  ) => T | null,
+): [string, T][] {
+  return asked.flatMap(({ recording: { key, timeline, offset }, query, data }) =>
+    (data ? query.series.split(",") : []).flatMap((number, place): [string, T][] => {
+      const about = timeline.counters[Number(number)];
+      const curve = data?.curves[place];
+      const made = data && about && curve && make(data, curve, about, offset);
+      return made ? [[counterKey(key, about), made]] : [];
+    }),
+  );
+}
+
+function figuresOf(_: unknown, { lowest, highest, mean }: CounterCurve): CurveValue | null {
+  const [low = null, high = null] = [lowest[0], highest[0]];
+  return low === null || high === null
+    ? null
+    : { lowest: low, highest: high, mean: mean[0] ?? null };
+}
+
+export function curveOf(
+  payload: Pick<CountersPayload, "t0_ns" | "t1_ns">,
+  curve: CounterCurve,
+  about: CounterSeries,
+  offset: number,
+): Curve {
+  // Most counters count from zero; an axis that does not would make small changes look large.
+  const from = Math.min(0, about.lowest);
+  const to = about.unit === "share" ? 1 : Math.max(about.highest, 0);
+  return {
+    range: { t0: payload.t0_ns + offset, t1: payload.t1_ns + offset },
+    lowest: numbers(curve.lowest),
+    highest: numbers(curve.highest),
+    mean: about.mean ? numbers(curve.mean) : null,
+    from,
+    to: to > from ? to : from + 1,
+    format: (value) => formatCounter(value, about.unit),
+  };
+}
+
+const numbers = (values: readonly (number | null)[]): Float64Array =>
+  Float64Array.from(values, (value) => value ?? NaN);
+
+export function formatCounter(value: number, unit: string): string {
+  if (unit === "bytes" || unit === "share") return format(value, unit);
+  return unit ? `${formatNumber(value)} ${unit}` : formatNumber(value);
 }

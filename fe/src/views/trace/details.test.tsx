@@ -4,9 +4,9 @@ import { HOSTILE } from "../fixtures";
 import { areaColumns, AreaTable, Overlap } from "./area";
 import { arrowsOfEvent } from "./arrows";
 import { Details, ordinal, rankText, Summary } from "./details";
-import { eventText } from "./event_text";
+import { eventText } from "./details";
 import { event, group, ref, siblings } from "./fixtures";
-import { HelpDialog } from "./help";
+import { HelpDialog } from "./view";
 import { Splitter } from "../../widgets";
 
 afterEach(cleanup);

@@ -7,7 +7,7 @@ import type {
   TimelineGroup,
   TimelinePayload,
 } from "../../api/types.gen";
-import { nameBook } from "./names";
+import { nameBook } from "./recordings";
 import type { Recording } from "./recordings";
 
 export function group(over: Partial<TimelineGroup> = {}): TimelineGroup {

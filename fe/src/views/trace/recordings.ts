@@ -1,12 +1,16 @@
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, fetchColumns, fetchJson } from "../../api/client";
 import type { OfContent, OfTrace } from "../../api/routes.gen";
-import type { AlignedWorker, AlignmentPayload, TimelinePayload } from "../../api/types.gen";
-import type { Source, TimeRange } from "../../timeline/types";
-import { NOTHING, useResource, useResources, type Resource } from "../../state/resource";
-import type { Selection } from "../../state/view";
-import { nameBook, type NameBook } from "./names";
+import type {
+  AlignedWorker,
+  AlignmentPayload,
+  NamesPayload,
+  TimelinePayload,
+} from "../../api/types.gen";
 import { rangesText } from "../../base/ranges";
+import { NOTHING, type Resource, useResource, useResources } from "../../state/resource";
+import type { Selection } from "../../state/view";
+import type { Source, TimeRange } from "../../timeline/types";
 
 export interface Wanted {
   /** In the address; empty where one worker is shown alone, else its place among the run's workers. */
@@ -198,4 +202,48 @@ export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline
   const t0 = recordings.length ? Math.min(...recordings.map(({ offset }) => offset)) : 0;
   const ends = recordings.map(({ offset, timeline }) => offset + timeline.span_ns);
   return { t0, t1: Math.max(t0 + 1, ...ends) };
+}
+
+/** Pause before a page that could not be had is asked for again, ms. */
+const RETRY_MS = 5000;
+
+type NameBook = ReturnType<typeof nameBook>;
+
+/** `fetchPage` answers with the names from `first`; `page` names at a time, of `count`. */
+export function nameBook(
+  fetchPage: (first: number) => Promise<NamesPayload>,
+  page: number,
+  count: number,
+) {
+  const names: (string | undefined)[] = [];
+  const asked = new Set<number>();
+  const watchers = new Set<() => void>();
+  const ask = (first: number): void => {
+    if (asked.has(first)) return;
+    asked.add(first);
+    fetchPage(first).then(
+      (payload) => {
+        payload.names.forEach((name, place) => (names[payload.first + place] = name));
+        watchers.forEach((tell) => tell());
+      },
+      () => setTimeout(() => asked.delete(first), RETRY_MS),
+    );
+  };
+  return {
+    /** The name, or `undefined` while it is on its way. */
+    name: (number: number): string | undefined => {
+      const name = names[number];
+      if (name === undefined && number >= 0 && number < count) ask(number - (number % page));
+      return name;
+    },
+    numbers: (passes: (name: string) => boolean): Set<number> =>
+      new Set(
+        names.flatMap((name, number) => (name !== undefined && passes(name) ? [number] : [])),
+      ),
+    /** Calls back when names came; returns how to stop. */
+    watch: (listener: () => void): (() => void) => {
+      watchers.add(listener);
+      return () => void watchers.delete(listener);
+    },
+  };
 }

@@ -1,40 +1,42 @@
 /** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { CollectivePeer } from "../../api/types.gen";
+import type { CollectivePeer, TimelineStep } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
+import { timeText } from "../../timeline/ruler";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
-import { arrowsOfEvent, useArrows, type ShownArrows } from "./arrows";
 import { around } from "../../timeline/viewport";
-import { activityOf, boundariesOf, marksOf } from "./drawn";
+import { arrowsOfEvent, type ShownArrows, useArrows } from "./arrows";
 import { readKind } from "./kinds";
 import {
   changesOf,
   listOf,
   readArea,
+  readMarks,
   readRows,
   readView,
+  type SetParams,
   writeArea,
   writeMarks,
   writeRows,
   writeView,
-  type SetParams,
 } from "./params";
-import { usePath, type ShownPath } from "./path";
+import { type ShownPath, usePath } from "./path";
+import { arrowsToPeers, usePeers } from "./peers";
 import type { Recording } from "./recordings";
 import {
+  type Direction,
   extentOfName,
+  type Found,
+  type Hit,
   nextHit,
   useOneAtATime,
   useSearch,
-  type Direction,
-  type Found,
-  type Hit,
   type Wish,
 } from "./search";
-import { arrowsToPeers, usePeers } from "./peers";
-import { useSelection, type Choice } from "./selection";
+import { type Choice, useSelection } from "./selection";
 
 export interface StageProps {
   view: ViewProps;
@@ -319,4 +321,87 @@ export function goToMark(stage: Stage, { start, end }: Mark): void {
   const { handle } = stage;
   const least = Math.max(1000, end - start);
   handle.current?.zoomTo({ t0: start, t1: start + least }, { margin: end > start ? 0.5 : 20 });
+}
+
+/** More stretches cannot be told apart. */
+const MOST_DEFECTS = 200;
+const PARTS = 1024;
+
+/** Steps of the first recording: those of all would be a thicket. */
+export function boundariesOf(recordings: readonly Recording[], main: number): Boundary[] {
+  const recording = recordings[main] ?? recordings[0];
+  // A trace without steps is one step without a name: nothing to draw.
+  return (recording?.timeline.steps ?? [])
+    .filter((step) => step.name)
+    .map((step) => ({
+      name: step.name,
+      ...aboutStep(step),
+      start: step.start_ns + (recording?.offset ?? 0),
+      end: step.end_ns + (recording?.offset ?? 0),
+    }));
+}
+
+/** The row of the host's thread shows the annotation alone, which is another stretch under the same name. */
+function aboutStep({
+  start_ns,
+  end_ns,
+  host_start_ns,
+  host_end_ns,
+}: TimelineStep): Pick<Boundary, "of" | "about"> {
+  const stretch = (start: number, end: number): string =>
+    `${formatTime(end - start)} at ${timeText(start)}`;
+  const whole = stretch(start_ns, end_ns);
+  return start_ns === host_start_ns && end_ns === host_end_ns
+    ? { of: "host", about: [whole, "The host's time; no device work lasts longer."] }
+    : {
+        of: "host and device",
+        about: [
+          whole,
+          "From its begin, or when earlier work is done, until the host and the device work that it launched are done.",
+          `Host alone: ${stretch(host_start_ns, host_end_ns)}`,
+        ],
+      };
+}
+
+export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {
+  const defects = recordings.flatMap(({ timeline, offset, key }) =>
+    timeline.marks.slice(0, MOST_DEFECTS).map((mark, place) => ({
+      key: `defect-${key}-${place}`,
+      label: mark.defect.replace(/_/g, " "),
+      start: mark.start_ns + offset,
+      end: mark.start_ns + mark.dur_ns + offset,
+      kind: "defect" as const,
+    })),
+  );
+  return [...readMarks(text), ...defects];
+}
+
+/** Busy shares over the span of all recordings: the mean of those that recorded then. */
+export function activityOf(recordings: readonly Recording[], span: TimeRange): Activity {
+  const [only, second] = recordings;
+  if (only && !second)
+    return { device: only.timeline.device_activity, host: only.timeline.host_activity };
+  const merged = (of: "device_activity" | "host_activity"): number[] | null => {
+    const known = recordings.flatMap(({ timeline, offset }) => {
+      const values = timeline[of];
+      return values?.length ? [{ values, offset, span: timeline.span_ns }] : [];
+    });
+    return known.length
+      ? Array.from({ length: PARTS }, (_, part) =>
+          meanAt(known, span.t0 + ((part + 0.5) * (span.t1 - span.t0)) / PARTS),
+        )
+      : null;
+  };
+  return { device: merged("device_activity"), host: merged("host_activity") };
+}
+
+function meanAt(
+  known: readonly { values: readonly number[]; offset: number; span: number }[],
+  time: number,
+): number {
+  const there = known.flatMap(
+    ({ values, offset, span }) =>
+      values[Math.floor(((time - offset) / span) * values.length)] ?? [],
+  );
+  return there.length ? Math.round(there.reduce((sum, value) => sum + value) / there.length) : 0;
 }

@@ -1,12 +1,13 @@
 import type { JSX, Ref } from "preact";
-import { useCallback, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { diagnosisHref } from "../../state/location";
 import { useResource } from "../../state/resource";
-import { find, runsStore, type Runs } from "../../state/runs";
+import { find, type Runs, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
+import { GESTURES, KEYS } from "../../timeline/keyboard";
 import {
   Button,
   Dialog,
@@ -20,28 +21,26 @@ import {
 import { Canvas } from "./canvas";
 import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
-import { useFollowedSteps } from "./follow_steps";
-import { HelpDialog } from "./help";
 import { seenWindow } from "./model";
-import { TraceFacts } from "./parts";
 import { readShown } from "./params";
+import { TraceFacts } from "./parts";
 import {
   isOfEarlierChoice,
-  useRecordings,
   type Recording,
   type Recordings,
   type Shown,
+  useRecordings,
 } from "./recordings";
 import { SearchBar } from "./search_bar";
 import { Side } from "./side";
 import {
   firstView,
   homeView,
-  useStage,
-  togglePath,
-  viewOfSteps,
   type Stage,
   type StageProps,
+  togglePath,
+  useStage,
+  viewOfSteps,
 } from "./stage";
 import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
@@ -330,5 +329,54 @@ function Panels({ stage: { view, area, choice, set } }: { stage: Stage }) {
         />
       ) : null}
     </>
+  );
+}
+
+/** Zooms to the steps when others are chosen; to everything when all are chosen again. */
+function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): void {
+  const before = useRef(steps);
+  useEffect(() => {
+    const last = before.current;
+    before.current = steps;
+    if (last.first === steps.first && last.last === steps.last) return;
+    const range = steps.first === null ? span : viewOfSteps(steps, recording);
+    if (range) handle.current?.zoomTo(range);
+  }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
+}
+
+type Lines = readonly { keys: readonly string[]; text: string }[];
+
+export function HelpDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Keys and gestures" onClose={onClose}>
+      <div class="keys">
+        <Keys title="Keys" lines={KEYS} />
+        <Keys title="Mouse, trackpad, fingers" lines={GESTURES} />
+      </div>
+      <p class="muted">
+        Collapse, pin and move tracks by their names. The address bar holds the whole view: copy it
+        to share what you see. “Table” lists the events in view with their figures.
+      </p>
+    </Dialog>
+  );
+}
+
+function Keys({ title, lines }: { title: string; lines: Lines }) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      <dl>
+        {lines.map(({ keys, text }) => (
+          <div key={text}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }

@@ -1,11 +1,11 @@
 /** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
 
 import type { TargetedPointerEvent } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
+import { watchTheme } from "../../base/theme";
 import { format, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
-import { MOVES } from "./moves";
 import {
   type Cells,
   cellsOf,
@@ -13,10 +13,11 @@ import {
   largestIn,
   levelBounds,
   levelOf,
+  levelPaths,
   LEVELS,
 } from "./heat";
 import { bandRoom, bandSize, bandsOf, labelPlaces, ruleOf } from "./heat_bands";
-import { HeatBitmap, HeatPaths, isBitmap } from "./HeatCells";
+import { MOVES } from "./moves";
 import { useWidth } from "./size";
 
 interface HeatMapProps {
@@ -387,4 +388,94 @@ function HeatLegend({ max, unit, without }: { max: number; unit: Unit; without: 
       ))}
     </ul>
   );
+}
+
+/** A path of more cells than this is slow to draw. */
+const MOST_PATHS = 8000;
+
+/** The cells of a heat map: paths where they are few, else a bitmap of one pixel per cell that the browser enlarges. */
+export const isBitmap = (rows: number, columns: number): boolean => rows * columns > MOST_PATHS;
+
+interface CellProps {
+  values: HeatValues;
+  max: number;
+  cells: Cells;
+}
+
+function HeatPaths({ values, max, cells }: CellProps) {
+  const paths = useMemo(
+    () => levelPaths(values, [...values.keys()], max, cells),
+    [values, max, cells],
+  );
+  return (
+    <>
+      {paths.map((d, level) =>
+        d ? (
+          <path key={level} class={level > LEVELS ? "heat-unknown" : `heat-${level}`} d={d} />
+        ) : null,
+      )}
+    </>
+  );
+}
+
+interface BitmapProps extends CellProps {
+  width: number;
+  height: number;
+}
+
+function HeatBitmap({ values, max, width, height }: BitmapProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const draw = (): void => {
+      const context = canvas.current?.getContext("2d");
+      if (context) drawCells(context, values, max, coloursOf(canvas.current?.parentElement));
+    };
+    draw();
+    return watchTheme(draw);
+  }, [values, max]);
+  return (
+    <>
+      <svg class="heat-probe" aria-hidden="true">
+        {Array.from({ length: LEVELS + 1 }, (_, level) => (
+          <rect key={level} class={`heat-${level}`} />
+        ))}
+      </svg>
+      <canvas
+        ref={canvas}
+        class="heat-bitmap"
+        width={values[0]?.length ?? 0}
+        height={values.length}
+        style={{ width: `${width}px`, height: `${height}px` }}
+        aria-hidden="true"
+      />
+    </>
+  );
+}
+
+/** The colours of the classes as the style sheet gives them: a canvas knows no variables. */
+function coloursOf(parent: Element | null | undefined): string[] {
+  const rects = parent?.querySelectorAll(".heat-probe rect") ?? [];
+  return [...rects].map((rect) => getComputedStyle(rect).fill);
+}
+
+/** One pixel per cell; what is not known stays clear. */
+export function drawCells(
+  context: Pick<CanvasRenderingContext2D, "clearRect" | "fillRect" | "fillStyle">,
+  values: HeatValues,
+  max: number,
+  colours: readonly string[],
+): void {
+  context.clearRect(0, 0, values[0]?.length ?? 0, values.length);
+  values.forEach((row, y) => {
+    for (let x = 0; x < row.length;) {
+      const level = levelOf(row[x], max);
+      let end = x + 1;
+      while (end < row.length && levelOf(row[end], max) === level) end++;
+      if (level >= 0) {
+        context.fillStyle = colours[level] ?? "";
+        context.fillRect(x, y, end - x, 1);
+      }
+      x = end;
+    }
+  });
 }

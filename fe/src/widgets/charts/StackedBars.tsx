@@ -5,7 +5,7 @@ import { format, formatShare, type Unit } from "../../base/units";
 import { Pure } from "../pure";
 import { Floating, Term } from "../tooltip";
 import { GridLines, LEFT, lineY, TOP, YTicks } from "./axes";
-import { linearAxis, type Axis } from "./axis";
+import { linearAxis, type Axis } from "./axes";
 import { fillOf, Hatches, Swatch } from "./hatch";
 import { keysOfMarks } from "./moves";
 import { useWidth } from "./size";

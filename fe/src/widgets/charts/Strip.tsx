@@ -5,7 +5,7 @@ import { clamp } from "../../base/clamp";
 import { useId } from "../../base/id";
 import { format, type Unit } from "../../base/units";
 import { XTicks } from "./axes";
-import { rangeAxis } from "./axis";
+import { rangeAxis } from "./axes";
 import { useWidth } from "./size";
 
 export interface StripRow {

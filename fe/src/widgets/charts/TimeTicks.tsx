@@ -1,6 +1,6 @@
 import { scaleFor } from "../../base/units";
-import { multiples, tickStep } from "./axis";
-import type { Window } from "./staircase";
+import { multiples, tickStep } from "./axes";
+import type { Window } from "./Staircase";
 
 interface TimeTicksProps {
   window: Window;

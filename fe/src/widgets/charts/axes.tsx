@@ -1,6 +1,6 @@
 /** What charts have in common: ticks with the lines across. */
 
-import type { Axis } from "./axis";
+import { type Scale, scaleFor, type Unit } from "../../base/units";
 
 /** Room above the plot and to the left of it, px. */
 export const TOP = 18;
@@ -74,4 +74,54 @@ export function XTicks({ ticks, scale, x, height }: XTicksProps) {
       ))}
     </>
   );
+}
+
+export interface Axis {
+  /** The end of the axis: a round number that is not below the largest value. */
+  max: number;
+  ticks: readonly number[];
+  scale: Scale;
+}
+
+const STEPS = [1, 2, 5, 10] as const;
+
+/** A round distance of ticks, so that about `count` of them reach `span`, in steps of 1, 2 or 5 of the axis's own unit. */
+export function tickStep(span: number, count: number, factor: number): number {
+  const raw = span / factor / Math.max(1, count);
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = STEPS.find((candidate) => candidate * power >= raw * 0.999999) ?? 10;
+  return step * power * factor;
+}
+
+/** The multiples of a step from `low` to `high`. */
+export function multiples(step: number, low: number, high: number): number[] {
+  const first = Math.ceil(low / step);
+  const count = Math.max(0, Math.floor(high / step) - first + 1);
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
+}
+
+/** Round ticks between two values that need not begin at 0; `at` gives a value's place as a fraction of the range. */
+export function rangeAxis(
+  low: number,
+  high: number,
+  unit: Unit,
+): { ticks: readonly number[]; scale: Scale; at: (value: number) => number } {
+  const span = high - low || Math.abs(high) / 10 || 1;
+  const [from, to] = [low - span * 0.06, high + span * 0.06];
+  const step = tickStep(to - from, 6, scaleFor(high, unit).factor);
+  const ticks = multiples(step, from, to);
+  return { ticks, scale: scaleFor(high, unit, step), at: (value) => (value - from) / (to - from) };
+}
+
+/** An axis from 0 to at least `largest`. Nothing to show gives an axis from 0 to 1. */
+export function linearAxis(largest: number, unit: Unit, count = 5): Axis {
+  if (!(largest > 0) || !Number.isFinite(largest))
+    return { max: 1, ticks: [0], scale: scaleFor(0, unit) };
+  const { factor } = scaleFor(largest, unit);
+  const wanted = tickStep(largest, count, factor);
+  // What is counted in whole ones has no ticks between them.
+  const step = unit === "count" || (unit === "ns" && factor === 1) ? Math.max(1, wanted) : wanted;
+  const steps = Math.ceil(largest / step - 1e-9);
+  const ticks = Array.from({ length: steps + 1 }, (_, i) => i * step);
+  return { max: steps * step, ticks, scale: scaleFor(largest, unit, step) };
 }

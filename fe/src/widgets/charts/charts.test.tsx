@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { linearAxis, rangeAxis } from "./axis";
+import { linearAxis, rangeAxis } from "./axes";
 import { Donut } from "./Donut";
 import { Figure, tableCsv } from "./Figure";
 import { poolParts, ringPath } from "./parts";

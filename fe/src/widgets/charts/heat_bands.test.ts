@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import { bandRoom, bandSize, bandsOf, labelPlaces, ruleOf } from "./heat_bands";
-import { drawCells, isBitmap } from "./HeatCells";
-import { quantilesOf } from "./spread";
+import { drawCells, isBitmap } from "./HeatMap";
+import { quantilesOf } from "./Spread";
 import { spreadText } from "./Spread";
 
 it("rows share a band only where there are more than fit", () => {

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Ribbon } from "./Ribbon";
-import { movedPart, stretchAt } from "./ribbon";
+import { movedPart, stretchAt } from "./Ribbon";
 
 const STRETCHES = [
   { series: 0, t0: 100, t1: 400 },

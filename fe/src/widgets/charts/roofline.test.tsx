@@ -1,6 +1,6 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, expect, it, vi } from "vitest";
-import { axesOf, logAxis, markPath, mergedRoofs, radiusOf, type RoofPoint } from "./roofline";
+import { axesOf, logAxis, markPath, mergedRoofs, radiusOf, type RoofPoint } from "./Roofline";
 import { Roofline } from "./Roofline";
 
 afterEach(cleanup);

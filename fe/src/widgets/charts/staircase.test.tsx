@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Staircase } from "./Staircase";
-import { pointAt, stacked, stairPath, zoomed } from "./staircase";
+import { pointAt, stacked, stairPath, zoomed } from "./Staircase";
 
 afterEach(cleanup);
 

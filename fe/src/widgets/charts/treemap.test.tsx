@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Treemap } from "./Treemap";
-import { squarified } from "./treemap";
+import { squarified } from "./Treemap";
 
 afterEach(cleanup);
 

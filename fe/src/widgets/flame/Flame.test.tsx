@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Flame, type FlameProps, visited, type ZoomPath } from "./Flame";
 import { brushOf, drawFlame, FRAME_HEIGHT } from "./draw";
-import { Flame, type FlameProps } from "./Flame";
 import { layOutFlame } from "./layout";
 
 const PARENT = [-1, 0, 0, 2];
@@ -180,4 +180,14 @@ it("draws frames narrower than a pixel once per pixel", () => {
   });
   expect(context.fillRect.mock.calls.length).toBeLessThanOrEqual(502);
   expect(context.fillRect.mock.calls.length).toBeGreaterThan(450);
+});
+
+it("goes on from what is in sight, and forgets what was ahead", () => {
+  const path = [-1, 4, 7].reduce<ZoomPath>((kept, zoom) => visited(kept, zoom), {
+    zooms: [-1],
+    at: 0,
+  });
+  expect(path).toEqual({ zooms: [-1, 4, 7], at: 2 });
+  expect(visited({ ...path, at: 1 }, 9)).toEqual({ zooms: [-1, 4, 9], at: 2 });
+  expect(visited({ ...path, at: 1 }, 4)).toEqual({ ...path, at: 1 });
 });

@@ -1,0 +1,227 @@
+"""Route ``/critical_path``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.overlay import event_on_path, path_overlay
+from torch_tb_profiler.analysis.critical_path.table import (
+    KINDS,
+    PathGroup,
+    Window,
+    drawn_window,
+    event_table,
+    hidden_work,
+    kind_table,
+    largest_part,
+    step_causes,
+    strip_table,
+)
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES
+from torch_tb_profiler.store.timeline import Timeline
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.critical_path.wire import (
+    CriticalPathPayload,
+    EventPathPayload,
+    PathOverlayPayload,
+    PathRowsPayload,
+    PathStrip,
+)
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.step_rows import step_rows
+from torch_tb_profiler.views.timeline.event import track_text
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+
+__all__ = [
+    "PathGroup",
+    "critical_path_payload",
+    "event_path_payload",
+    "path_overlay_payload",
+    "path_rows_payload",
+]
+OF_DEVICE_WORK = (
+    "kernel",
+    "memcpy",
+    "memset",
+    "communication",
+    "launch",
+    "before_recording",
+    "waiting",
+)
+"""Kinds whose events are device work."""
+MOST_STRIPS = 3
+"""Of more steps only the longest is drawn."""
+STRIKING_SHARE, STRIKING_FACTOR = 0.1, 3
+"""Work is worth a sentence when so much of the steps is hidden, and a part of it at most on the path."""
+
+
+def critical_path_payload(
+    facts: Facts, insight: Insight, selection: Selection
+) -> CriticalPathPayload:
+    """What the ends of the selected steps waited for."""
+    parts = kind_table(facts, insight, selection)
+    return CriticalPathPayload(
+        vocabulary=vocabulary(facts),
+        headline=headline(facts, insight, selection, parts),
+        contrast=contrast(facts, insight, selection),
+        parts=wire_columns(parts),
+        steps=wire_columns(step_rows(step_causes(facts, insight, selection))),
+        strips=_strips(facts, insight, selection),
+        missing=missing(absent(facts), ("host", "device", "stacks")),
+    )
+
+
+def _strips(facts: Facts, insight: Insight, selection: Selection) -> list[PathStrip]:
+    steps, drawn = facts["steps"], selection.steps
+    wall = step_lengths(steps)[drawn]
+    if len(drawn) > MOST_STRIPS:
+        drawn = drawn[[int(wall.argmax())]]
+    windows = {step: drawn_window(facts, step) for step in drawn.tolist()}
+    return [
+        PathStrip(
+            step=step,
+            name=facts.strings[int(steps["name"][step])],
+            start_ns=begin,
+            end_ns=end,
+            stretches=wire_columns(strip_table(facts, insight, step)),
+        )
+        for step, (begin, end) in windows.items()
+        if end > begin
+    ]
+
+
+def path_rows_payload(
+    trace: Trace,
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    by: PathGroup,
+    window: Window | None,
+    limit: int,
+) -> PathRowsPayload:
+    """The path of the selected steps, or what of it lies in a window; rows beyond ``limit`` are pooled."""
+    rows = event_table(facts, insight, selection, by, window)
+    if by == "track":
+        rows = rows.with_columns(name=_track_names(trace, facts, rows))
+    return PathRowsPayload(
+        parts=wire_columns(kind_table(facts, insight, selection, window)),
+        rows=wire_columns(rows.head(limit)),
+        pooled=max(rows.n - limit, 0),
+    )
+
+
+def _track_names(trace: Trace, facts: Facts, rows: DisplayTable) -> list[str | None]:
+    tracks, events, role = rows["track"].tolist(), rows["event"].tolist(), trace["spans"]["role"]
+
+    def name(track: int, on_device: bool) -> str:
+        process, thread = track_text(trace, facts, track, on_device)
+        # Numbers alone say nothing.
+        process = f"process {process}" if process.isdecimal() else process
+        thread = f"{'stream' if on_device else 'thread'} {thread}" if thread.isdecimal() else thread
+        return f"{process} · {thread}"
+
+    return [
+        name(track, int(role[event]) in DEVICE_ROLES) if track >= 0 else None
+        for track, event in zip(tracks, events, strict=True)
+    ]
+
+
+def path_overlay_payload(
+    trace: Trace,
+    timeline: Timeline,
+    insight: Insight,
+    window: Window,
+    parts: int,
+    most: tuple[int, int],
+) -> PathOverlayPayload:
+    """The path in a window of ``parts`` pixels, on lanes; ``most`` segments and arrows."""
+    found = path_overlay(trace, insight, timeline["places"]["lane"], window, parts, most)
+    keys = list(KINDS)
+    return PathOverlayPayload(
+        lane=found.lane.tolist(),
+        kind=[keys[cause] for cause in found.cause.tolist()],
+        event=found.event.tolist(),
+        start_ns=found.start.tolist(),
+        end_ns=found.end.tolist(),
+        source_lane=found.source_lane.tolist(),
+        target_lane=found.target_lane.tolist(),
+        source_ns=found.source_time.tolist(),
+        target_ns=found.target_time.tolist(),
+        arrows_total=found.total,
+    )
+
+
+def event_path_payload(
+    trace: Trace, facts: Facts, insight: Insight, event: int
+) -> EventPathPayload:
+    """What the path has of an event; instants have no time."""
+    if event >= trace["spans"].n:
+        return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None, slack_ns=None)
+    found, steps = event_on_path(trace, insight, event), facts["steps"]
+    step = int(facts["span_links"]["step"][event])
+    wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
+    return EventPathPayload(
+        itself_ns=found.itself,
+        within_ns=found.within,
+        before_ns=found.before,
+        step_ns=wall,
+        slack_ns=found.slack if found.slack >= 0 else None,
+    )
+
+
+def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
+    """The kernel, or else the operator, that a table of plain times shows far above its part of the path."""
+    steps = facts["steps"]
+    wall = int((steps["end"] - steps["start"])[selection.steps].sum())
+    if not operators_have_device_time(facts) or not wall:
+        return []
+    kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (
+        ("event", "kernel time"),
+        ("operator", f"operators' {vocabulary(facts).device} time"),
+    )
+    for by, of in kinds:
+        name, work, path = hidden_work(facts, insight, selection, by)
+        hidden = work - path
+        striking = (hidden >= STRIKING_SHARE * wall) & (work >= STRIKING_FACTOR * path)
+        if striking.any():
+            row = int(np.where(striking, hidden, -1).argmax())
+            plain = format_share(int(work[row]) / int(work.sum()))
+            return [
+                f"{short_name(facts.strings[int(name[row])])} takes {plain} of the {of}, but"
+                f" {format_share(int(path[row]) / wall)} of the critical path: the rest is hidden"
+                " behind other work."
+            ]
+    return []
+
+
+def headline(
+    facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
+) -> list[str]:
+    """What takes most of the path, and what of it most."""
+    if not parts.n:
+        return []
+    kind, share, steps = parts["kind"][0], float(parts["share"][0]), len(selection.steps)
+    per_step = format_ns(int(parts["path_ns"][0]) / max(steps, 1))
+    whole = "the step" if steps == 1 else "a step"
+    sentences = [
+        f"{KINDS[kind]}: {format_share(share)} of the critical path, {per_step} of {whole}"
+    ]
+    largest = largest_part(facts, insight, selection, kind)
+    name, line = facts.strings[largest.name], facts.strings[largest.line]
+    if name:
+        place = f" at {line}" if line and line != name else ""
+        name = short_name(name) if kind in OF_DEVICE_WORK else name
+        part = format_share(largest.share)
+        sentences.append(f"The largest part of it, {part} of the path, is {name}{place}.")
+    return sentences

@@ -1,0 +1,214 @@
+"""Routes ``/critical_path/ranks`` and ``/critical_path/ranks/rows``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.ranks_figures import (
+    RanksGroup,
+    RanksSegments,
+    ranks_kinds,
+    ranks_rows,
+    ranks_segments,
+    ranks_strip,
+)
+from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.views.critical_path.payload import MOST_STRIPS, OF_DEVICE_WORK
+from torch_tb_profiler.views.critical_path.ranks_wire import (
+    RanksPathPayload,
+    RanksRowsPayload,
+    RanksStrip,
+    RanksWorker,
+)
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.distributed.texts import all_called, clock_text, world_size
+from torch_tb_profiler.views.steps import Selection
+from torch_tb_profiler.views.words.texts import capitalised
+
+__all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
+
+
+@dataclass(frozen=True)
+class RanksOfRun:
+    """A complete run with the path of some of its steps. ``total``: workers of the run; ``chosen``: the common steps."""
+
+    figures: RunFigures
+    path: RanksPath
+    verdict: Verdict
+    workers: Sequence[RanksWorker]
+    total: int
+    chosen: Ints
+    segments: RanksSegments
+
+    @classmethod
+    def of(
+        cls,
+        figures: RunFigures,
+        path: RanksPath,
+        verdict: Verdict,
+        names: Sequence[tuple[int | None, str, str]],
+        total: int,
+        chosen: Ints,
+        open_rank: Callable[[int], RankTrace | None],
+    ) -> RanksOfRun:
+        """Reads what is on the path from the traces that it comes through. ``names``: rank, worker and span of each rank."""
+        segments = ranks_segments(path, open_rank, np.isin(np.arange(len(path.begin)), chosen))
+        workers = [
+            RanksWorker(
+                worker=worker, span=span, rank=rank, shift_ns=segments.origin - clock.offset
+            )
+            for (rank, worker, span), clock in zip(names, figures.aligned, strict=True)
+        ]
+        return cls(figures, path, verdict, workers, total, chosen, segments)
+
+    @property
+    def known(self) -> Ints:
+        """The chosen steps of which the path is known."""
+        return self.chosen[(self.path.stop > self.path.begin)[self.chosen]]
+
+
+def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: Facts) -> Ints:
+    """The steps of the run that a selection of a rank's own steps stands for; all where the rank is not among them (−1)
+    or all of its steps are selected.
+    """
+    everything = np.arange(len(figures.steps.names))
+    if rank < 0 or selection.whole or len(selection.steps) == facts["steps"].n:
+        return everything
+    place = figures.steps.place[rank]
+    common = place[selection.steps[selection.steps < len(place)]]
+    return np.unique(common[common >= 0])
+
+
+def ranks_path_payload(
+    run: RanksOfRun | None, progress: float, ready: int, total: int
+) -> RanksPathPayload:
+    """The payload of a run; ``run`` None: of its ``total`` workers only ``ready`` ones are read."""
+    if run is None:
+        return RanksPathPayload(
+            progress=progress,
+            ready=ready,
+            workers_total=total,
+            steps=0,
+            headline=[],
+            notes=[],
+            clock="",
+            workers=[],
+            parts={"kind": [], "path_ns": [], "share": [], "segments": []},
+            strips=[],
+        )
+    parts = ranks_kinds(run.segments)
+    return RanksPathPayload(
+        progress=progress,
+        ready=ready,
+        workers_total=total,
+        steps=len(run.known),
+        headline=_headline(run, parts),
+        notes=_notes(run),
+        clock=clock_text(run.figures),
+        workers=list(run.workers),
+        parts=wire_columns(parts),
+        strips=_strips(run),
+    )
+
+
+def ranks_rows_payload(
+    run: RanksOfRun, by: RanksGroup, window: Window | None, limit: int
+) -> RanksRowsPayload:
+    """The path, or what of it lies in a window, as a table; rows beyond ``limit`` are pooled."""
+    rows = ranks_rows(run.segments, by, window)
+    return RanksRowsPayload(
+        parts=wire_columns(ranks_kinds(run.segments, window)),
+        rows=wire_columns(rows.head(limit)),
+        pooled=max(rows.n - limit, 0),
+    )
+
+
+def _strips(run: RanksOfRun) -> list[RanksStrip]:
+    path, drawn, origin = run.path, run.known, run.segments.origin
+    if len(drawn) > MOST_STRIPS:
+        drawn = drawn[[int((path.stop - path.begin)[drawn].argmax())]]
+    return [
+        RanksStrip(
+            step=step,
+            name=run.figures.steps.names[step],
+            start_ns=int(path.begin[step]) - origin,
+            end_ns=int(path.stop[step]) - origin,
+            stretches=wire_columns(ranks_strip(run.segments, step)),
+        )
+        for step in drawn.tolist()
+    ]
+
+
+def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
+    """Who holds the others back, where the path runs, and what takes most of it."""
+    if not parts.n:
+        return []
+    steps = len(run.known)
+    step = "the step" if steps == 1 else "a step"
+    by_rank = ranks_rows(run.segments, "rank")
+    most = all_called(run.workers, [int(by_rank["worker"][0])])
+    time = format_ns(int(by_rank["path_ns"][0]) / steps)
+    share = format_share(float(by_rank["share"][0]))
+    sentences = [
+        f"{_begun(most)} has {share} of the critical path through all ranks, {time} of {step}."
+    ]
+    kind, part = parts["kind"][0], format_share(float(parts["share"][0]))
+    events = ranks_rows(run.segments, "event")
+    [name] = events.take(np.array([0])).texts("name")
+    where = all_called(run.workers, [int(events["worker"][0])])
+    sentences.append(f"{KINDS[kind]} takes {part} of it.")
+    if name:
+        name = short_name(name) if events["kind"][0] in OF_DEVICE_WORK else name
+        largest = format_share(float(events["share"][0]))
+        sentences.append(f"The largest single part, {largest}, is {name} on {where}.")
+    return [*_held_back(run), *sentences]
+
+
+def _held_back(run: RanksOfRun) -> list[str]:
+    """The verdict on all steps of the run, whichever are selected."""
+    read = len(run.figures.ranks)
+    return verdict_sentences(
+        run.verdict,
+        lambda ranks: all_called(run.workers, ranks),
+        run.figures.steps.names,
+        read,
+        max(world_size(run.figures) or 0, run.total, read),
+    )
+
+
+def _notes(run: RanksOfRun) -> list[str]:
+    """What the path rests on."""
+    read = len(run.figures.ranks)
+    total = max(world_size(run.figures) or 0, run.total)
+    notes = []
+    if read < total:
+        notes.append(
+            f"The path rests on {format_count(read)} of {format_count(total)} ranks: waiting for one of the others cannot be"
+            " told from transferring."
+        )
+    else:
+        notes.append(f"The path rests on all {format_count(total)} ranks.")
+    unknown = len(run.chosen) - len(run.known)
+    if unknown:
+        notes.append(
+            f"Of {format_count(unknown)} of {format_count(len(run.chosen))} steps the path is not looked for here: it"
+            " would take too long. `critical-path PATH --ranks all` has them all."
+        )
+    return notes
+
+
+def _begun(names: str) -> str:
+    """Names at the begin of a sentence; those of workers stay as they are."""
+    return capitalised(names) if names.startswith("rank") else names

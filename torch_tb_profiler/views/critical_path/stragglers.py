@@ -1,0 +1,94 @@
+"""Route ``/stragglers``: a run without its stragglers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.stragglers import (
+    LEAST_RANKS,
+    MOST_NAMES,
+    Stragglers,
+    run_document,
+)
+from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.critical_path.ranks_wire import (
+    SlowOperation,
+    SlowRank,
+    StragglersPayload,
+)
+
+MOST_SIMULATED = 1 << 26
+"""Events, times simulations: one for each rank and operation. 0.7 µs each (measured), so three quarters of a minute."""
+
+
+def without_simulation(path: str, progress: float, refused: str = "") -> StragglersPayload:
+    """The payload while the workers are read, or of a run that is not simulated."""
+    return StragglersPayload(
+        progress=progress,
+        refused=refused,
+        path=path,
+        steps=0,
+        measured_ns=None,
+        replayed_ns=None,
+        replay_error=None,
+        predicted_ns=None,
+        low_ns=None,
+        high_ns=None,
+        slowdown=None,
+        by_worker=[],
+        by_operation=[],
+    )
+
+
+def stragglers_payload(
+    path: str,
+    figures: RunFigures,
+    open_rank: Callable[[int], RankTrace | None],
+    workers: Sequence[tuple[int | None, str, str]],
+    most_spans: int,
+) -> StragglersPayload:
+    """The payload of a run; ``workers``: rank, worker and span of each rank. Runs of more spans are refused."""
+    if len(workers) < LEAST_RANKS:
+        return without_simulation(path, 1.0, "There is only one rank to look at.")
+    if not figures.tied.any():
+        return without_simulation(path, 1.0, "No collective of two ranks could be matched.")
+    spans = sum(rank.spans for rank in figures.ranks)
+    if spans > most_spans or spans * (len(workers) + MOST_NAMES) > MOST_SIMULATED:
+        return without_simulation(
+            path,
+            1.0,
+            f"The traces of {format_count(len(workers))} ranks hold {format_count(spans)} events: that would take too long here."
+            " The command line simulates any number.",
+        )
+    traces = [open_rank(number) for number in range(len(workers))]
+    if sum(trace is not None for trace in traces) < LEAST_RANKS:
+        return without_simulation(path, 1.0, "Fewer than two ranks can be read.")
+    stragglers = Stragglers(figures, traces)
+    # Ranks by their place, as not all need have a number.
+    found = run_document(stragglers, range(len(workers)), [read_change("no-stragglers")])
+    slowest = sorted(found["by_worker"], key=lambda row: -row["slowdown"])
+    return StragglersPayload(
+        progress=1.0,
+        refused="",
+        path=path,
+        steps=len(found["steps"]),
+        measured_ns=found["measured_ns"],
+        replayed_ns=found["replayed_ns"],
+        replay_error=found["replay_error"],
+        predicted_ns=found["predicted_ns"],
+        low_ns=found["low_ns"],
+        high_ns=found["high_ns"],
+        slowdown=found["slowdown"],
+        by_worker=[
+            SlowRank(
+                worker=workers[row["rank"]][1],
+                rank=workers[row["rank"]][0],
+                slowdown=row["slowdown"],
+            )
+            for row in slowest
+        ],
+        by_operation=[SlowOperation(**row) for row in found["by_operation"]],
+    )

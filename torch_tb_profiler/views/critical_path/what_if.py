@@ -1,0 +1,110 @@
+"""Route ``/what_if``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
+from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.analysis.what_if.table import (
+    interval_of,
+    kept_predictions,
+    kind_changes,
+    predicted_steps,
+    preset_table,
+)
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.views.critical_path.what_if_wire import (
+    ChangeParameter,
+    ChosenChange,
+    DeclaredChange,
+    WhatIfPayload,
+    WhatIfPrediction,
+)
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.step_rows import step_rows
+
+
+def what_if_payload(
+    path: str,
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    changes: str,
+    simulation: Callable[[], Simulation],
+) -> WhatIfPayload:
+    """What the selected steps would take. ``changes``: separated by semicolons; ``simulation`` is made
+    only for them.
+
+    Raises:
+        BadRequest: there is no such change.
+    """
+    applied, steps = read_changes(changes), len(selection.steps)
+    replay = kept_predictions(facts, insight, selection).get("") if steps else None
+    return WhatIfPayload(
+        path=path,
+        steps=steps,
+        measured_ns=round(float(replay.measured.mean())) if replay else None,
+        replay_error=replay.error if replay else None,
+        presets=wire_columns(preset_table(facts, insight, selection)),
+        catalogue=catalogue(),
+        prediction=_prediction(facts, simulation(), applied, selection)
+        if applied and steps
+        else None,
+    )
+
+
+def catalogue() -> list[DeclaredChange]:
+    """Every change of a single trace."""
+    return [
+        DeclaredChange(
+            name=change.name,
+            words=change.words,
+            selects=any(not change.defaults.get(key, "*") for key in SELECTORS),
+            parameters=[
+                ChangeParameter(
+                    name=key,
+                    default=default,
+                    about=change.about[key],
+                    values=list(KINDS) if key == "kind" else [],
+                )
+                for key, default in change.defaults.items()
+            ],
+        )
+        for change in CHANGES.values()
+        if not change.of_run
+    ]
+
+
+def _prediction(
+    facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
+) -> WhatIfPrediction:
+    prediction, kinds = kind_changes(facts, simulation, changes, selection)
+    low, high = interval_of(prediction, changes)
+    return WhatIfPrediction(
+        changes=[ChosenChange(change=str(each), words=each.words) for each in changes],
+        measured_ns=round(float(prediction.measured.mean())),
+        replayed_ns=round(float(prediction.replayed.mean())),
+        replay_error=prediction.error,
+        predicted_ns=round(float(prediction.predicted.mean())),
+        low_ns=round(low),
+        high_ns=round(high),
+        kinds=wire_columns(kinds),
+        steps=wire_columns(_step_rows(predicted_steps(facts, prediction, selection))),
+    )
+
+
+def _step_rows(steps: DisplayTable) -> DisplayTable:
+    rows = step_rows(steps)
+    if rows.n == steps.n:
+        return rows
+    measured, predicted = (
+        np.asarray(rows[key], np.float64) for key in ("measured_ns", "predicted_ns")
+    )
+    return rows.with_columns(saved=1 - predicted / np.maximum(measured, 1))

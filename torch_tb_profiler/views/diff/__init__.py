@@ -1,0 +1,1 @@
+"""The Diff tab: two recordings or runs compared, and recordings side by side."""

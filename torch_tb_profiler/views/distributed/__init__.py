@@ -1,0 +1,1 @@
+"""The Distributed tab: the workers of a run beside each other."""

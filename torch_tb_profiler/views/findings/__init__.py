@@ -1,0 +1,1 @@
+"""The findings: the answer in one sentence, and what to change."""

@@ -1,0 +1,287 @@
+"""The answer in one sentence, and what follows it.
+
+::
+
+    headline   Loading data takes 50.4 ms of each 56.9 ms step.
+    detail     Most of it is in transform at photos.py(31). With batches ready a step takes about 6 ms (4 to 9).
+
+The headline is that of the first finding (``findings/order.py``), unless that is theoretical, small or costs no time; else
+it says where the time goes. It has at most twelve words and two quantities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.figures.devices import device_use
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
+from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.summary import WorkloadKind
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.findings.path import MOST, NOTABLE, Path, Place, of_line, plain
+from torch_tb_profiler.views.words.texts import capitalised, filled
+
+LEAST = 0.05
+"""Share of the steps that the first finding must save to be the headline."""
+BESIDE = 0.05
+"""Share of the path's time from which on a cause is said to take what its evidence takes."""
+BUSY = 0.9
+"""Share of the steps from which on the device is busy, whatever the host does meanwhile."""
+LEAST_JUDGED = 0.5
+"""Share of the kernel time that must be known for silence to mean that all is well."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer in one sentence, and the sentences after it."""
+
+    headline: str
+    detail: str
+
+
+def answer_of(
+    path: Path,
+    analysis: Mapping[str, Any],
+    words: Mapping[str, str],
+    texts: Sequence[Mapping[str, str]],
+) -> Answer:
+    """The answer of the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``texts``: of each
+    finding, in the same order, ``left`` with its interval among them.
+    """
+    if analysis["step_ns"] is None:
+        return Answer("The trace holds no steps to analyse.", "No event could form one.")
+    if "sums" in analysis["unsure"]:
+        total = format_ns(analysis["step_ns"])
+        return Answer(
+            f"The file holds only sums, {total} in total.",
+            "It tells where time was spent, not when.",
+        )
+    kind = path.facts.summary.workload.kind
+    if kind in EXPECT_IDLE:
+        return _by_design(kind, path, analysis, words)
+    if analysis["found"]:
+        item = analysis["found"][0]
+        sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
+        if sure and RULES[item["rule"]].cause:
+            return _of_cause(path, analysis, dict(words) | dict(texts[0]), item)
+    return _account(path, analysis, words)
+
+
+def the_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """``each 12.3 ms step``; without a length where the mean step is none."""
+    if analysis["steps"] > 1 and analysis["mean_ns"] != analysis["step_ns"]:
+        return f"an average {words['step']}"
+    each = "the" if analysis["steps"] == 1 else "each"
+    return f"{each} {format_ns(analysis['step_ns'])} {words['step']}"
+
+
+def _of_cause(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]
+) -> Answer:
+    """The answer that the first finding gives."""
+    rule = RULES[item["rule"]]
+    own = dict(words) | {"the_step": the_step(analysis, words)}
+    length = analysis["mean_ns"]
+    if item["once"] is not None:
+        steps = path.facts["steps"]
+        length = int(steps["end"][item["once"]] - steps["start"][item["once"]])
+        path = Path.of(path.facts, path.insight, [item["once"]])
+        own["the_step"] = f"one {format_ns(length)} {words['step']}"
+        own["gain"] = format_ns(min(item["recoverable_ns"] * analysis["steps"], length))
+    part = path.take(rule.causes)
+    # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.
+    beside = rule.causes and item["shown_ns"] > (1 + BESIDE) * part.total
+    shown = item["shown_ns"] if beside else part.total
+    own["path"] = format_ns(min(shown, length))
+    place = part.place() if "{path}" in rule.cause else None
+    sentences = [
+        _aside(item) or (_most(place, shown) if place else _line(item)),
+        _outcome(rule, analysis, own, item),
+    ]
+    return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)))
+
+
+def _outcome(
+    rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str], item: Mapping[str, Any]
+) -> str:
+    if not rule.without:
+        return ""
+    step, whose = own["step"], _a_step(analysis, own)
+    if analysis["mean_ns"] != analysis["step_ns"] or item["once"] is not None:
+        whose = f"an average {step}"
+    return f"{capitalised(filled(rule.without, own))} {whose} takes about {own['left']}."
+
+
+def _most(place: Place | None, whole: float) -> str:
+    """How much of some time is at a place."""
+    if place is None or place.time < NOTABLE * whole:
+        return ""
+    if place.time >= MOST * whole:
+        return f"Most of it is in {place}."
+    return f"{format_share(place.time / whole)} of it is in {place}."
+
+
+def _line(item: Mapping[str, Any]) -> str:
+    """Where the evidence of a finding is that the path does not show apart."""
+    if not item["line"]:
+        doing = item["words"].get("doing") or item["words"].get("operators")
+        return filled("It is in {doing}.", {"doing": doing}) if doing else ""
+    share = item.get("line_share", 1.0)
+    much = "Most" if share >= MOST else format_share(share)
+    return f"{much} of it comes from {of_line(item['line'])}."
+
+
+def _aside(item: Mapping[str, Any]) -> str:
+    """Where it is as the rule itself says it."""
+    text = str(item["words"].get("why", ""))
+    return text if not text or text.endswith(".") else f"{text}."
+
+
+def _sentence(text: str) -> str:
+    """A full sentence; names at its begin, such as ``aten::mm``, stay as they are."""
+    return f"{capitalised(text)}."
+
+
+def _by_design(
+    kind: WorkloadKind, path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]
+) -> Answer:
+    """Of work between whose kernels the device is idle by design."""
+    device, step = words["device"], the_step(analysis, words)
+    if kind == WorkloadKind.CAPTURE:
+        host = path.take((*HOST, PathCause.LAUNCH))
+        idle = f"Its kernels are recorded and do not run, so an idle {device} is expected."
+        return Answer(
+            f"A graph is captured: the host works for {format_ns(host.total)} of {step}.",
+            " ".join(filter(None, (idle, _most(host.place(), host.total)))),
+        )
+    what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
+    works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+    return Answer(
+        f"{what} keeps the {device} busy for {works} of {format_ns(analysis['mean_ns'])}.",
+        _longest(path, analysis),
+    )
+
+
+def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) -> Answer:
+    """Where the time goes when no cause stands out that could be removed."""
+    device, step, whole = words["device"], the_step(analysis, words), path.total
+    host = _without_marks(path.take((*HOST, PathCause.LAUNCH)))
+    groups = {
+        f"The {device} computes for": path.take(DEVICE),
+        "Communication takes": path.take((PathCause.COMMUNICATION,)),
+        "Copies take": path.take((PathCause.MEMCPY,)),
+        "Host code takes": host,
+        "Loading data takes": path.take((PathCause.DATALOADER,)),
+        "Waiting for what was not recorded takes": path.take((PathCause.SYNCHRONIZATION,)),
+    }
+    nothing = whole - sum(part.total for part in groups.values())
+    says, part = max(groups.items(), key=lambda pair: pair[1].total)
+    quiet = nothing > part.total
+    judged = _judged(analysis, words)
+    if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
+        longest = _longest(path, analysis)
+        if judged:
+            # What could not be compared is no reason to say that all is well.
+            works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+            told = " ".join(filter(None, (longest, judged)))
+            return Answer(f"The {device} is busy for {works} of {step}.", told)
+        return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
+    if quiet:
+        busy = _busy(path, analysis)
+        active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
+        return Answer(
+            f"Nothing was recorded for {format_ns(nothing)} of {step}.",
+            " ".join(filter(None, (active, judged))),
+        )
+    place = part.place()
+    time = f"{format_ns(part.total)} of {step}"
+    if place is not None and place.tells and place.time >= MOST * whole:
+        # The name of the trace, as it is written there.
+        headline = f"{place.what} takes {format_ns(place.time)} of {step}."
+        told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
+        return Answer(headline, " ".join(filter(None, (told if place.at else "", judged))))
+    if judged or (place is not None and place.time >= MOST * whole):
+        told = _most(place, part.total)
+        return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
+    if not whole:
+        return _nothing(path, analysis, words, ())
+    told = _most(place, part.total).replace("of it is", "of that is", 1)
+    of_it = f"{says} {format_share(part.total / whole)} of the time."
+    return _nothing(path, analysis, words, (of_it, told))
+
+
+def _nothing(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], told: Iterable[str]
+) -> Answer:
+    """That nothing, or little, could be saved. ``told``: sentences that follow, some of them empty."""
+    first = next((item for item in analysis["found"] if item["costs"]), None)
+    found = "Nothing to save was found"
+    if first is not None and not first["artefact"]:
+        possible = first["certainty"] == "theoretical"
+        found = "Only possible savings were found" if possible else "Little to save was found"
+    takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
+    if analysis["mean_ns"] != analysis["step_ns"]:
+        takes = f"{words['step']}s take {_lengths(path, analysis)}"
+    return Answer(f"{found}: {takes}.", " ".join(filter(None, told)))
+
+
+def _busy(path: Path, analysis: Mapping[str, Any]) -> float:
+    """Share of the steps in which a kernel ran on the busiest device, as the Overview has it."""
+    devices = device_use(path.facts, Selection(np.array(analysis["rows"], np.int64), False))
+    return max((device.utilization or 0.0 for device in devices), default=0.0)
+
+
+def _lengths(path: Path, analysis: Mapping[str, Any]) -> str:
+    """``8.10 ms to 32.8 ms``: from the shortest to the longest step."""
+    steps, rows = path.facts["steps"], np.array(analysis["rows"], np.int64)
+    wall = (steps["end"] - steps["start"])[rows]
+    return f"{format_ns(int(wall.min()))} to {format_ns(int(wall.max()))}"
+
+
+def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    step = words["step"]
+    if analysis["steps"] == 1:
+        return f"the {step}"
+    return f"an {step}" if step[0] in "aeiou" else f"a {step}"
+
+
+def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
+    """The kernel with most time, where it stands out."""
+    steps = Selection(np.array(analysis["rows"], np.int64), False)
+    kernels = kernel_rows(path.facts, steps, "name")
+    total = kernels["total_ns"].sum()
+    if not total or kernels["total_ns"].max() < NOTABLE * total:
+        return ""
+    row = int(kernels["total_ns"].argmax())
+    share = format_share(kernels["total_ns"][row] / total)
+    return f"{share} of its kernel time is {plain(path.facts.strings[int(kernels['name'][row])])}."
+
+
+def _without_marks(host: Path) -> Path:
+    """Without the time of a step of which nothing but the step was recorded."""
+    names, texts = host.column("name"), host.facts.strings
+    marks = [
+        number
+        for number in np.unique(names).tolist()
+        if number >= 0 and texts[number].startswith("ProfilerStep")
+    ]
+    return host.part(~np.isin(names, marks) | (host.column("line") >= 0))
+
+
+def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """That little could be compared, which is why nothing was found."""
+    if any(item["costs"] for item in analysis["found"]):
+        return ""
+    if analysis["judged"] is not None and analysis["judged"] < LEAST_JUDGED:
+        share = analysis["judged"]
+        compared = f"Only {format_share(share)}" if share else "None"
+        return f"{compared} of the kernel time could be compared with the peaks of the {words['device']}."
+    return ""

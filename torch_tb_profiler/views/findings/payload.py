@@ -1,0 +1,329 @@
+"""Route ``/findings``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.figures.absent import absent, unplaced
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
+from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.selected import findings_of
+from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, reach_of, saving_interval
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.store.summary import WorkloadKind
+from torch_tb_profiler.units import (
+    format_about,
+    format_count,
+    format_ns,
+    format_share,
+    format_value,
+)
+from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
+from torch_tb_profiler.views.findings.path import Path
+from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.memory.headline import memory_headline
+from torch_tb_profiler.views.timeline.event_arguments import cut
+from torch_tb_profiler.views.wire import Link, Number
+from torch_tb_profiler.views.words.texts import capitalised, filled, missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+
+LONGEST_LABEL = 120
+UNEVEN = 10
+"""Mean count per step below which it is said between which whole ones it lies."""
+DIFFERS = 0.1
+"""Share from which on a saving of several changes differs from the sum of each."""
+LONGEST_LINE = 500
+_SENTENCES = ("why",)
+"""Words that are sentences, of names that are cut already."""
+_BEHIND = "Hidden behind the causes above; alone it saves next to nothing. Once they are mended:"
+MOST_ARTEFACTS = 0.5
+"""Share of the step beyond which profiler overhead hides the rest."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
+    are about; with all or None, those that the rules judge.
+    """
+
+    trace: Trace
+    facts: Facts
+    insight: Insight
+    worker: str
+    span: str
+    steps: Ints | None = None
+
+    @property
+    def analysis(self) -> dict[str, Any]:
+        """The findings that count in these steps (``selected.py``)."""
+        return self.analysis_without(())
+
+    def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:
+        """The same; unless steps are chosen, without some rows of steps, where others are left."""
+        chosen = self.steps
+        # Of all steps, the rules leave cold and cut ones out.
+        every = chosen is None or len(chosen) == self.facts["steps"].n
+        if not every:
+            return findings_of(self.facts, self.insight, chosen)
+        judged = self.insight.about["findings"]["rows"]
+        rest = [row for row in judged if row not in apart]
+        if not rest or len(rest) == len(judged):
+            return findings_of(self.facts, self.insight)
+        found = findings_of(self.facts, self.insight, np.array(rest, np.int64))
+        return {**found, "whole": True}
+
+
+def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
+    """The findings of one worker's trace. ``progress``: how far the other workers are read."""
+    analysis = source.analysis
+    if progress < 1:
+        analysis = {**analysis, "unsure": ["first_look", *analysis["unsure"]]}
+    return _payload(source, analysis, progress)
+
+
+def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
+    facts = source.facts
+    words = _words(source, analysis)
+    texts = [_own_words(source, words, analysis, item) for item in analysis["found"]]
+    findings = [
+        _finding(source, own, item) for own, item in zip(texts, analysis["found"], strict=True)
+    ]
+    path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
+    # A file of allocations alone has an answer of its own.
+    allocations_alone = "events" in lacking
+    answer = (
+        Answer(*memory_headline(source.trace, facts, source.insight))
+        if allocations_alone
+        else answer_of(path, analysis, words, texts)
+    )
+    return FindingsPayload(
+        headline=answer.headline,
+        detail=answer.detail,
+        healthy=not costly(findings)
+        and judged(analysis, findings)
+        and facts.summary.workload.kind not in EXPECT_IDLE,
+        steps=analysis["steps"],
+        step_ns=analysis["step_ns"],
+        mean_ns=analysis["mean_ns"],
+        findings=findings,
+        totals=[Total(**total) for total in analysis["totals"]],
+        together=_together(analysis),
+        unsure=[]
+        if allocations_alone
+        else [filled(UNSURE[key], words) for key in analysis["unsure"]],
+        missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
+        progress=progress,
+    )
+
+
+def findings_in_run(
+    source: Source,
+    figures: RunFigures,
+    verdict: Verdict,
+    names: Sequence[tuple[str, str]],
+) -> FindingsPayload:
+    """The findings of a worker of a run whose workers are all known, who holds them back included.
+    ``names``: (worker, span) of every rank.
+    """
+    own = (source.worker, source.span)
+    if own not in names or len(names) < 2:
+        return _payload(source, source.analysis)
+    asked = names.index(own)
+    place = figures.steps.place[asked]
+    analysis = source.analysis_without(once_rows(verdict, place))
+    if not analysis["step_ns"]:
+        return _payload(source, analysis)
+    told = with_verdict(analysis, verdict, place, asked, names, figures)
+    return _payload(source, told)
+
+
+def costly(findings: list[Finding]) -> list[Finding]:
+    """Findings that cost step time even without the profiler."""
+    return [item for item in findings if item.recoverable_ns is not None and not item.artefact]
+
+
+def judged(analysis: Mapping[str, Any], findings: list[Finding]) -> bool:
+    """Whether enough was recorded to call a trace healthy: steps, device work if there was any that could
+    mostly be compared with the device's peaks, and not mostly profiler overhead.
+    """
+    artefacts = sum(finding.share or 0.0 for finding in findings if finding.artefact)
+    return (
+        analysis["step_ns"] is not None
+        and not {"device_lost", "device_profiled", "sums"}.intersection(analysis["unsure"])
+        and artefacts <= MOST_ARTEFACTS
+        and (analysis["judged"] is None or analysis["judged"] >= LEAST_JUDGED)
+    )
+
+
+def _own_words(
+    source: Source,
+    words: Mapping[str, str],
+    analysis: Mapping[str, Any],
+    item: Mapping[str, Any],
+) -> dict[str, str]:
+    """What the texts of a finding may name."""
+    rule, numbers = RULES[item["rule"]], item["numbers"]
+    units = {key: unit for key, (_, unit) in rule.numbers.items()}
+    own = dict(words) | {key: _number(value, units.get(key, "")) for key, value in numbers.items()}
+    own |= {
+        key: cut(text, LONGEST_LINE if key in _SENTENCES else LONGEST_LABEL)
+        for key, text in item["words"].items()
+    }
+    own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
+    if item["recoverable_ns"] is not None:
+        left = analysis["mean_ns"] - item["recoverable_ns"]
+        low, high = _saving(source, item)
+        own |= {
+            "gain": format_ns(item["recoverable_ns"]),
+            "share": format_share(item["share"]),
+            "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
+        }
+    elif item.get("behind_ns") is not None:
+        gain = item["behind_ns"]
+        left = analysis["mean_ns"] - gain
+        own |= {
+            "gain": format_ns(gain),
+            "share": format_share(gain / analysis["mean_ns"]),
+            "left": format_ns(left),
+        }
+    return own
+
+
+def _number(value: float, unit: str) -> str:
+    """A figure in a text; a count per step that is no whole one lies between two."""
+    if unit == "count" and value != int(value) and value < UNEVEN:
+        return f"{format_count(int(value))} to {format_count(int(value) + 1)}"
+    return format_count(round(value)) if unit == "count" else format_value(value, unit)
+
+
+def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
+    rule, numbers = RULES[item["rule"]], item["numbers"]
+    on_host = not source.facts.summary.has_device
+    sentences = [
+        (on_host and rule.host_sentence) or rule.sentence,
+        *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
+    ]
+    sentence = capitalised(filled(" ".join(sentences), words))
+    if item.get("behind_ns"):
+        sentence = f"{_BEHIND} {sentence}"
+    low, high = _saving(source, item)
+    return Finding(
+        rule=item["rule"],
+        title=capitalised(filled(rule.title, words)),
+        sentence=sentence,
+        views=list(rule.views),
+        recoverable_ns=item["recoverable_ns"],
+        recoverable_low_ns=low,
+        recoverable_high_ns=high,
+        share=item["share"],
+        certainty=item["certainty"],
+        change=item["change"],
+        artefact=item["artefact"],
+        evidence=[_evidence(source, row) for row in item["rows"]]
+        + [Evidence(**event) for event in item.get("evidence", ())],
+        evidence_count=item["count"],
+        line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
+        attempt=filled(item["words"].get("attempt") or rule.attempt, words),
+        caveat=filled(rule.caveat, words),
+        numbers=[
+            Number(label=filled(label, words), value=numbers[key], unit=unit)
+            for key, (label, unit) in rule.numbers.items()
+            if label and key in numbers
+        ],
+        links=[Link(text=name, url=url) for name, url in (*rule.links, *_source(item))],
+    )
+
+
+def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Title and address of where a known fix is described."""
+    text, _, url = item["words"].get("source", "").partition("\n")
+    return [(text, url)] if url else []
+
+
+def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Least and greatest saving per step to expect of a finding, ns; None where it costs no step time."""
+    if item["recoverable_ns"] is None:
+        return None, None
+    analysis, rule = source.analysis, RULES[item["rule"]]
+    reach = rule.reach or BY_CERTAINTY[item["certainty"]]
+    if item["change"]:
+        reach = reach_of([read_change(item["change"])])
+    low, high = saving_interval(
+        item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
+    )
+    return round(low), round(high)
+
+
+def _together(analysis: Mapping[str, Any]) -> str:
+    """Why several changes at once save something else than the sum of each alone."""
+    total = next((t for t in analysis["totals"][::-1] if t["certainty"] != "theoretical"), None)
+    single = [
+        item["recoverable_ns"]
+        for item in analysis["found"]
+        if item["certainty"] in ("certain", "likely") and not item["artefact"]
+    ]
+    if total is None or len(single) < 2:
+        return ""
+    alone, both = sum(single), total["recoverable_ns"]
+    if abs(both - alone) < DIFFERS * alone:
+        return ""
+    why = (
+        "while one cause remains, part of what the others cost is hidden behind it"
+        if both > alone
+        else "some of them act on the same time"
+    )
+    return f"Each alone they save {format_ns(alone)} in sum, together {format_ns(both)}: {why}."
+
+
+def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
+    words = vocabulary(source.facts)
+    return {
+        "unplaced": unplaced(source.facts) or "",
+        "device": words.device,
+        "multiprocessor": words.multiprocessor,
+        "matrix_cores": words.matrix_cores,
+        "step": _step_word(source.facts, analysis),
+    }
+
+
+def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
+    if "no_steps" in analysis["unsure"]:
+        return "recording"
+    return "iteration" if facts.summary.workload.kind == WorkloadKind.SERVING else "step"
+
+
+def _evidence(source: Source, row: int) -> Evidence:
+    spans = source.trace["spans"]
+    return Evidence(
+        label=_label(source, row),
+        worker=source.worker,
+        span=source.span,
+        event=row,
+        start_ns=int(spans["start"][row]),
+        dur_ns=int(spans["dur"][row]),
+    )
+
+
+def _label(source: Source, row: int) -> str:
+    """Name of an event; a runtime call with the operator around it."""
+    spans = source.trace["spans"]
+    text, role = source.trace.strings[int(spans["name"][row])], int(spans["role"][row])
+    if role in DEVICE_ROLES:
+        return cut(short_name(text), LONGEST_LABEL)
+    operator = int(source.facts["span_links"]["operator"][row])
+    if role == Role.RUNTIME and operator >= 0:
+        text = f"{text} in {source.trace.strings[int(spans['name'][operator])]}"
+    return cut(text, LONGEST_LABEL)

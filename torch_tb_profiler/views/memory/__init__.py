@@ -1,0 +1,1 @@
+"""The Memory tab: allocations over time, and who holds them."""

@@ -1,0 +1,245 @@
+"""Routes ``/memory`` and ``/memory/curve``."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.header import device_properties
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
+from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.held import has_segments
+from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
+from torch_tb_profiler.analysis.memory.window import Window, curve_in
+from torch_tb_profiler.store.columns import Table
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.insight_schema import PathKind
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
+from torch_tb_profiler.views.memory.wire import (
+    Knowledge,
+    MemoryCurvePayload,
+    MemoryDevice,
+    MemoryFailure,
+    MemoryHolder,
+    MemoryPayload,
+)
+from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.wire import Vocabulary
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+
+MOST_FAILURES, MOST_HOLDERS = 10, 6
+"""Failed allocations that are told, and what held the memory then, of each kind."""
+
+
+def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
+    """What the Memory view offers; without records: what to record."""
+    failures, failed = failed_allocations(trace, facts, insight, MOST_FAILURES)
+    return MemoryPayload(
+        source=insight.about["memory_source"],
+        span_ns=whole_window(trace, facts)[1],
+        devices=_devices(trace, insight, vocabulary(facts)),
+        categories=category_names(insight),
+        categories_known=_knowledge(insight),
+        failures=[_failure(insight, failure, vocabulary(facts)) for failure in failures],
+        failed=failed,
+        has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
+        has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
+        steps=step_columns(facts, select(facts)),
+        notes=_notes(trace, insight, vocabulary(facts)),
+        missing=missing(absent(facts), ("memory",)),
+    )
+
+
+def whole_window(trace: Trace, facts: Facts) -> Window:
+    """From the first event to behind the last one, allocator records included."""
+    memory = trace["memory"]
+    latest = int(memory["time"][-1]) + 1 if memory.n else 0
+    return 0, max(facts.summary.span_ns, latest, 1)
+
+
+def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDevice]:
+    devices = insight["memory_devices"]
+    names, capacity = device_names(devices, words), _capacity(trace, devices)
+    blocks = np.bincount(insight["allocations"]["device"], minlength=devices.n).tolist()
+    columns = {name: devices[name].tolist() for name in devices}
+    return [
+        MemoryDevice(
+            key=row,
+            name=names[row],
+            records=columns["records"][row],
+            begin_bytes=columns["begin"][row],
+            begin_known=columns["stated"][row] > 0,
+            end_bytes=columns["end"][row],
+            peak_bytes=columns["peak"][row],
+            peak_ns=columns["peak_time"][row],
+            peak_reserved_bytes=(
+                columns["peak_reserved"][row] if columns["peak_reserved"][row] >= 0 else None
+            ),
+            capacity_bytes=capacity[row],
+            blocks=blocks[row],
+            has_map=has_segments(trace, insight, row),
+            headline=_headline(names[row], columns, row, capacity[row]),
+        )
+        for row in in_order(devices)
+    ]
+
+
+def _knowledge(insight: Insight) -> list[Knowledge]:
+    """Of each category how it is known; nothing of the last two, which are what is left."""
+    names = category_names(insight)
+    if not names:
+        return []
+    blocks, of_records = insight["allocations"], insight["memory_curve"]["category"]
+    category, rule = blocks["category"], blocks["rule"]
+    words: list[Knowledge] = []
+    for number in range(len(names) - 2):
+        own = rule[category == number]
+        told = bool((own < 0).any()) if len(category) else bool((of_records == number).any())
+        by_rule = bool((own >= 0).any())
+        words.append(
+            ("recorded or inferred" if by_rule else "recorded")
+            if told
+            else ("inferred" if by_rule else "")
+        )
+    return [*words, "", ""]
+
+
+def _failure(insight: Insight, failure: Failure, words: Vocabulary) -> MemoryFailure:
+    device = failure.device
+    alive = alive_at(insight, device, failure.time) if device >= 0 else None
+    wanted = f" of {format_bytes(failure.bytes)}" if failure.bytes >= 0 else ""
+    free = f"; the device had {format_bytes(failure.free)} free" if failure.free >= 0 else ""
+    names = device_names(insight["memory_devices"], words)
+    where = f" on {names[device]}" if device >= 0 else ""
+    return MemoryFailure(
+        time_ns=failure.time,
+        device=device if device >= 0 else None,
+        sentence=f"An allocation{wanted} failed for want of memory{where} at"
+        f" {format_ns(failure.time)}{free}.",
+        requested_bytes=_known(failure.bytes),
+        free_bytes=_known(failure.free),
+        allocated_bytes=alive.allocated if alive else None,
+        reserved_bytes=_known(alive.reserved) if alive else None,
+        line=failure.line,
+        stack=list(failure.stack),
+        by_category=_holders(alive, category_texts(alive.category)) if alive else [],
+        by_line=_holders(
+            alive, [insight.strings[n] if n >= 0 else None for n in alive.line.tolist()]
+        )
+        if alive
+        else [],
+    )
+
+
+def _holders(alive: Alive, names: list[str | None]) -> list[MemoryHolder]:
+    """The largest sums by name; what is of no known block has none."""
+    sums: Counter[str | None] = Counter()
+    for name, size in zip(names, alive.bytes.tolist(), strict=True):
+        sums[name] += size
+    sums[None] += max(alive.unknown, 0)
+    return [
+        MemoryHolder(name=name, bytes=size)
+        for name, size in sums.most_common(MOST_HOLDERS)
+        if size > 0
+    ]
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None
+
+
+def _headline(
+    name: str, columns: dict[str, list[int]], row: int, capacity: int | None
+) -> list[str]:
+    """What a device held at most, and how near that is to what it has."""
+    peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
+    of_all = (
+        f", {format_share(peak / capacity)} of its {format_bytes(capacity)}" if capacity else ""
+    )
+    sentences = [f"{name}: at most {format_bytes(peak)} allocated, at {format_ns(time)}{of_all}"]
+    if reserved > 0:
+        share = f", {format_share(reserved / capacity)}" if capacity else ""
+        sentences.append(f"At most {format_bytes(reserved)} reserved{share}.")
+    return sentences
+
+
+def _capacity(trace: Trace, devices: Table) -> list[int | None]:
+    """Memory of each device as the header states it, bytes."""
+    known = device_properties(trace)
+    found: list[int | None] = []
+    for kind, number in zip(devices["type"].tolist(), devices["id"].tolist(), strict=True):
+        properties = known.get(number) if kind != HOST else None
+        found.append(properties.memory if properties and properties.memory >= 0 else None)
+    return found
+
+
+def _notes(trace: Trace, insight: Insight, words: Vocabulary) -> list[str]:
+    """What a reader must know before trusting the figures."""
+    about, devices = insight.about, insight["memory_devices"]
+    names = device_names(devices, words)
+    notes = []
+    unstated = [names[row] for row in in_order(devices) if not devices["stated"][row]]
+    if unstated:
+        notes.append(
+            f"{', '.join(unstated)}: the records give no totals. The curve starts from the least"
+            " that the releases allow; what was allocated before the recording and never released"
+            " in it is missing from it."
+        )
+    bare = set(range(devices.n)) - set(insight["allocations"]["device"].tolist())
+    if bare and about["memory_source"] == "records":
+        listed = ", ".join(names[row] for row in in_order(devices) if row in bare)
+        notes.append(
+            f"{listed}: the records give no addresses, so releases cannot be tied to allocations:"
+            " there are no blocks."
+        )
+    counted = (
+        (
+            "Releases that were not recorded",
+            about["memory_lost_releases"],
+            "Such a block counts as released when its address was given out again.",
+        ),
+        (
+            "Allocations that were not recorded",
+            about["memory_lost_allocations"],
+            "Such a block counts as allocated when its address was last released.",
+        ),
+        (
+            "Records left out",
+            about["memory_left_out"],
+            "They are of an impossible size, or of too many devices.",
+        ),
+        (
+            "Records whose total is not the one before plus their own bytes",
+            int(devices["mismatched"].sum()),
+            "The curve shows what they state.",
+        ),
+    )
+    return notes + [f"{what}: {format_count(n)}. {then}" for what, n, then in counted if n]
+
+
+def memory_curve_payload(
+    insight: Insight, device: int, window: Window, points: int
+) -> MemoryCurvePayload:
+    """The curve of a device in a window, ns, in about ``points`` points."""
+    found = curve_in(insight, device, window, points)
+    curve = MEMORY.build(
+        insight.strings,
+        time_ns=found.time,
+        allocated_bytes=found.allocated,
+        reserved_bytes=found.reserved,
+    )
+    return MemoryCurvePayload(
+        device=device,
+        rows=wire_columns(curve),
+        categories_bytes=found.categories.tolist(),
+        thinned=found.thinned,
+        peak_bytes=found.peak,
+        peak_ns=found.peak_time,
+    )

@@ -1,0 +1,86 @@
+"""Routes ``/memory/blocks``, ``/memory/statistics`` and ``/memory/alive``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.table import (
+    alive_table,
+    block_table,
+    category_texts,
+    rule_texts,
+    statistics_table,
+)
+from torch_tb_profiler.analysis.memory.usage import calls_in, usage
+from torch_tb_profiler.analysis.memory.window import Window, blocks_in
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.memory.wire import (
+    MemoryAlivePayload,
+    MemoryBlocksPayload,
+    MemoryGroup,
+    MemoryStatisticsPayload,
+)
+
+
+def memory_blocks_payload(
+    insight: Insight, device: int, window: Window | None, limit: int
+) -> MemoryBlocksPayload:
+    """Blocks that were allocated or released in a window (None: all), the ``limit`` largest listed."""
+    rows = blocks_in(insight, device, window)
+    kept, rest = rows[:limit], rows[limit:]
+    table = insight["allocations"]
+    category, rule = table["category"][kept], table["rule"][kept]
+    told = {"category": category_texts(category), "known_by": rule_texts(category, rule)}
+    return MemoryBlocksPayload(
+        device=device,
+        rows=wire_columns(block_table(insight, kept).with_columns(**told)),
+        pooled=len(rest),
+        pooled_bytes=int(table["bytes"][rest].sum()),
+    )
+
+
+def memory_statistics_payload(
+    trace: Trace,
+    facts: Facts,
+    insight: Insight,
+    device: int,
+    window: Window | None,
+    group: MemoryGroup,
+    limit: int,
+) -> MemoryStatisticsPayload:
+    """Sums per operator or module in a window; None: all."""
+    sums = usage(insight, device, window, group)
+    calls = calls_in(trace, facts, insight, window, group)
+    return MemoryStatisticsPayload(
+        device=device,
+        group=group,
+        pooled=max(0, len(sums.name) - limit),
+        outside_bytes=sums.outside,
+        outside_increase_bytes=sums.outside_increase,
+        rows=wire_columns(statistics_table(insight, sums, calls, limit)),
+    )
+
+
+def memory_alive_payload(
+    insight: Insight, device: int, time: int | None, limit: int
+) -> MemoryAlivePayload:
+    """What is alive at a time, ns; None: at the device's peak. The ``limit`` largest origins are
+    listed.
+    """
+    found = alive_at(insight, device, time)
+    table = alive_table(insight, found)
+    rest = table["bytes"][limit:]
+    return MemoryAlivePayload(
+        device=device,
+        time_ns=found.time,
+        allocated_bytes=found.allocated,
+        reserved_bytes=found.reserved if found.reserved >= 0 else None,
+        fragmented_bytes=found.reserved - found.allocated if found.reserved >= 0 else None,
+        unknown_bytes=found.unknown,
+        rows=wire_columns(table.take(np.arange(table.n)[:limit])),
+        pooled=len(rest),
+        pooled_bytes=int(rest.sum()),
+    )

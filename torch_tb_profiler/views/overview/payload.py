@@ -1,0 +1,283 @@
+"""Route ``/overview``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
+from torch_tb_profiler.analysis.figures.absent import absent, unplaced
+from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
+from torch_tb_profiler.analysis.figures.step_table import average
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import WorkloadKind
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.overview.headline import headline
+from torch_tb_profiler.views.overview.health import health_items
+from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.wire import (
+    Average,
+    Categories,
+    DeviceSummary,
+    Fact,
+    OverviewPayload,
+    Vocabulary,
+)
+from torch_tb_profiler.views.words.texts import capitalised, missing
+from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vocabulary
+
+RECORDED = ("device", "host", "steps", "stack", "memory", "shapes")
+"""What the page says when it was not recorded."""
+LEAST_OUTSIDE = 0.01
+"""Share of the time outside the steps beyond which it is said."""
+MOST_NAMED = 3
+"""Hidden steps that are named."""
+_COMMUNICATION = "Libraries whose collectives were seen in the trace."
+
+
+_RANK_FROM = {
+    "distributedInfo": "As the trace says.",
+    "file name": "By the name of its file.",
+    "order": "A guess: counted through in the order of the names.",
+}
+
+
+PROVISIONAL = (
+    "Other files of this run are still to be imported: whose recordings they are may change."
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a trace stands in its run, as the catalogue found it; ``remarks`` on whose recordings the run's files are."""
+
+    workers: int
+    rank: int | None
+    rank_source: str
+    world_size: int | None
+    remarks: tuple[str, ...] = ()
+
+
+def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
+    """Everything of the first page for the selected steps."""
+    words, lacking = vocabulary(facts), absent(facts)
+    source, steps = facts.summary.step_source, step_columns(facts, selection)
+    mean, health = average_item(facts, selection), health_items(facts)
+    devices = [_device(use, words) for use in device_use(facts, selection)]
+    return OverviewPayload(
+        configuration=configuration(facts, place),
+        vocabulary=words,
+        headline=headline(
+            words,
+            source,
+            steps,
+            mean,
+            devices,
+            health,
+            "device_times" in lacking,
+            unplaced(facts),
+            "events" in lacking,
+        ),
+        step_source=source,
+        steps=steps,
+        average=mean,
+        devices=devices,
+        health=health,
+        notes=[*place.remarks, *_notes(facts, steps)],
+        missing=missing(lacking, RECORDED),
+    )
+
+
+def average_item(facts: Facts, selection: Selection) -> Average | None:
+    """Mean of the selected steps that the recording holds whole, rounded to ns; None without a
+    step.
+    """
+    found = average(facts, selection)
+    if found is None:
+        return None
+    wall, times = found
+    return Average(
+        steps=len(complete(facts, selection)),
+        wall_ns=round(wall),
+        categories_ns=Categories(
+            **{key: None if time is None else round(time) for key, time in times.items()}
+        ),
+    )
+
+
+def configuration(facts: Facts, place: Place) -> list[Fact]:
+    """What ran where; a line only for what is known."""
+    summary = facts.summary
+    rank = summary.rank if place.rank is None else place.rank
+    world = summary.world_size if place.world_size is None else place.world_size
+    versions = dict(summary.versions)
+    if summary.vendor == "amd" and "NCCL" in versions:
+        # PyTorch writes the version of ROCm's library under NCCL's name.
+        versions["RCCL"] = versions.pop("NCCL")
+    workload = facts.summary.workload
+    kind = workload.kind.value if workload.kind != WorkloadKind.UNKNOWN else None
+    lines = [
+        ("Workload", kind, workload.evidence),
+        ("Workers", place.workers, "Processes of this run that left a trace."),
+        ("Rank", rank, _RANK_FROM.get(place.rank_source, "")),
+        (
+            "World size",
+            world,
+            "Processes of the distributed job, whether or not they left a trace.",
+        ),
+        ("Backend", summary.backend, "Of torch.distributed."),
+        ("Communication", ", ".join(summary.communication_backends), _COMMUNICATION),
+        ("Device", _devices(facts), "Accelerators that did work in this trace."),
+        *((name, text, "From the header of the trace.") for name, text in versions.items()),
+    ]
+    return [
+        Fact(label=label, value=str(value), hint=hint)
+        for label, value, hint in lines
+        if value not in (None, "")
+    ]
+
+
+def _devices(facts: Facts) -> str:
+    """The accelerators by name; empty without any."""
+    names = Counter(facts.strings[int(name)] or "unknown" for name in facts["devices"]["name"])
+    return ", ".join(name if n == 1 else f"{n} × {name}" for name, n in names.items())
+
+
+def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
+    return DeviceSummary(
+        id=use.id,
+        title=device_title(words, use.id),
+        details=device_details(words, use.name, use.memory, use.capability, use.multiprocessors),
+        utilization=use.utilization,
+        sm_efficiency=use.sm_efficiency,
+        occupancy=use.occupancy,
+        matrix_core_share=use.matrix_share,
+        unknown=list(_unknown(use, words)),
+    )
+
+
+def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
+    """Why a figure of a device is not known, or of a part of the time only; one sentence each."""
+    if use.utilization is None:
+        yield f"Utilization: no step time to compare with, or no kernel of this {words.device}."
+    if use.sm_efficiency is None:
+        yield (
+            f"Estimated {words.multiprocessor} efficiency: the kernels do not say how many blocks"
+            f" ran per {words.multiprocessor}."
+        )
+    if use.occupancy is None:
+        yield "Achieved occupancy: the kernels do not carry the profiler's estimate."
+    elif use.occupancy_known_share is not None and use.occupancy_known_share < 1:
+        share = format_share(use.occupancy_known_share)
+        yield f"Achieved occupancy: a mean over {share} of the kernel time; the rest has no estimate."
+    if use.matrix_share is None:
+        yield f"{capitalised(words.matrix_cores)}: unknown for every kernel."
+    elif use.matrix_unknown_share:
+        share = format_share(use.matrix_unknown_share)
+        yield (
+            f"{capitalised(words.matrix_cores)}: not known for {share} of the kernel time; what is"
+            " not known counts as not used."
+        )
+
+
+def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
+    """What a reader must know before trusting the figures."""
+    notes = []
+    summary = facts.summary
+    if summary.synthetic:
+        notes.append("This trace is synthetic: a program made it up, no hardware ran it.")
+    if facts.summary.workload.kind == WorkloadKind.CAPTURE:
+        notes.append(
+            f"A graph was captured: launches went into it and ran nothing, so an idle"
+            f" {vocabulary(facts).device} is expected."
+        )
+    if summary.device_identified:
+        words = vocabulary(facts)
+        notes.append(
+            f"The trace does not name the {words.device}: {_devices(facts)} follows from its"
+            f" {words.multiprocessor}s and memory."
+        )
+    if summary.sums:
+        notes.append(
+            "The file holds sums of stacks and no times: frames lie end to end on the timeline, as"
+            " long as their sums, and calls are not counted."
+        )
+    elif "events" in absent(facts):
+        pass
+    elif summary.step_source == "whole span":
+        notes.append("The trace marks no steps: the whole recording stands as one.")
+    elif summary.step_source == ITERATION:
+        notes.append("The steps are iterations of an inference server, by its annotations.")
+    elif summary.step_source == PASS:
+        notes.append("The trace marks no steps: each call of the outermost module stands as one.")
+    elif summary.step_source != "ProfilerStep":
+        notes.append(
+            f"The trace has no ProfilerStep: the repeated annotation {summary.step_source!r}"
+            " stands for the steps."
+        )
+    notes += _earlier(facts)
+    notes += _outside(facts)
+    flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
+    cut = [name for name, is_cut, selected in flags if is_cut and selected]
+    if cut:
+        notes.append(
+            f"{', '.join(cut)}: the recording ended before the device work of this step did; its"
+            " times are too short."
+        )
+    notes += _hidden(facts)
+    return notes
+
+
+def _earlier(facts: Facts) -> Iterator[str]:
+    """How much of the steps the devices worked on what was launched before the recording."""
+    table = facts["steps"]
+    time = int(table["earlier"].sum())
+    if time:
+        row = np.flatnonzero(table["earlier"])
+        which = "the step" if table.n == 1 else _named(facts, row)
+        yield (
+            f"{format_ns(time)} of work from before the recording were left out of {which}: no figure"
+            " of the steps counts them."
+        )
+
+
+def _named(facts: Facts, rows: Ints) -> str:
+    """Steps by name, not too many."""
+    names = facts.strings.many(facts["steps"]["name"][rows[:MOST_NAMED]])
+    more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    return f"{', '.join(names)}{more}"
+
+
+def _hidden(facts: Facts) -> Iterator[str]:
+    """Steps for which earlier ones left no time."""
+    table = facts["steps"]
+    rows = np.flatnonzero(hidden_steps(table))
+    if len(rows):
+        yield (
+            f"{_named(facts, rows)}: device work of an earlier step lasted beyond the end of this"
+            " step, so no time is left for it."
+        )
+
+
+def _outside(facts: Facts) -> Iterator[str]:
+    """How much of the recording no figure of the steps counts."""
+    if not has_steps(facts):
+        return
+    kernels, operators = facts["kernel_steps"], facts["operator_steps"]
+    for what, step, time in (
+        ("kernels", kernels["step"], kernels["total"]),
+        ("host operators", operators["step"], operators["host_self"]),
+    ):
+        total, left_out = int(time.sum()), int(time[step < 0].sum())
+        if left_out > LEAST_OUTSIDE * total:
+            yield (
+                f"{format_ns(left_out)} of {what} ({format_share(left_out / total)}) ran outside the"
+                " steps and counts in no figure of them."
+            )
+            return

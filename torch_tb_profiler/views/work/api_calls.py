@@ -1,0 +1,174 @@
+"""Routes ``/api_calls`` and ``/api_calls/sequences``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.api_calls.calls import (
+    call_table,
+    calls_of,
+    long_calls,
+    selected_time,
+)
+from torch_tb_profiler.analysis.api_calls.copies import copy_table, device_link
+from torch_tb_profiler.analysis.api_calls.launches import (
+    EDGES_NS,
+    Launches,
+    delay_counts,
+    launch_table,
+    launches_of,
+    within,
+)
+from torch_tb_profiler.analysis.api_calls.queues import (
+    Queue,
+    Queues,
+    queue_table,
+    queues_of,
+    stream_name,
+)
+from torch_tb_profiler.analysis.api_calls.sequences import sequence_table
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.timeline.counters import thinned
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+from torch_tb_profiler.views.work.api_calls_wire import (
+    ApiCallsPayload,
+    KernelSequencesPayload,
+    LaunchHistogram,
+    QueueCurve,
+)
+
+Keep = Callable[[Hashable, Callable[[], Any]], Any]
+"""Keeps what it makes while the trace is open: ``Opened.memoise``."""
+SAMPLES = 600
+"""Of a curve; more than it has pixels says nothing."""
+MOST_CURVES = 8
+
+
+def api_calls_payload(
+    trace: Trace,
+    facts: Facts,
+    selection: Selection,
+    limit: int,
+    short_ns: int,
+    queue_limit: int,
+    keep: Keep,
+) -> ApiCallsPayload:
+    """Tables of at most ``limit`` rows; kernels below ``short_ns`` are short, a queue of ``queue_limit`` launches is full."""
+    # Numpy lets other threads run meanwhile: a fourth of the time of a large trace (measured).
+    with ThreadPoolExecutor(1) as beside:
+        made = beside.submit(calls_of, trace, facts, selection)
+        launches = _launches(trace, facts, selection, keep)
+        waiting = beside.submit(_waiting, trace, facts, selection, launches, queue_limit, keep)
+        calls = made.result()
+        table = call_table(trace, facts, selection, calls, launches)
+        kernels = launch_table(trace, launches, short_ns)
+        delays, durations = delay_counts(launches)
+        copies = copy_table(trace, facts, launches)
+        queues, streams, curves = waiting.result()
+    link = device_link(facts)
+    return ApiCallsPayload(
+        vocabulary=vocabulary(facts),
+        sentences=_sentences(table, kernels, streams, short_ns, queue_limit),
+        rows=wire_columns(table.head(limit)),
+        pooled=max(0, table.n - limit),
+        longest=wire_columns(long_calls(trace, facts, calls, launches, queues)),
+        histogram=LaunchHistogram(
+            edges_ns=EDGES_NS.tolist(), delays=delays.tolist(), durations=durations.tolist()
+        ),
+        launches=wire_columns(kernels.head(limit)),
+        launches_pooled=max(0, kernels.n - limit),
+        queues=wire_columns(streams),
+        curves=curves,
+        copies=wire_columns(copies),
+        link=f"{link.name}, {format_rate(link.rate(2), 'B/s')}" if link else "",
+        missing=missing(absent(facts), ("device", "device_times")),
+    )
+
+
+def _launches(trace: Trace, facts: Facts, selection: Selection, keep: Keep) -> Launches:
+    made: Launches = keep("api launches", lambda: launches_of(trace, facts, selection))
+    return within(made, facts, selection)
+
+
+def _waiting(
+    trace: Trace,
+    facts: Facts,
+    selection: Selection,
+    launches: Launches,
+    queue_limit: int,
+    keep: Keep,
+) -> tuple[Queues, DisplayTable, list[QueueCurve]]:
+    """The queues of the streams, their table, and the curves of the longest."""
+    queues = keep(("api queues", queue_limit), lambda: queues_of(trace, launches, queue_limit))
+    streams = queue_table(trace, facts, selection, queues, selected_time(facts, selection))
+    return queues, streams, _curves(facts, selection, queues)
+
+
+def _sentences(
+    calls: DisplayTable, kernels: DisplayTable, streams: DisplayTable, short_ns: int, full: int
+) -> list[str]:
+    said = []
+    if calls.n:
+        time = int(calls["total_ns"].sum())
+        said.append(
+            f"{format_count(int(calls['calls'].sum()))} calls take {format_ns(time)};"
+            f" {calls.texts('name')[0]} takes {format_share(calls['total_ns'][0] / max(time, 1))} of it"
+        )
+    if kernels.n:
+        short, count = int(kernels["short"].sum()), int(kernels["calls"].sum())
+        time, whole = int(kernels["short_ns"].sum()), int(kernels["total_ns"].sum())
+        said.append(
+            f"{format_count(short)} of {format_count(count)} kernels are shorter than {format_ns(short_ns)}"
+            f" and take {format_share(time / max(whole, 1))} of kernel time;"
+            f" {format_count(int(np.maximum(kernels['below_launch'], 0).sum()))} are shorter than their launch."
+        )
+    if streams.n:
+        most, blocked = int(streams["max_length"].max()), int(streams["blocked"].sum())
+        waiting = f"{format_count(blocked)} blocked launches took {format_ns(int(streams['blocked_ns'].sum()))} at a queue of {format_count(full)}"
+        none = f"no launch was held up by a queue of {format_count(full)}"
+        said.append(
+            f"At most {format_count(most)} {'launch waits' if most == 1 else 'launches wait'} on a stream; {waiting if blocked else none}."
+        )
+    return said
+
+
+def _curves(facts: Facts, selection: Selection, queues: Queues) -> list[QueueCurve]:
+    steps = facts["steps"]
+    chosen = selection.steps
+    window = None
+    if not selection.whole and len(chosen):
+        window = int(steps["start"][chosen[0]]), int(steps["end"][chosen[-1]])
+    return [_curve(queue, window) for queue in queues.streams[:MOST_CURVES]]
+
+
+def _curve(queue: Queue, window: tuple[int, int] | None) -> QueueCurve:
+    time, length = queue.time, queue.length
+    if window is not None:
+        begin, end = window
+        # What held when the window began holds at its begin.
+        first = max(0, int(np.searchsorted(time, begin, side="right")) - 1)
+        inside = slice(first, int(np.searchsorted(time, end)))
+        time, length = np.maximum(time[inside], begin), length[inside]
+    kept = thinned(time, length.astype(np.float64), SAMPLES) if len(time) else time
+    return QueueCurve(
+        stream=stream_name(queue), time_ns=time[kept].tolist(), length=length[kept].tolist()
+    )
+
+
+def sequences_payload(
+    trace: Trace, facts: Facts, selection: Selection, longest: int, operator: str, keep: Keep
+) -> KernelSequencesPayload:
+    """See ``sequence_table``."""
+    launches = _launches(trace, facts, selection, keep)
+    table = sequence_table(trace, facts, launches, longest, operator)
+    return KernelSequencesPayload(vocabulary=vocabulary(facts), rows=wire_columns(table))

@@ -1,0 +1,210 @@
+"""Route ``/efficiency``."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
+from torch_tb_profiler.analysis.efficiency.device import (
+    Peaks,
+    busiest_device,
+    changed,
+    device_peaks,
+    working_devices,
+)
+from torch_tb_profiler.analysis.efficiency.families import families, not_modelled
+from torch_tb_profiler.analysis.efficiency.rates import (
+    Rows,
+    Shares,
+    kernel_rows,
+    matrix_use,
+    shares,
+    with_unnamed,
+    workload_rows,
+)
+from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.nullable import optional_floats
+from torch_tb_profiler.views.step_rows import first_steps, row_names
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+from torch_tb_profiler.views.work.efficiency_notes import headline, notes, unmodelled_products
+from torch_tb_profiler.views.work.efficiency_wire import (
+    DevicePeaks,
+    EfficiencyPayload,
+    Peak,
+    StepMfu,
+)
+
+_MOST_ROWS = 100_000
+
+
+def efficiency_payload(
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    group: EfficiencyGroup,
+    limit: int = _MOST_ROWS,
+    file: str = "",
+) -> EfficiencyPayload:
+    """Route ``/efficiency``; see ``efficiency_of``."""
+    return efficiency_of(facts, insight, selection, group, limit, file)[0]
+
+
+def efficiency_of(
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    group: EfficiencyGroup,
+    limit: int = _MOST_ROWS,
+    file: str = "",
+) -> tuple[EfficiencyPayload, DisplayTable]:
+    """Rates and their shares of the device's peaks in the selected steps, and the whole table whose
+    beginning that payload holds.
+
+    Args:
+        limit: rows that are not pooled in the last one.
+        file: path of the user's own device peaks (setting ``peaks``), empty none.
+
+    Raises:
+        SourceError: that file cannot be read.
+    """
+    peaks = device_peaks(facts, file)
+    by_workload = workload_rows(insight, selection)
+    judged = shares(insight, by_workload, peaks)
+    rows = (
+        kernel_rows(insight, selection)
+        if group == "kernel"
+        else with_unnamed(insight, selection, by_workload)
+    )
+    rates = judged if rows is by_workload else shares(insight, rows, peaks)
+    table = efficiency_table(
+        insight, rows, rates, not_modelled(facts, insight, selection, rows), group
+    )
+    totals = families(facts, insight, selection, by_workload)
+    steps, mfu = _steps(facts, insight, selection, by_workload, judged)
+    payload = EfficiencyPayload(
+        group=group,
+        has_device=facts.summary.has_device,
+        vocabulary=vocabulary(facts),
+        device=_device(facts, peaks),
+        steps=steps,
+        mfu=mfu,
+        families=wire_columns(totals.table),
+        time_ns=totals.time,
+        computation_ns=totals.computation,
+        modelled_ns=totals.modelled,
+        rows=wire_columns(table.head(limit)),
+        pooled=max(table.n - limit, 0),
+        headline=[],
+        notes=notes(facts, insight, selection, rows, rates, peaks)
+        + ([unmodelled_products(totals.products)] if totals.products and mfu is not None else []),
+        missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
+    )
+    return msgspec.structs.replace(payload, headline=headline(payload)), table
+
+
+def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> float | None:
+    """The model FLOPs utilization of the selected steps; None unknown. Raises as ``efficiency_of`` does."""
+    rows = workload_rows(insight, selection)
+    return _steps(
+        facts, insight, selection, rows, shares(insight, rows, device_peaks(facts, file))
+    )[1]
+
+
+def mfu_of_steps(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> Array:
+    """The same of every selected step, float64 of shape (steps,), NaN unknown."""
+    rows = workload_rows(insight, selection)
+    use = matrix_use(insight, selection, rows, shares(insight, rows, device_peaks(facts, file)))
+    return _utilization(use.flops, use.ideal, _times(facts, selection)[1])
+
+
+def peaks_version(file: str) -> int:
+    """Another number after the user's file of peaks changed; 0 without one.
+
+    Raises:
+        SourceError: it cannot be read.
+    """
+    return changed(file)
+
+
+def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
+    row = busiest_device(facts)
+    name = facts.strings[int(facts["devices"]["name"][row])] if row >= 0 else ""
+    listed = [
+        Peak(
+            unit="matrix" if unit == "matrix" else "vector",
+            precision=precision,
+            rate=rate,
+            source=source,
+        )
+        for (unit, precision), (rate, source) in peaks.rates.items()
+    ]
+    return DevicePeaks(
+        name=name or None,
+        entry=peaks.entry,
+        known=peaks.entry is not None,
+        bandwidth=peaks.bandwidth,
+        bandwidth_source=peaks.bandwidth_source,
+        peaks=listed,
+    )
+
+
+def _steps(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares
+) -> tuple[list[StepMfu], float | None]:
+    """Every selected step, and the MFU of all that are complete."""
+    table = facts["steps"]
+    use = matrix_use(insight, selection, rows, rates)
+    wall, could = _times(facts, selection)
+    first = first_steps(len(wall))
+    flops, ideal_of, could_of, length_of = (
+        np.add.reduceat(values, first) if len(first) else values
+        for values in (use.flops, use.ideal, could, wall)
+    )
+    share = _utilization(flops, ideal_of, could_of)
+    names = row_names(facts.strings.many(table["name"][selection.steps]), first)
+    listed = [
+        StepMfu(
+            index=index,
+            steps=count,
+            name=name,
+            wall_ns=length,
+            flops=int(min(products, LARGEST)),
+            mfu=mfu,
+        )
+        for index, count, name, length, products, mfu in zip(
+            selection.steps[first].tolist(),
+            np.diff(np.append(first, len(wall))).tolist(),
+            names,
+            length_of.tolist(),
+            flops.tolist(),
+            optional_floats(share),
+            strict=True,
+        )
+    ]
+    whole = np.isin(selection.steps, complete(facts, selection))
+    length, ideal = int(could[whole].sum()), float(use.ideal[whole].sum())
+    known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
+    return listed, ideal / length if known else None
+
+
+def _times(facts: Facts, selection: Selection) -> tuple[Ints, Ints]:
+    """Of every selected step its time, and for how long its devices could have computed, ns."""
+    steps = facts["steps"]
+    wall = step_lengths(steps)[selection.steps]
+    # Several devices of a process could have worked in parallel.
+    return wall, wall * working_devices(facts)
+
+
+def _utilization(flops: Array, ideal: Array, could: Array) -> Array:
+    """MFU: the time that the products would take at the peak, of the time that there was."""
+    return np.where((flops > 0) & (could > 0), ideal / np.maximum(could, 1), np.nan)

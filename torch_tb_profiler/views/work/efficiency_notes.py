@@ -1,0 +1,220 @@
+"""Sentences of the Efficiency view: the answer, and caveats about its figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
+from torch_tb_profiler.analysis.efficiency.families import not_modelled_kernels
+from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
+from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
+from torch_tb_profiler.views.work.efficiency_wire import EfficiencyPayload
+
+ABOVE = 1.005
+"""Share from which a row is reported as above a peak; below is rounding."""
+MOSTLY_MODELLED = 0.9
+"""Share of the computation that must be modelled for its FLOPs to stand for all of it."""
+_MICROSECOND = 1000
+GIVE = (
+    'Give them in a file: TORCH_TB_PROFILER_PEAKS=peaks.json with {"device name, * for anything":'
+    ' {"bandwidth_gbps": 3350, "peaks": {"matrix_bf16": 989.4, "vector_fp32": 67}, "source": "data'
+    ' sheet"}}.'
+)
+
+_ASIDE = ("communication", "memcpy")
+"""In place of a family, what computes nothing."""
+
+
+def headline(payload: EfficiencyPayload) -> list[str]:
+    """The answer in words, the first sentence large."""
+    steps, modelled = payload.steps, payload.modelled_ns
+    subject, plural = ("The step", "") if len(steps) == 1 else ("The steps", "s")
+    flops, wall = sum(step.flops for step in steps), sum(step.wall_ns for step in steps)
+    rate = format_rate(flops * 1e9 / wall, "FLOP/s") if flops > 0 and wall > 0 else None
+    # What is not modelled may have done more.
+    whole = modelled >= MOSTLY_MODELLED * payload.computation_ns
+    least = "" if whole else "at least "
+    sentences = []
+    if payload.mfu is not None:
+        name = payload.device.name or f"the {payload.vocabulary.device}"
+        verb = "reach" if plural else "reaches"
+        sentences.append(
+            f"{subject} {verb} {least}{format_share(payload.mfu)} of what {name} can do (MFU)"
+        )
+        if rate:
+            sentences.append(f"That is {least}{rate} over the whole time of the step{plural}.")
+    elif rate:
+        sentences.append(f"{subject} {'do' if plural else 'does'} {least}{rate}")
+    elif modelled > 0:
+        verb = "hold" if plural else "holds"
+        nothing = "no product of matrices, convolution or attention"
+        sentences.append(
+            f"{subject} {verb} {nothing}"
+            if whole
+            else f"What could be modelled of {subject.lower()} holds {nothing}"
+        )
+    else:
+        sentences.append("No operator of the steps could be modelled")
+    if not payload.has_device and rate:
+        sentences.append(
+            "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."
+        )
+    if modelled > 0:
+        left = [family for family in _ASIDE if family in payload.families["family"]]
+        besides = f" (without {' and '.join(left)})" if left else ""
+        sentences.append(
+            f"{format_share(modelled / payload.computation_ns)} of the"
+            f" {'device' if payload.has_device else 'host'} time of computation{besides} is in"
+            " operators whose work is modelled."
+        )
+    return sentences + _most_to_gain(payload)
+
+
+def _most_to_gain(payload: EfficiencyPayload) -> list[str]:
+    """What the peaks would save, and the row that would save most of it."""
+    rows = payload.rows
+    gains = [int(gain or 0) for gain in rows["recoverable_ns"]]
+    own = gains[: len(gains) - (payload.pooled > 0)]
+    if not any(own):
+        return []
+    most = own.index(max(own))
+    names = (rows[column][most] for column in ("short_name", "kernel", "name"))
+    name = next((name for name in names if name is not None), "one row")
+    call = rows["parameters"][most]
+    return [
+        f"At most {format_ns(sum(gains))} would be gained at the peaks, {format_ns(own[most])} of it"
+        f" in {name}{f' ({call})' if call else ''}."
+    ]
+
+
+def notes(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares, peaks: Peaks
+) -> list[str]:
+    """What is to be said about these rows."""
+    return [
+        *_about_devices(facts, peaks),
+        *_beyond_peaks(insight, rows, rates),
+        *_without_share(facts, insight, selection, rows, rates, peaks),
+    ]
+
+
+def _about_devices(facts: Facts, peaks: Peaks) -> list[str]:
+    sentences = []
+    devices = facts["devices"]
+    names = sorted(
+        {facts.strings[int(number)] or "one without a name" for number in devices["name"].tolist()}
+    )
+    if len(names) > 1:
+        sentences.append(
+            f"The trace has devices of several kinds ({', '.join(names)}): all work is measured by"
+            " the peaks of the busiest one."
+        )
+    if devices.n and peaks.entry is None:
+        name = facts.strings[int(devices["name"][busiest_device(facts)])]
+        sentences.append(
+            "The device table has no figures for"
+            f" {name or 'the device, which the trace does not name'}: shares of peaks are not"
+            f" known. {GIVE}"
+        )
+    return sentences
+
+
+def _beyond_peaks(insight: Insight, rows: Rows, rates: Shares) -> list[str]:
+    sentences = []
+    for share, text in (
+        (
+            rates.flops_share,
+            (
+                "the arithmetic peak: the clock was higher than the vendor states, or less was"
+                " computed than the shapes say"
+            ),
+        ),
+        (
+            rates.bytes_share,
+            (
+                "the memory bandwidth: what one kernel leaves in a cache the next one need not"
+                f" read from memory{_roughness(insight)}"
+            ),
+        ),
+    ):
+        above = share > ABOVE
+        if above.any():
+            many = int(above.sum())
+            sentences.append(
+                f"{format_count(many)} {'row reaches' if many == 1 else 'rows reach'}"
+                f" ({format_ns(int(rows.time[above].sum()))} in all) more than {text}."
+            )
+    return sentences
+
+
+def _without_share(
+    facts: Facts, insight: Insight, selection: Selection, rows: Rows, rates: Shares, peaks: Peaks
+) -> list[str]:
+    sentences = []
+    if rows.fast.any():
+        many = int(rows.fast.sum())
+        sentences.append(
+            f"{format_count(many)} {'row is' if many == 1 else 'rows are'}"
+            f" ({format_ns(int(rows.time[rows.fast].sum()))} in all) convolutions by Winograd's"
+            " algorithm or Fourier transforms, which need fewer operations than the formula"
+            " counts: FLOP/s is by the formula, and no share of the peak is shown."
+        )
+    kernels = insight["workload_kernels"]
+    computes = not_modelled_kernels(facts, insight)[kernels["kernel"]] < 0
+    lost = int(
+        kernels["total"][
+            mask(selection, kernels["step"]) & (kernels["workload"] < 0) & computes
+        ].sum()
+    )
+    if lost:
+        sentences.append(
+            f"{format_ns(lost)} of computation was launched by no recorded operator (graph replays"
+            " among them): nothing is known of its shapes."
+        )
+    types = insight["workloads"]["types"]
+    untyped = (rows.flops > 0) & np.isnan(rates.flops_share) & (rows.workload >= 0)
+    untyped[untyped] = types[rows.workload[untyped]] < 0
+    if peaks.entry is not None and untyped.any():
+        sentences.append(
+            f"{format_ns(int(rows.time[untyped].sum()))} are operators whose element types were not"
+            " recorded (emit_nvtx writes shapes alone): which peak counts, and how many bytes they"
+            " move, is not known, so they have no share and no place in the roofline."
+        )
+    if np.any(rows.link):
+        sentences.append(
+            "Copies from or to the host are limited by the link between them, whose peak is not"
+            " known: they have no share."
+        )
+    return sentences
+
+
+def _roughness(insight: Insight) -> str:
+    """What else an old recording leaves open: whether an input was expanded, and how long the
+    shortest kernels took.
+    """
+    total = insight["workload_kernels"]["total"]
+    sentence = (
+        ""
+        if np.any(insight["workloads"]["strides"] >= 0)
+        else "; strides were not recorded, so that an expanded input counts in full"
+    )
+    return (
+        sentence
+        if np.any(total % _MICROSECOND)
+        else (
+            f"{sentence}; durations are whole microseconds, so that rates of the shortest kernels are"
+            " rough"
+        )
+    )
+
+
+def unmodelled_products(time: int) -> str:
+    """``time``: ns of calls that multiply matrices and have no model."""
+    return (
+        f"{format_ns(time)} are matrix products, convolutions or attention whose work is not known,"
+        " because their inputs or their kernels were not recorded in full or no model knows them:"
+        " the share of the peak of the steps counts the others only."
+    )

@@ -1,0 +1,46 @@
+"""Route ``/kernel``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import msgspec
+
+from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.kernels import KernelGroup, NoOperator, kernel_rows
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.told_apart import told_apart
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.wire import Attribution, KernelPayload, NoOperatorReason
+from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.vocabulary import vocabulary
+
+NO_OPERATOR_TEXTS = {
+    NoOperator.NO_LAUNCH: "no launch recorded",
+    NoOperator.NO_HOST: "the trace has no host operators",
+    NoOperator.OUTSIDE: "launched outside every operator",
+    NoOperator.GRAPH: "replayed by a {device} graph launch",
+}
+
+
+def kernel_payload(
+    facts: Facts, selection: Selection, group: KernelGroup, limit: int
+) -> KernelPayload:
+    """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
+    rows = kernel_rows(facts, selection, group, of_calls=True)
+    words = vocabulary(facts)
+    full, short = ([text or "" for text in rows.texts(key)] for key in ("name", "short_name"))
+    rows = rows.with_columns(short_name=told_apart(full, short))
+    return KernelPayload(
+        group=group,
+        vocabulary=words,
+        rows=wire_columns(rows.head(limit)),
+        reasons=[
+            NoOperatorReason(key=reason.name.lower(), text=text.format(device=words.device))
+            for reason, text in NO_OPERATOR_TEXTS.items()
+        ],
+        pooled=max(rows.n - limit, 0),
+        attribution=msgspec.convert(asdict(facts.summary.attribution), Attribution),
+        missing=missing(absent(facts), ("device", "host")),
+    )

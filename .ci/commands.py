@@ -70,7 +70,7 @@ def said(arguments: list[str]) -> bytes:
 
 def commands(samples: Path) -> Iterator[tuple[str, list[str]]]:
     """A name and arguments of each command."""
-    from torch_tb_profiler.api.export import TABLES
+    from torch_tb_profiler.tables.registry import OF_A_TRACE
 
     places = {
         "trace": samples / TRACE,
@@ -85,7 +85,7 @@ def commands(samples: Path) -> Iterator[tuple[str, list[str]]]:
     for line in AS_CSV:
         text = line if "{" in line else f"{line} {{trace}}"
         yield line, text.format(**places).split()
-    for table in TABLES:
+    for table in OF_A_TRACE:
         yield f"export {table}.csv", ["export", str(samples / TRACE), "--what", table, "-o", "-"]
     for form in ("folded", "speedscope"):
         yield f"export {form}", ["export", str(samples / TRACE), "--to", form, "-o", "-"]

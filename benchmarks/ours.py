@@ -61,10 +61,11 @@ def resident(path: str) -> dict[str, Any]:
     import torch_tb_profiler.views.wire  # noqa: F401
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.importers import read_trace
+    from torch_tb_profiler.sources.places import Place
     from torch_tb_profiler.sources.streams import open_text
 
     loaded = time.perf_counter()
-    with open_text(path) as stream:
+    with open_text(Place(path)) as stream:
         trace = read_trace(stream, Settings())
     read = time.perf_counter()
     facts = derive(trace)

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from tests.builders.captured_graphs import Execution, Graph, Node, Recording, other_batch
-from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
-from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected
-from torch_tb_profiler.analysis.facts.replays import match_replays
+from torch_tb_profiler.analysis.facts.capture_tables import CaptureSource, Collected
+from torch_tb_profiler.analysis.facts.device_causes import causes
+from torch_tb_profiler.analysis.facts.replay_matching import match_replays
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.model import Trace
 

@@ -20,7 +20,7 @@ from soak_questions import Known, Place, comparable, fault, learn, question
 from soak_server import PREFIX
 
 from torch_tb_profiler.web.downloads import Download
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 PATIENCE_SECONDS = 120.0
 CONST, LIVE, WEB = "const", "live", "web"

@@ -16,7 +16,7 @@ from timeline_server import as_ranges
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.web.parameters import (
     REQUIRED,
     Kind,
@@ -31,7 +31,7 @@ from torch_tb_profiler.web.parameters import (
     WindowOf,
 )
 from torch_tb_profiler.web.route import Route
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 Place = tuple[str, str, str]
 Ask = Callable[[str, dict[str, str]], "tuple[int, bytes]"]

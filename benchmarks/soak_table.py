@@ -12,7 +12,7 @@ from typing import Any
 from soak_clients import Ledger
 from soak_server import Disk
 
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 WARM_SECONDS = 600.0
 MOST_GROWTH = 0.1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.import_job import Report
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 
 

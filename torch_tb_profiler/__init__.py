@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.api.models import register_model
     from torch_tb_profiler.api.opening import open_all
     from torch_tb_profiler.api.opening import open_path as open
-    from torch_tb_profiler.api.styled import styled
+    from torch_tb_profiler.api.styling import styled
     from torch_tb_profiler.live.listener import Listener, listen
     from torch_tb_profiler.recording import Recording, record
 
@@ -42,7 +42,7 @@ _FROM = {
     "open": ("api.opening", "open_path"),
     "open_all": ("api.opening", "open_all"),
     "experiments": ("api.experiments", "experiments"),
-    "styled": ("api.styled", "styled"),
+    "styled": ("api.styling", "styled"),
     "TraceFrames": ("api.frames", "TraceFrames"),
     "RunFrames": ("api.frames", "RunFrames"),
     "record": ("recording", "record"),
@@ -64,14 +64,14 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(shell: Any) -> None:
     """``%load_ext torch_tb_profiler``: a notebook shows every table with its units."""
-    from torch_tb_profiler.api.styled import register
+    from torch_tb_profiler.api.styling import register
 
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """``%unload_ext torch_tb_profiler``."""
-    from torch_tb_profiler.api.styled import unregister
+    from torch_tb_profiler.api.styling import unregister
 
     unregister(shell)
 

@@ -14,11 +14,10 @@ from torch_tb_profiler.cli.agents.asking import in_terms_of_tools
 from torch_tb_profiler.cli.hints import TOOLS
 from torch_tb_profiler.cli.main import main as command_line
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.sources.places import Place
 
 
-async def in_this_process(
-    home: str | None, command: str, *arguments: str, seconds: float = 0
-) -> str:
+async def in_this_process(logdir: Place, command: str, *arguments: str, seconds: float = 0) -> str:
     """What ``asking.ask`` answers, without the second that each process takes to start.
 
     Raises:
@@ -26,7 +25,7 @@ async def in_this_process(
     """
     out, err = io.StringIO(), io.StringIO()
     before, tools = Path.cwd(), os.environ.get(TOOLS)
-    os.chdir(home or before)
+    os.chdir(logdir.path)
     os.environ[TOOLS] = "1"
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):

@@ -31,6 +31,7 @@ from mcp.client.client import Client
 
 from torch_tb_profiler.cli.agents import asking
 from torch_tb_profiler.cli.agents import server as serving
+from torch_tb_profiler.sources.places import Place
 
 CALLS = 4
 WITH_STACKS = ("record", "stack")
@@ -133,7 +134,7 @@ async def evaluate(
 ) -> list[tuple[Program, str, Report, Reached]]:
     """What the agent reaches of each program in each mode."""
     results = []
-    async with Client(serving.server(str(traces))) as client:
+    async with Client(serving.server(Place(str(traces)))) as client:
         for program in programs:
             for mode in modes:
                 run = f"{program.name}/slow_{mode}"

@@ -25,6 +25,7 @@ from inside import in_this_process, rule_of
 from mcp.client.client import Client
 
 from torch_tb_profiler.cli.agents import server as serving
+from torch_tb_profiler.sources.places import Place
 
 TARGET = Path(__file__).with_name("README.md")
 MARK = "<!-- table -->"
@@ -84,7 +85,7 @@ async def evaluate(
 ) -> dict[int, list[tuple[Report, list[Verdict]]]]:
     """What the agent finds in each case with each budget."""
     results: dict[int, list[tuple[Report, list[Verdict]]]] = {}
-    async with Client(serving.server(str(logdir))) as client:
+    async with Client(serving.server(Place(str(logdir)))) as client:
         for budget in budgets:
             results[budget] = []
             for case in chosen:

@@ -23,7 +23,7 @@ from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, insigh
 from tests.web.timeline_asked import PARAMETERS
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
-from torch_tb_profiler.api.export import TABLES, table, write_table
+from torch_tb_profiler.api.export import table, write_table
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
@@ -37,9 +37,10 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.tables.registry import OF_A_TRACE
 from torch_tb_profiler.views.timeline.tiles import top_level
 from torch_tb_profiler.web.route import ROUTES
 
@@ -301,5 +302,5 @@ def questions(opened: Opened, random: Random) -> Iterator[tuple[str, dict[str, s
 def _export(opened: Opened, settings: Settings) -> None:
     """Every table as CSV."""
     frames = TraceFrames(TraceContext(opened, settings))
-    for name in TABLES:
+    for name in OF_A_TRACE:
         write_table(table(frames, name), io.BytesIO(), "csv")

@@ -107,7 +107,7 @@ def check_folder(home: Path, seed: int, number: int) -> Counter[str]:
 def _asked(drawn: Folder, settings: Settings) -> Counter[str]:
     told: Counter[str] = Counter()
     before = set(threading.enumerate())
-    with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()):
+    with mock.patch("torch_tb_profiler.runs.sidecar_store._executor", return_value=InThisProcess()):
         catalogue = Catalogue({"logs": Place(str(drawn.root))}, settings)
         try:
             watch = Watch(0.0)
@@ -187,7 +187,7 @@ def _commanded(drawn: Folder, cache: Path) -> Counter[str]:
         ),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()),
+        mock.patch("torch_tb_profiler.runs.sidecar_store._executor", return_value=InThisProcess()),
     ):
         code = main([command[0], str(drawn.root), *command[1:]])
         out.flush()

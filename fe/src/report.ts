@@ -1,7 +1,7 @@
-/** The page as one file that needs no server: see `api/kept.ts`. */
+/** The page as one file that needs no server: see `api/embedded_report.ts`. */
 
 import { setBase, setFetch } from "./api/client";
-import { keptFetch, readReport } from "./api/kept";
+import { embeddedFetch, readReport } from "./api/embedded_report";
 import { show } from "./app/show";
 import { fromEntries, pageStore, readHash } from "./state/location";
 
@@ -11,7 +11,7 @@ const BASE = new URL("http://report.invalid/");
 async function open(): Promise<void> {
   const report = await readReport((document.getElementById("report")?.textContent ?? "").trim());
   setBase(BASE);
-  setFetch(keptFetch(report, BASE));
+  setFetch(embeddedFetch(report, BASE));
   pageStore.set(fromEntries(readHash(report.page ?? "", "")));
   await show();
 }

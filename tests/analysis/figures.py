@@ -18,8 +18,8 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.step_categories import CATEGORIES
 
 
 @lru_cache(maxsize=4)

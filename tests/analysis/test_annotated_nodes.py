@@ -14,13 +14,13 @@ import pytest
 
 from tests.builders.captured_graphs import Execution, Graph, Node, Recording
 from tests.builders.drawn import trace_of
-from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected, scopes_of
+from torch_tb_profiler.analysis.facts.capture_tables import CaptureSource, Collected, scopes_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.replays import Evidence
+from torch_tb_profiler.analysis.facts.replay_matching import Evidence
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.timeline.captured import captured_arguments
+from torch_tb_profiler.views.timeline.capture_arguments import captured_arguments
 
 GRAPH = Graph(tuple(Node(f"aten::op{i}", 8, f"k{i}") for i in range(3)), "Model_0")
 ARGS: list[dict[str, Any]] = [

@@ -14,20 +14,20 @@ from tests.analysis.figures import everything
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import frames, operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import average
-from torch_tb_profiler.analysis.findings.selected import findings_of
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.overview.health import health_items
+from torch_tb_profiler.views.overview.payload import health_items
 
 CATEGORY = st.sampled_from(
     [

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.analysis.figures import kernels, operators
 from tests.builders.drawn import draw, events, trace_of
 from tests.builders.listed import listed, trace_listed
-from torch_tb_profiler.analysis.facts.attribution import latest_before
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.store.model import Facts

@@ -10,9 +10,9 @@ from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
 from torch_tb_profiler.analysis.facts import defects as kinds
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.store.defects import DEFECTS
-from torch_tb_profiler.views.overview.health import health_items
+from torch_tb_profiler.views.overview.payload import health_items
 
 
 def found(drawing: str) -> dict[str, tuple[int, int | None]]:

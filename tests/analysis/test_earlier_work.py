@@ -19,8 +19,8 @@ from torch_tb_profiler.analysis.facts.earlier_work import LEAST_NS, left_out, st
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.views.overview.payload import Place, overview_payload
 
 NAMES = (

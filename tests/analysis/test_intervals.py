@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.facts.derive import break_down
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.store.categories import CATEGORIES
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
 Pairs = list[tuple[int, int]]

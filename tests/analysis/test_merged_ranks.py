@@ -18,7 +18,7 @@ from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.merged_ranks import clean, find_ranks, labels_of
 from torch_tb_profiler.analysis.facts.rank_parts import UNRANKED, rank_parts
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 
 variants = st.builds(
     Variant,

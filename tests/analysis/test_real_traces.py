@@ -15,17 +15,17 @@ from tests.analysis.figures import everything, kernels, opened, operators, trace
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
-from torch_tb_profiler.views.overview.health import health_items
+from torch_tb_profiler.views.overview.payload import health_items
 
 FILES = trace_files(REAL_TRACES)
 PARAMETERS: list[Path | None] = [*FILES] or [None]

@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reasons
 from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.analysis.figures.step_table import average
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 
 COLD, ODD, CUT, WHOLE = StepFlag.COLD, StepFlag.ODD, StepFlag.CUT, StepFlag.WHOLE
 

@@ -11,7 +11,6 @@ import pytest
 import torch_tb_profiler
 from tests.api.traces import write
 from tests.generate.frames import FRAMES
-from torch_tb_profiler.api.export import TABLES
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 
 
@@ -28,19 +27,6 @@ def test_every_column_is_listed(page: str) -> None:
         assert [c.name for c in columns if not c.doc.endswith((".", "…"))] == []
         assert [c.name for c in columns if c.name.endswith("_ns") != (c.unit == "ns")] == []
         assert [c.name for c in columns if not re.fullmatch(r"[a-z][a-z0-9_]*", c.name)] == []
-
-
-def test_every_table_is_declared_and_exported(page: str) -> None:
-    exported, declared = set(TABLES), {spec.name for spec in FRAMES}
-    assert exported <= declared
-    assert declared - exported == {
-        "diff",
-        "experiments",
-        "workers",
-        "place",
-        "ranks_path",
-        "process_groups",
-    }
 
 
 def test_every_public_word_is_explained(page: str) -> None:

@@ -19,6 +19,7 @@ from tests.builders.drawn import events, text_of
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.tables.registry import OF_A_TRACE
 
 
 def text(frame: pandas.DataFrame) -> str:
@@ -28,7 +29,7 @@ def text(frame: pandas.DataFrame) -> str:
     return file.getvalue().decode()
 
 
-@pytest.mark.parametrize("name", export.TABLES)
+@pytest.mark.parametrize("name", OF_A_TRACE)
 def test_every_table_as_csv(one: TraceFrames, name: str) -> None:
     frame = export.table(one, name)
     rows = list(csv.DictReader(io.StringIO(text(frame), newline="")))
@@ -85,7 +86,7 @@ def test_parquet_and_arrow_need_a_package(
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
-@pytest.mark.parametrize("name", export.TABLES)
+@pytest.mark.parametrize("name", OF_A_TRACE)
 def test_every_table_as_parquet_and_arrow(one: TraceFrames, name: str, form: Any) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed; only these exports need it")
     import pyarrow.ipc

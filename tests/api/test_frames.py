@@ -15,11 +15,11 @@ from tests.api.traces import frames, write
 from tests.generate.frames import FRAMES
 from tests.views import hand_made
 from torch_tb_profiler.api import opening
+from torch_tb_profiler.api.concat import PLACE
 from torch_tb_profiler.api.frames import Frames, RunFrames, TraceFrames
-from torch_tb_profiler.api.joined import PLACE
 from torch_tb_profiler.errors import BadRequest, NotATrace, NotFound
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable
 
 US = hand_made.US
 TABLES: dict[str, Callable[[Frames], Any]] = {

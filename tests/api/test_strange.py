@@ -15,6 +15,7 @@ import torch_tb_profiler
 from tests.examples import examples
 from torch_tb_profiler.api import export
 from torch_tb_profiler.errors import NotATrace, ProfilerError
+from torch_tb_profiler.tables.registry import OF_A_TRACE
 
 NAMES = (
     "aten::mm",
@@ -93,7 +94,7 @@ def test_any_trace(tmp_path: Path, listed: list[dict[str, Any]]) -> None:
         # Nothing of it could be used at all, and the reason was said.
         reject()
     assert "\x1b" not in repr(trace) + trace._repr_html_()
-    for name in export.TABLES:
+    for name in OF_A_TRACE:
         file = io.BytesIO()
         export.write_table(export.table(trace, name), file, "csv")
         assert file.getvalue().count(b"\r\n") >= 1

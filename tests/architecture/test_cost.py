@@ -4,6 +4,7 @@ describes it, and viewing needs neither TensorFlow nor torch.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture import tree
-from torch_tb_profiler.cli.commands import COMMANDS
+from torch_tb_profiler.cli.commands import COMMANDS, Command
 
 pytestmark = pytest.mark.slow
 
@@ -152,6 +153,40 @@ def test_a_command_reads_its_trace_first(command: str, tmp_path: Path) -> None:
     arguments = f"[{command!r}, trace, {', '.join(further)}]"
     program = f"from torch_tb_profiler.cli.main import main\nmain({arguments})"
     assert loaded_until_read(program, tmp_path) & AFTER_THE_FIRST_BYTE == set()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        one
+        for one in COMMANDS
+        # These serve, record, or write files: of tables by DataFrames.
+        if one.name not in ("serve", "mcp", "skill", "record", "import", "report", "export")
+    ],
+    ids=lambda command: command.name,
+)
+def test_what_a_command_prints_needs_no_pandas(command: Command, tmp_path: Path) -> None:
+    trace = str(tree.ROOT / "samples" / "transformer")
+    budgets = tmp_path / "budgets.toml"
+    budgets.write_text("[budgets]\nstep_ms = 1000000\n", encoding="utf-8")
+    arguments = {
+        "event": [trace, "0"],
+        "sql": [trace, "select 1"],
+        "diff": [trace, trace],
+        "compare": [trace, trace],
+        "baseline": ["save", "base", trace, "--dir", str(tmp_path)],
+        "budgets": [trace, "--budgets", str(budgets)],
+    }.get(command.name, [trace])
+    parser = argparse.ArgumentParser()
+    command.arguments(parser)
+    forms = [f for f in ("--json", "--markdown", "--csv") if f in parser._option_string_actions]
+    calls = "; ".join(f"main({[command.name, *arguments, *form]})" for form in ([], *zip(forms)))
+    loaded = loaded_by(
+        "import contextlib, io\nfrom torch_tb_profiler.cli.main import main\n"
+        f"with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())): {calls}"
+    )
+    assert "pandas" not in loaded
+    assert "numpy" in loaded
 
 
 def test_a_worker_process_reads_its_trace_first(tmp_path: Path) -> None:

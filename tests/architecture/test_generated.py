@@ -12,7 +12,7 @@ import pytest
 from tests import generate
 from tests.architecture import tree
 from tests.generate import definitions, routes
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 
 def test_nothing_is_stale() -> None:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected
+from torch_tb_profiler.analysis.facts.capture_tables import CaptureSource, Collected
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.replayed import captured_operators
+from torch_tb_profiler.analysis.facts.replay_calls import captured_operators
 from torch_tb_profiler.store.model import Facts, Trace
 
 

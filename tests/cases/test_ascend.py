@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from tests.builders.npu import COLLECTIVE_US, MATMUL_US, Npu
 from tests.importers.reading import names, read
-from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.facts.device_causes import causes
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text

@@ -14,8 +14,8 @@ import torch_tb_profiler
 from tests.builders.loop import FIRST_US, Event, document, launched, process, span
 from tests.builders.merged import LABELS
 from torch_tb_profiler.cli.main import main
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 
 

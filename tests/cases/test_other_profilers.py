@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.importers.reading import names, read
-from torch_tb_profiler.analysis.facts.attribution import causes
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.facts.device_causes import causes
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place

@@ -17,7 +17,7 @@ from tests.runs.conftest import states, until, write
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 

@@ -17,8 +17,8 @@ from tests.views import hand_made
 from torch_tb_profiler.cli import main, output
 from torch_tb_profiler.cli.plain import WIDTH
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.strings import StringTable
 

@@ -16,6 +16,7 @@ from tests.generate import (
     routes,
     rules,
     sql,
+    tables,
     typescript,
 )
 
@@ -25,6 +26,8 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/definitions.md": rules.page,
     "docs/columns.md": lambda _: columns.text(),
     "docs/api.md": frames.page,
+    "docs/command_line.md": tables.command_line,
+    "torch_tb_profiler/api/table_methods.py": tables.methods,
     "docs/critical_path.md": changes.page,
     "docs/guide/sql.md": sql.page,
     "docs/performance_models.md": lambda _: models.text(),

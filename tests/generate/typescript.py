@@ -1,5 +1,5 @@
-"""``fe/src/api/types.gen.ts``: the wire types of ``views/wire.py`` and of the files
-``wire.py`` and ``*_wire.py`` of its folders as TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
+"""``fe/src/api/types.gen.ts``: the wire types of ``views/`` that requests send and routes answer with, as
+TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
 """
 
 from __future__ import annotations
@@ -10,20 +10,22 @@ from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
 
 import msgspec.inspect as inspect
+from msgspec.json import schema_components
 
 from torch_tb_profiler import views
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.views.display_wire import nullable
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.record_wire import RecordPayload, RecordRequest
+from torch_tb_profiler.views.wire import ErrorPayload, Wire
+from torch_tb_profiler.web.route_table import ROUTES
 
 MODULES = tuple(
     import_module(found.name)
     for found in pkgutil.walk_packages(views.__path__, f"{views.__name__}.")
-    if found.name.endswith("wire")
 )
 
 HEADER = """\
-// Generated from torch_tb_profiler/views/wire.py and the *wire.py of its folders by `python -m tests.generate --write`. Do not edit.
+// Generated from torch_tb_profiler/views/ by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 """
 
@@ -84,7 +86,9 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
 
 
 def _wire_types() -> list[type[Wire]]:
-    """The wire types, module by module in order of declaration."""
+    """The wire types that are sent, and those within them, module by module in order of declaration."""
+    answers = [route.answers for route in ROUTES.values() if issubclass(route.answers, Wire)]
+    _, sent = schema_components([*answers, ErrorPayload, RecordRequest, RecordPayload])
     return [
         value
         for module in MODULES
@@ -92,7 +96,7 @@ def _wire_types() -> list[type[Wire]]:
         if isinstance(value, type)
         and value.__module__ == module.__name__
         and issubclass(value, Wire)
-        and value is not Wire
+        and value.__name__ in sent
     ]
 
 
@@ -109,6 +113,7 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
         inspect.FloatType: "number",
         inspect.BoolType: "boolean",
         inspect.NoneType: "null",
+        inspect.AnyType: "unknown",
     }
     if (spec := _table(kind)) is not None:
         return _type_name(spec)
@@ -125,6 +130,9 @@ def _type(kind: inspect.Type, aliases: dict[tuple[Any, ...], str]) -> str:
     if isinstance(kind, inspect.ListType):
         item = _type(kind.item_type, aliases)
         return f"({item})[]" if " | " in item else f"{item}[]"
+    if isinstance(kind, inspect.DictType):
+        key, value = (_type(part, aliases) for part in (kind.key_type, kind.value_type))
+        return f"Readonly<Record<{key}, {value}>>"
     raise TypeError(f"no TypeScript for {kind!r}; add it to tests/generate/typescript.py")
 
 

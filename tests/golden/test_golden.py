@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.overview.payload import Place, overview_payload
 from torch_tb_profiler.views.steps import step_objects

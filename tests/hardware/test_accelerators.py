@@ -11,8 +11,8 @@ from torch_tb_profiler.analysis.efficiency.device import busiest_device, device_
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.hardware.accelerators import GIB, PRECISIONS, TABLE, Accelerator, find
 from torch_tb_profiler.hardware.peaks import peaks_of
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 
 LINES = [(vendor, line) for vendor, lines in TABLE.items() for line in lines]

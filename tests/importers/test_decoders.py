@@ -21,7 +21,7 @@ from tests.importers.test_chunks import EVENTS, FIXED
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
-from torch_tb_profiler.importers.parts import Part
+from torch_tb_profiler.importers.chunk_parts import Part
 from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Trace

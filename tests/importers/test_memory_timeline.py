@@ -17,7 +17,7 @@ from torch_tb_profiler.runs.import_job import read as read_file
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
 from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.model import Trace
 
 PREEXISTING, CREATE, INCREMENT_VERSION, DESTROY = 1, 2, 3, 4

@@ -26,8 +26,8 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.download import cut
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.packets import is_perfetto
 from torch_tb_profiler.sources.sniff import Head, judge

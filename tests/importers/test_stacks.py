@@ -13,10 +13,10 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import NotATrace, NotFound
-from torch_tb_profiler.importers import content
+from torch_tb_profiler.importers import peeked_text
 from torch_tb_profiler.importers.stacks_text import read_stacks
 from torch_tb_profiler.runs.event_text import EventTexts
-from torch_tb_profiler.runs.single import load_all
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
@@ -127,7 +127,7 @@ def test_any_piece_of_the_stream(piece: int) -> None:
 def test_endless_sums_and_texts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotATrace, match="add up to more"):
         read("a 999999999999999999\n")
-    monkeypatch.setattr(content, "MOST_TEXT", 10)
+    monkeypatch.setattr(peeked_text, "MOST_TEXT", 10)
     with pytest.raises(NotATrace, match="cannot be read"):
         read(TEXT)
 

@@ -17,7 +17,7 @@ from tests.live.test_key_averages import torch
 from tests.loading import load
 from torch_tb_profiler.analysis.memory.window import by_category
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.insight import Insight
 
 __all__ = ["torch"]

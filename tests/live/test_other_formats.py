@@ -11,7 +11,7 @@ from tests.loading import load
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.module.frames import line_frames
-from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.settings import Settings
 
 torch: Any = pytest.importorskip(

@@ -15,11 +15,11 @@ import pytest
 from tests.live.test_key_averages import torch
 from tests.loading import load
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.recording import Recording, record
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 
 __all__ = ["torch"]

@@ -17,6 +17,7 @@ from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources.places import Place
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -33,7 +34,7 @@ def test_a_killed_worker_leaves_a_reason_and_the_others_untouched(
     write(logdir / "run" / "b.json", content())
     catalogue = start(logdir, Settings(**{**vars(settings), "workers": 1}))
     until(lambda: (s := spans(catalogue).get("run/a.json")) and s.progress == 0.5)
-    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    (pid,) = catalogue.store.queue.worker_pids().values()
     os.kill(pid, signal.SIGKILL)
     message = failed(catalogue, "run/a.json")
     assert "The import process was killed (signal 9), but not because memory ran out" in message
@@ -147,8 +148,8 @@ def test_a_place_that_could_not_be_read_is_tried_again(
 def test_a_file_that_nobody_foresaw_does_not_end_the_scanner(
     logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(location: str) -> str | None:
-        return str(1 // 0) if location.endswith("a.json") else None
+    def broken(place: Place) -> str | None:
+        return str(1 // 0) if place.name == "a.json" else None
 
     monkeypatch.setattr("torch_tb_profiler.sources.sniff.rejection", broken)
     write(logdir / "run" / "a.json", content())
@@ -172,8 +173,8 @@ def test_a_missing_driver_is_in_the_diagnosis(
 def test_a_changed_file_stops_its_import(logdir: Path, start: Start) -> None:
     path = write(logdir / "run" / "a.json", content(do="hang"))
     catalogue = start(logdir)
-    until(lambda: catalogue.keeper.queue.worker_pids())
-    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    until(lambda: catalogue.store.queue.worker_pids())
+    (pid,) = catalogue.store.queue.worker_pids().values()
     path.write_text(content())
     until(lambda: states(catalogue)["run/a.json"] == "ready")
     until(lambda: not alive(pid))
@@ -182,8 +183,8 @@ def test_a_changed_file_stops_its_import(logdir: Path, start: Start) -> None:
 def test_closing_ends_the_workers(logdir: Path, start: Start) -> None:
     write(logdir / "run" / "a.json", content(do="hang"))
     catalogue = start(logdir)
-    until(lambda: catalogue.keeper.queue.worker_pids())
-    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    until(lambda: catalogue.store.queue.worker_pids())
+    (pid,) = catalogue.store.queue.worker_pids().values()
     catalogue.close()
     assert not alive(pid)
     assert spans(catalogue)["run/a.json"].state is not State.FAILED
@@ -198,9 +199,9 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 catalogue = Catalogue({{"": Place(sys.argv[1])}}, Settings(workers=1, cache_dir=sys.argv[2], scan_seconds=0.1), makers={{"import": {OBEY!r}}})
 catalogue.start()
-while not catalogue.keeper.queue.worker_pids() or not all(s.progress for r in catalogue.snapshot().runs for w in r.workers for s in w.spans):
+while not catalogue.store.queue.worker_pids() or not all(s.progress for r in catalogue.snapshot().runs for w in r.workers for s in w.spans):
     time.sleep(0.02)
-print(*catalogue.keeper.queue.worker_pids().values(), flush=True)
+print(*catalogue.store.queue.worker_pids().values(), flush=True)
 time.sleep(600)
 """
 

@@ -250,7 +250,7 @@ def test_a_restart_uses_the_sidecars(logdir: Path, start: Start, settings: Setti
     until(lambda: ready(second, 1))
     assert second.snapshot().runs == kept
     assert second.open("run", "rank0", "trace").worker.rank == 3
-    assert not second.keeper.queue.started
+    assert not second.store.queue.started
     assert begun(settings) == ["rank0.pt.trace.json"]
 
 
@@ -263,7 +263,7 @@ def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: S
     sidecar.write_bytes(sidecar.read_bytes()[:100])
     second = start(logdir)
     until(lambda: ready(second, 1))
-    assert second.keeper.queue.started.total() == 1
+    assert second.store.queue.started.total() == 1
     sidecar.unlink()
     with pytest.raises(NotReady, match="imported again"):
         second.open("run", "w", "trace")
@@ -408,7 +408,7 @@ def test_memory_is_read_in_this_process(start: Start) -> None:
         catalogue = start("memory://catalogue")
         until(lambda: ready(catalogue, 1))
         assert catalogue.open("run", "w", "trace").worker.rank == 1
-        assert catalogue.keeper.queue.worker_pids() == {}
+        assert catalogue.store.queue.worker_pids() == {}
         fs.pipe("/catalogue/run/w.json", content(rank=2, world=3, more="x").encode())
         until(lambda: ready(catalogue, 1) and catalogue.snapshot().runs[0].workers[0].rank == 2)
     finally:

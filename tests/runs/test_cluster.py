@@ -20,9 +20,9 @@ from tests.runs.test_work_queue import Heard, job
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs import cluster, cluster_link
 from torch_tb_profiler.runs.cluster import Cluster
-from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.products import TIMELINE
-from torch_tb_profiler.runs.single import load_all
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.runs.whole_logdir import make_all
 from torch_tb_profiler.runs.work_queue import WorkQueue
 from torch_tb_profiler.settings import Settings
@@ -91,13 +91,13 @@ def test_sidecars_equal_those_made_here(address: str, settings: Settings, tmp_pa
 
 
 def test_a_timeline_is_made_there_too(address: str, settings: Settings, trace_sidecar: str) -> None:
-    keeper = Keeper(of_cluster(settings, address), quiet=True, alone=True)
+    store = SidecarStore(of_cluster(settings, address), quiet=True, alone=True)
     try:
-        keeper.have_derived(TIMELINE, trace_sidecar, (), keeper, lambda making, news: None)
-        until(lambda: keeper.queue.counts() == (0, 0, 1, 0))
-        assert keeper.made(TIMELINE, trace_sidecar) is not None
+        store.have_derived(TIMELINE, trace_sidecar, (), store, lambda pending, news: None)
+        until(lambda: store.queue.counts() == (0, 0, 1, 0))
+        assert store.made(TIMELINE, trace_sidecar) is not None
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_what_is_there_is_not_made_again(
@@ -238,8 +238,8 @@ def test_workers_of_another_version_get_nothing(
         (note,) = catalogue.snapshot().notes
         assert "where 0.0-other is needed" in note
         assert "Processes of this machine" in note
-        assert catalogue.keeper.link is not None
-        state = catalogue.keeper.link.state()
+        assert catalogue.store.link is not None
+        state = catalogue.store.link.state()
         assert (state.connected, state.workers, state.others) == (True, 0, 1)
         with pytest.raises(SourceError, match=r"where 0\.0-other is needed"):
             make_all(str(logdir), of_cluster(settings, scheduler), alone=True)
@@ -283,8 +283,8 @@ def test_a_server_starts_without_its_scheduler(
     assert note.startswith(f"The Dask scheduler {processes.address} cannot be reached (")
     processes.start_scheduler()
     processes.start_worker()
-    assert catalogue.keeper.link is not None
-    until(lambda: catalogue.keeper.link and catalogue.keeper.link.state().workers)
+    assert catalogue.store.link is not None
+    until(lambda: catalogue.store.link and catalogue.store.link.state().workers)
     until(lambda: not catalogue.snapshot().notes)
     write(logdir / "b.pt.trace.json", content())
     until(lambda: len(begun(settings)) == 2)
@@ -361,6 +361,6 @@ def test_a_command_uses_the_cluster_for_a_single_small_trace(
 
 
 def test_without_a_cache_nothing_goes_to_a_cluster(settings: Settings) -> None:
-    keeper = Keeper(of_cluster(replace(settings, use_cache=False), "tcp://127.0.0.1:1"))
-    assert keeper.link is None
-    keeper.close()
+    store = SidecarStore(of_cluster(replace(settings, use_cache=False), "tcp://127.0.0.1:1"))
+    assert store.link is None
+    store.close()

@@ -17,12 +17,12 @@ from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
-from torch_tb_profiler.runs import keeper as keeper_
+from torch_tb_profiler.runs import sidecar_store as store_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.runs.products import INSIGHT, make_insight
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
@@ -55,31 +55,31 @@ def test_an_insight_comes_back_from_its_sidecar_as_it_was(tmp_path: Path) -> Non
 
 
 def test_asking_does_not_wait(settings: Settings, trace_sidecar: str) -> None:
-    keeper = Keeper(settings)
+    store = SidecarStore(settings)
     try:
-        assert keeper.made(INSIGHT, trace_sidecar) is None
-        progress = keeper.ask(INSIGHT, trace_sidecar)
+        assert store.made(INSIGHT, trace_sidecar) is None
+        progress = store.ask(INSIGHT, trace_sidecar)
         assert isinstance(progress, float)
         assert 0.0 <= progress < 1.0
-        until(lambda: keeper.made(INSIGHT, trace_sidecar) is not None)
-        assert keeper.ask(INSIGHT, trace_sidecar) is keeper.made(INSIGHT, trace_sidecar)
-        assert keeper.made(INSIGHT, trace_sidecar) is keeper.get(INSIGHT, trace_sidecar)
-        assert keeper.queue.started.total() == 1
+        until(lambda: store.made(INSIGHT, trace_sidecar) is not None)
+        assert store.ask(INSIGHT, trace_sidecar) is store.made(INSIGHT, trace_sidecar)
+        assert store.made(INSIGHT, trace_sidecar) is store.get(INSIGHT, trace_sidecar)
+        assert store.queue.started.total() == 1
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_a_killed_worker_costs_one_answer(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
-    keeper = Keeper(settings, {"insight": "tests.runs.test_insights:dies_once"})
+    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 60.0)
+    store = SidecarStore(settings, {"insight": "tests.runs.test_insights:dies_once"})
     try:
         with pytest.raises(ImportFailed, match="analysis of the trace could not be made"):
-            keeper.get(INSIGHT, trace_sidecar)
-        assert keeper.get(INSIGHT, trace_sidecar)["span_paths"].n == 3
+            store.get(INSIGHT, trace_sidecar)
+        assert store.get(INSIGHT, trace_sidecar)["span_paths"].n == 3
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_the_catalogue_has_the_insights_of_all_workers_made(

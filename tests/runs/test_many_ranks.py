@@ -22,9 +22,9 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.entries import Arrangement, Entry, arrange
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.import_job import run_import
-from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.model import OpenedRank
 from torch_tb_profiler.runs.products import INSIGHT, make_insight, ranks_path
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
 from torch_tb_profiler.sources.places import Place
@@ -90,12 +90,12 @@ def imported(logdir: Path, settings: Settings, texts: list[str]) -> None:
     """A run with the sidecars of its imports and insights, as worker processes write them."""
     for rank, text in enumerate(texts):
         write(logdir / "run" / f"rank{rank}.1.pt.trace.json", text)
-    keeper = Keeper(settings)
+    store = SidecarStore(settings)
     for found in list_files(Place(str(logdir))).files:
-        sidecar = keeper.path(found)
+        sidecar = store.path(found)
         run_import(found.location.text, sidecar, settings, lambda done, total: None)
         make_insight(sidecar, INSIGHT.path(sidecar, settings), settings, lambda done, total: None)
-    keeper.close()
+    store.close()
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
@@ -155,7 +155,7 @@ def test_an_index_that_is_gone_is_made_of_the_insight(tmp_path: Path, settings: 
         settled(catalogue)
         [found] = catalogue.ask_ranks("run", [("rank0", "1")])
         assert isinstance(found, OpenedRank)
-        assert (found.worker.rank, catalogue.keeper.queue.started.total()) == (0, 0)
+        assert (found.worker.rank, catalogue.store.queue.started.total()) == (0, 0)
         assert kept.read_bytes() == before
     finally:
         catalogue.close()

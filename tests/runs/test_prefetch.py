@@ -17,12 +17,12 @@ import pytest
 from tests.runs.conftest import OBEY, alive, until, write
 from tests.runs.targets import content, small
 from torch_tb_profiler.errors import ImportFailed
-from torch_tb_profiler.runs import keeper as keeper_
 from torch_tb_profiler.runs import prefetch
+from torch_tb_profiler.runs import sidecar_store as store_
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
-from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
 from torch_tb_profiler.sources.places import Place
@@ -35,15 +35,15 @@ import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from contextlib import closing
 from torch_tb_profiler.runs import prefetch
-from torch_tb_profiler.runs.keeper import Keeper
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import list_files
 from torch_tb_profiler.sources.places import Place
 prefetch.WORTH_BYTES = 0
 files = list_files(Place(sys.argv[1])).files
 settings = Settings(workers=2, cache_dir=sys.argv[2])
-with closing(Keeper(settings, {"import": "tests.runs.targets:obey"}, quiet=True)) as keeper:
-    traces = prefetch.ImportPrefetcher(files, keeper, None)
+with closing(SidecarStore(settings, {"import": "tests.runs.targets:obey"}, quiet=True)) as store:
+    traces = prefetch.ImportPrefetcher(files, store, None)
     for found in files:
         print(traces.take(found)[0].entries, flush=True)
 """
@@ -58,8 +58,8 @@ def _little_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def _prefetching(
     files: Sequence[ListedFile], settings: Settings, here: Here, report: Report | None = None
 ) -> Iterator[ImportPrefetcher]:
-    with closing(Keeper(settings, {"import": OBEY}, quiet=True)) as keeper:
-        yield ImportPrefetcher(files, keeper, here, report)
+    with closing(SidecarStore(settings, {"import": OBEY}, quiet=True)) as store:
+        yield ImportPrefetcher(files, store, here, report)
 
 
 class Here:
@@ -128,7 +128,7 @@ def test_without_a_cache_nothing_is_kept(settings: Settings, logdir: Path) -> No
     files = list_files(Place(str(logdir))).files
     with _prefetching(files, Settings(**{**vars(settings), "use_cache": False}), Here()) as traces:
         taken = [traces.take(found)[0] for found in files]
-        folder = traces._keeper.folder().path
+        folder = traces._store.folder().path
     assert [trace.entries for trace in taken] == [len(content())] * 2
     assert not folder.exists()
     assert [path.name for path in Path(settings.cache_dir).iterdir()] == ["begun.log"]
@@ -150,7 +150,7 @@ def test_little_is_imported_here(
     for name in ("a.json.gz", "b.json"):
         write(logdir / name, content())
     files = list_files(Place(str(logdir))).files
-    text = sum(found.size for found in files) + (keeper_.SHRUNK - 1) * files[0].size
+    text = sum(found.size for found in files) + (store_.SHRUNK - 1) * files[0].size
     for worth, apart in ((text, 2), (text + 1, 0)):
         monkeypatch.setattr(prefetch, "WORTH_BYTES", worth)
         with _prefetching(files, settings, Here()) as traces:

@@ -89,4 +89,4 @@ def test_the_next_start_reads_sidecars_only(logdir: Path, start: Start) -> None:
         second.open("run", "w", "trace").facts.summary
         == first.open("run", "w", "trace").facts.summary
     )
-    assert not second.keeper.queue.started
+    assert not second.store.queue.started

@@ -131,7 +131,7 @@ def test_the_whole_road_through_an_object_store(
         assert opened.facts["steps"].n == 2
         fleet = Fleets(catalogue).of(opened)
         assert [member.state for member in fleet.members] == ["ready"] * 3
-        assert not catalogue.keeper.queue.started
+        assert not catalogue.store.queue.started
     finally:
         catalogue.close()
     fetched = {

@@ -17,10 +17,10 @@ from tests.runs.conftest import OBEY, Start, spans, states, until, write
 from tests.runs.targets import content, obey
 from torch_tb_profiler.runs import catalogue as catalogue_
 from torch_tb_profiler.runs import executor, prefetch, whole_logdir
-from torch_tb_profiler.runs import keeper as keeper_
+from torch_tb_profiler.runs import sidecar_store as store_
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import TIMELINE, make_timeline
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import cache_folder
 from torch_tb_profiler.sources.cache_folder import CacheFolder
@@ -143,7 +143,7 @@ def test_a_full_cache_disk_falls_back_to_another_folder(
         write(logdir / "run" / f"{name}.json", content())
     catalogue = start(logdir, maker="tests.runs.test_retries:full_at_first")
     until(lambda: list(states(catalogue).values()) == ["ready", "ready"])
-    spare = catalogue.keeper.folder().spare
+    spare = catalogue.store.folder().spare
     assert spare is not None
     assert catalogue.snapshot().notes == (
         f"The cache folder {settings.cache_dir} is full: what is new is kept in {spare} until the"
@@ -159,12 +159,12 @@ def test_a_full_cache_disk_falls_back_to_another_folder(
 def test_what_is_derived_falls_back_too(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 60.0)
     maker = "tests.runs.test_retries:timeline_full_at_first"
-    with closing(Keeper(settings, {"timeline": maker})) as keeper:
-        assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
-        assert keeper.made(TIMELINE, trace_sidecar) is not None
-        assert keeper.queue.started == {maker: 2}
+    with closing(SidecarStore(settings, {"timeline": maker})) as store:
+        assert store.get(TIMELINE, trace_sidecar)["slices"].n == 3
+        assert store.made(TIMELINE, trace_sidecar) is not None
+        assert store.queue.started == {maker: 2}
 
 
 def test_no_room_anywhere_is_a_reason_and_tried_again(
@@ -186,7 +186,7 @@ def test_a_disk_with_too_little_room_is_left_before_an_import_begins(
     logdir: Path, start: Start, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(logdir / "run" / "a.json", content())
-    kept = keeper_.KEPT_SHARE * path.stat().st_size
+    kept = store_.KEPT_SHARE * path.stat().st_size
 
     def free(folder: str | Path) -> float:
         return kept - 1 if str(folder) == settings.cache_dir else kept + 1
@@ -194,7 +194,7 @@ def test_a_disk_with_too_little_room_is_left_before_an_import_begins(
     monkeypatch.setattr(cache_folder, "_free", free)
     catalogue = start(logdir)
     until(lambda: list(states(catalogue).values()) == ["ready"])
-    spare = catalogue.keeper.folder().spare
+    spare = catalogue.store.folder().spare
     assert spare is not None
     assert [path.name for path in spare.iterdir()] == [
         Path(catalogue.open("run", "a", "trace").sidecar).name
@@ -213,7 +213,7 @@ def test_where_no_disk_has_room_nothing_begins_and_it_is_said(
     message = spans(catalogue)["run/a.json"].message
     assert "the disk of the cache folder has 1 B free" in message
     assert message.endswith("It is tried again.")
-    assert catalogue.keeper.folder().spare is None
+    assert catalogue.store.folder().spare is None
     assert not (Path(settings.cache_dir) / "begun.log").exists()
 
 
@@ -225,14 +225,14 @@ def test_what_a_logdir_takes_of_the_disk_is_said_where_it_is_much(
         ListedFile(Place(f"/{n}.json.gz"), "", f"{n}.json.gz", 10**9, 0, "0") for n in range(4)
     ]
     limited = replace(settings, cache_limit_bytes=22 << 30)
-    with closing(Keeper(limited)) as keeper:
-        keeper.folder()
-        assert keeper.disk_note(files, files[:0]) == ""
-        assert keeper.disk_note(files, files[:1]).startswith(
+    with closing(SidecarStore(limited)) as store:
+        store.folder()
+        assert store.disk_note(files, files[:0]) == ""
+        assert store.disk_note(files, files[:1]).startswith(
             "The imports to come take about 4.97 GiB"
         )
         # 5 × 16 GB of text, a third of them kept
-        note = keeper.disk_note([*files, files[0]], ())
+        note = store.disk_note([*files, files[0]], ())
         assert note.startswith(
             "All imports take about 24.8 GiB, and the cache folder keeps 22.0 GiB"
         )
@@ -322,9 +322,9 @@ def test_kills_are_counted_in_the_own_group_where_they_are(
 def test_a_kill_by_hand_is_not_called_lack_of_memory(logdir: Path, start: Start) -> None:
     write(logdir / "run" / "a.pt.trace.json", content(do="hang"))
     catalogue = start(logdir)
-    until(lambda: catalogue.keeper.queue.worker_pids())
+    until(lambda: catalogue.store.queue.worker_pids())
     until(lambda: states(catalogue).get("run/a.pt.trace.json") == "importing")
-    (pid,) = catalogue.keeper.queue.worker_pids().values()
+    (pid,) = catalogue.store.queue.worker_pids().values()
     os.kill(pid, signal.SIGKILL)
     until(lambda: states(catalogue)["run/a.pt.trace.json"] == "failed")
     message = spans(catalogue)["run/a.pt.trace.json"].message
@@ -349,7 +349,7 @@ def test_a_command_imports_once_more_what_the_file_is_not_to_blame_for(
     def here(file: ListedFile, report: Report | None) -> tuple[Trace, Facts]:
         raise AssertionError(f"{file.name} is imported in this process")
 
-    with closing(Keeper(replace(settings, workers=2), makers, quiet=True)) as keeper:
-        traces = prefetch.ImportPrefetcher(files, keeper, here)
+    with closing(SidecarStore(replace(settings, workers=2), makers, quiet=True)) as store:
+        traces = prefetch.ImportPrefetcher(files, store, here)
         assert [traces.take(file)[0].entries for file in files] == [len(content())] * 2
-        assert keeper.queue.started.total() == 4
+        assert store.queue.started.total() == 4

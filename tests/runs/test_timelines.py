@@ -11,11 +11,11 @@ import pytest
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING, until, write
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError
-from torch_tb_profiler.runs import keeper as keeper_
+from torch_tb_profiler.runs import sidecar_store as store_
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.products import TIMELINE, make_timeline
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store.timeline import Timeline
@@ -40,16 +40,16 @@ def broken_once(
 
 
 def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidecar: str) -> None:
-    keeper = Keeper(settings)
+    store = SidecarStore(settings)
     try:
-        until(lambda: not_yet(keeper, trace_sidecar))
-        first = keeper.get(TIMELINE, trace_sidecar)
-        assert keeper.get(TIMELINE, trace_sidecar) is first
-        assert keeper.queue.started.total() == 1
+        until(lambda: not_yet(store, trace_sidecar))
+        first = store.get(TIMELINE, trace_sidecar)
+        assert store.get(TIMELINE, trace_sidecar) is first
+        assert store.queue.started.total() == 1
         assert Path(TIMELINE.path(trace_sidecar, settings)).is_file()
     finally:
-        keeper.close()
-    again = Keeper(settings)
+        store.close()
+    again = SidecarStore(settings)
     try:
         assert again.get(TIMELINE, trace_sidecar)["slices"].n == first["slices"].n == 3
         assert not again.queue.started
@@ -57,9 +57,9 @@ def test_made_once_and_mapped_by_the_next_server(settings: Settings, trace_sidec
         again.close()
 
 
-def not_yet(keeper: Keeper, path: str) -> bool:
+def not_yet(store: SidecarStore, path: str) -> bool:
     try:
-        keeper.get(TIMELINE, path)
+        store.get(TIMELINE, path)
     except NotReady:
         return False
     return True
@@ -68,13 +68,13 @@ def not_yet(keeper: Keeper, path: str) -> bool:
 def test_many_requests_share_one_job_and_are_told_to_wait(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 0.3)
-    keeper = Keeper(settings, {"timeline": "tests.runs.test_timelines:slow"})
+    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 0.3)
+    store = SidecarStore(settings, {"timeline": "tests.runs.test_timelines:slow"})
     told: list[float | None] = []
 
     def ask() -> None:
         try:
-            keeper.get(TIMELINE, trace_sidecar)
+            store.get(TIMELINE, trace_sidecar)
         except NotReady as error:
             told.append(error.details["progress"])
 
@@ -85,17 +85,17 @@ def test_many_requests_share_one_job_and_are_told_to_wait(
         for thread in threads:
             thread.join()
         assert len(told) == 20
-        assert keeper.queue.started.total() == 1
+        assert store.queue.started.total() == 1
         Path(trace_sidecar + ".go").touch()
-        until(lambda: not_yet(keeper, trace_sidecar))
+        until(lambda: not_yet(store, trace_sidecar))
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(
     settings: Settings, trace_sidecar: str
 ) -> None:
-    other = Keeper(settings)
+    other = SidecarStore(settings)
 
     def read(path: str) -> Timeline:
         if not other.queue.started:
@@ -104,39 +104,39 @@ def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(
         return TIMELINE.read(path)
 
     product = replace(TIMELINE, read=read)
-    keeper = Keeper(settings)
+    store = SidecarStore(settings)
     try:
-        assert keeper.get(product, trace_sidecar)["slices"].n == 3
-        assert not keeper.queue.started
+        assert store.get(product, trace_sidecar)["slices"].n == 3
+        assert not store.queue.started
         assert other.queue.started.total() == 1
     finally:
-        keeper.close()
+        store.close()
         other.close()
 
 
 def test_a_failure_is_told_and_the_next_call_tries_again(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
-    keeper = Keeper(settings, {"timeline": "tests.runs.test_timelines:broken_once"})
+    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 60.0)
+    store = SidecarStore(settings, {"timeline": "tests.runs.test_timelines:broken_once"})
     try:
         with pytest.raises(ImportFailed, match="the first time"):
-            keeper.get(TIMELINE, trace_sidecar)
-        assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
+            store.get(TIMELINE, trace_sidecar)
+        assert store.get(TIMELINE, trace_sidecar)["slices"].n == 3
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_a_damaged_timeline_is_made_again(
     settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keeper_, "FIRST_WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 60.0)
     Path(TIMELINE.path(trace_sidecar, settings)).write_bytes(b"\0" * 1000)
-    keeper = Keeper(settings)
+    store = SidecarStore(settings)
     try:
-        assert keeper.get(TIMELINE, trace_sidecar)["slices"].n == 3
+        assert store.get(TIMELINE, trace_sidecar)["slices"].n == 3
     finally:
-        keeper.close()
+        store.close()
 
 
 def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdir: Path) -> None:

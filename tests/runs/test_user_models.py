@@ -11,8 +11,8 @@ import pytest
 from tests.builders.drawn import events
 from tests.loading import load
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.products import INSIGHT, content_version, make_insight
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.runs.work_queue import Job, News, WorkQueue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place

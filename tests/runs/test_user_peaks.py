@@ -13,8 +13,8 @@ import pytest
 from tests.analysis.efficiency.cases import inputs
 from tests.analysis.findings.cases import launched, rules, span, steps
 from tests.loading import load
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.products import INSIGHT, make_insight
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 

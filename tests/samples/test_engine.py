@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.views.work.efficiency import efficiency_payload
 from torch_tb_profiler.views.work.efficiency_wire import EfficiencyGroup
 

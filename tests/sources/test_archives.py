@@ -17,7 +17,7 @@ import pytest
 
 from tests.builders.loop import document, loop
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import archives, listing, sniff
 from torch_tb_profiler.sources.listing import captures_beside, list_files

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damaged, mapped_files
+from torch_tb_profiler.store import damage_reports, mapped_files
 
 pytestmark = [
     pytest.mark.processes,
@@ -88,19 +88,19 @@ def test_a_file_that_became_shorter_is_noted_before_it_is_used(tmp_path: Path) -
     with path.open("rb") as file:
         data = mapped_files.contents(file, str(path))
     mapped_files.report_cut(str(path))
-    assert not damaged.take(str(path))
+    assert not damage_reports.take(str(path))
     os.truncate(path, 100)
     mapped_files.report_cut(str(path))
-    assert damaged.take(str(path))
+    assert damage_reports.take(str(path))
     assert len(data) == 10_000
 
 
 def test_without_a_fault_nothing_is_raised() -> None:
-    with damaged.expect_readable():
+    with damage_reports.expect_readable():
         pass
-    with pytest.raises(SidecarError, match="x could not be read"), damaged.expect_readable():
-        damaged.report_unreadable("/nowhere/x")
-    damaged.take("/nowhere/x")
+    with pytest.raises(SidecarError, match="x could not be read"), damage_reports.expect_readable():
+        damage_reports.report_unreadable("/nowhere/x")
+    damage_reports.take("/nowhere/x")
 
 
 def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
@@ -113,5 +113,5 @@ def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
     path.write_bytes(bytes(10_000))
     for known in (True, False):
         mapped_files.report_cut(str(path))
-        assert damaged.take(str(path)) == known
+        assert damage_reports.take(str(path)) == known
     assert path.stat().st_size == len(data)

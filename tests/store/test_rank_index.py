@@ -10,7 +10,7 @@ import pytest
 
 from torch_tb_profiler.errors import SidecarError
 from torch_tb_profiler.store import sidecar
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import RankIndex
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.strings import StringTable
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import torch_tb_profiler
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.findings.selected import findings_of
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.store.columns import Array

@@ -15,8 +15,8 @@ from tests.builders.drawn import Event
 from tests.views.test_findings import page
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
 from torch_tb_profiler.views.findings.path import of_line, plain, short_file

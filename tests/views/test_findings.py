@@ -14,7 +14,7 @@ from tests.analysis.efficiency.cases import H100, inputs
 from tests.analysis.findings.cases import NVIDIA, entries_of, launched, span, steps
 from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.findings.payload import Source, costly, findings_payload
 from torch_tb_profiler.views.findings.wire import FindingsPayload

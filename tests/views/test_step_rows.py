@@ -12,14 +12,12 @@ from tests.builders.grown import steps
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import step_table
-from torch_tb_profiler.views import step_rows
-from torch_tb_profiler.views.step_rows import first_steps
-from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.steps import first_steps, row_names, step_columns
 
 
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_rows, "MOST_STEP_ROWS", 4)
+    monkeypatch.setattr("torch_tb_profiler.views.steps.MOST_STEP_ROWS", 4)
 
 
 def columns(n: int, **chosen: Any) -> dict[str, Any]:
@@ -37,8 +35,8 @@ def test_no_more_rows_than_a_chart_shows(n: int, first: list[int]) -> None:
 
 
 def test_no_step_has_no_row() -> None:
-    assert step_rows.row_names([], first_steps(0)) == []
-    assert step_rows.row_names(["a", "b", "c"], first_steps(3)) == ["a", "b", "c"]
+    assert row_names([], first_steps(0)) == []
+    assert row_names(["a", "b", "c"], first_steps(3)) == ["a", "b", "c"]
 
 
 def test_few_steps_are_rows_of_their_own() -> None:

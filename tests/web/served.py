@@ -80,7 +80,7 @@ class WrittenCatalogue(Answering):
 
     opened: Opened = field(default_factory=hand_made.opened)
     rescans: int = 0
-    keeper: Any = field(default_factory=lambda: SimpleNamespace(link=None))
+    store: Any = field(default_factory=lambda: SimpleNamespace(link=None))
     logdirs: dict[str, str] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
 

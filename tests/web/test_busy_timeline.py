@@ -154,7 +154,7 @@ def test_two_hundred_at_once(tmp_path: Path, samples: Path) -> None:
                 urlencode(where): json_of(patiently(client, "/trace/timeline", where))
                 for where in places(catalogue)
             }
-            assert catalogue.keeper.queue.started[TIMELINE.maker] == len(traces), (
+            assert catalogue.store.queue.started[TIMELINE.maker] == len(traces), (
                 "each is made once, however many asked"
             )
             paths = [

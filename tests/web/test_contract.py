@@ -38,7 +38,7 @@ from torch_tb_profiler.web.parameters import (
     WindowOf,
 )
 from torch_tb_profiler.web.route import IMMUTABLE
-from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.route_table import ROUTES
 
 LONGEST_ERROR = 1500
 OF_MEMORY = (
@@ -54,6 +54,7 @@ SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
 NEEDED = {
     **timeline_asked.PARAMETERS,
     "/callers": {"name": "aten::mm"},
+    "/table": {"name": "operators"},
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
     "/diff/file": SIDE_B,

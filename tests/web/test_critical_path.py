@@ -24,8 +24,12 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.views.critical_path.payload import critical_path_payload, path_rows_payload
-from torch_tb_profiler.views.critical_path.wire import CriticalPathPayload, PathRowsPayload
+from torch_tb_profiler.views.critical_path.payload import (
+    CriticalPathPayload,
+    PathRowsPayload,
+    critical_path_payload,
+    path_rows_payload,
+)
 from torch_tb_profiler.web.application import Application
 
 DRAWING = """

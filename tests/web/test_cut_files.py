@@ -30,7 +30,7 @@ def test_a_cut_file_is_made_again(view: str, left: float, tmp_path: Path) -> Non
     cache = tmp_path / "cache"
     cache.mkdir(mode=0o700)
     settings = Settings(cache_dir=str(cache), settle_seconds=0.0)
-    with mock.patch("torch_tb_profiler.runs.keeper._executor", return_value=InThisProcess()):
+    with mock.patch("torch_tb_profiler.runs.sidecar_store._executor", return_value=InThisProcess()):
         catalogue = Catalogue({"logs": Place(str(tmp_path / "logs"))}, settings)
         try:
             catalogue._scan("logs", Watch(0.0))

@@ -12,7 +12,7 @@ from tests.conftest import REAL_TRACES, REPOSITORY
 from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import body
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.distributed.process_groups_wire import ProcessGroupsPayload
+from torch_tb_profiler.views.distributed.process_groups import ProcessGroupsPayload
 from torch_tb_profiler.views.distributed.wire import (
     DistributedMapPayload,
     DistributedPayload,

@@ -12,7 +12,7 @@ from tests.web.served import WHERE, WrittenCatalogue
 from tests.web.test_standalone import running
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
-from torch_tb_profiler.web.hosts import HostCheck
+from torch_tb_profiler.web.standalone import HostCheck
 
 OWN = ("localhost", "127.0.0.1:6007", "[::1]:6007", "[fe80::1%25eth0]", "10.0.0.7", "LOCALHOST.:80")
 FOREIGN = (

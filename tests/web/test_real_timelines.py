@@ -15,8 +15,8 @@ from werkzeug.test import Client
 from tests.conftest import REPOSITORY
 from tests.web.served import TIMELINE_ID, body
 from tests.web.test_real_traces import RUNS, Loaded
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.views.wire import Wire

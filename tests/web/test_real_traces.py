@@ -16,10 +16,13 @@ from tests.analysis.figures import UNNAMED
 from tests.conftest import REAL_TRACES
 from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
+from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.cli.findings import RunFindings
 from torch_tb_profiler.cli.plain import WIDTH, plain
-from torch_tb_profiler.cli.summary import facts_object, trace_report
+from torch_tb_profiler.cli.summary import facts_object
+from torch_tb_profiler.cli.summary_document import trace_document
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Snapshot
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_objects
@@ -153,15 +156,10 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         again = json.loads(msgspec.json.encode(facts))
         assert again["events"]["total"] == trace.trace.entries
         assert sum(k["calls"] for k in again["kernels"]) == in_steps(trace)
-        assert (
-            max(
-                map(
-                    len,
-                    plain(trace_report(trace, Settings(use_cache=False)).document()).splitlines(),
-                )
-            )
-            <= WIDTH
-        )
+        context = TraceContext(trace, Settings(use_cache=False))
+        findings = next(iter(RunFindings([trace], context.settings)))[1]
+        lines = plain(trace_document(context, findings)).splitlines()
+        assert max(map(len, lines)) <= WIDTH
 
 
 def test_a_window_of_the_file_is_a_trace_of_the_events_in_it(traces: list[Opened]) -> None:

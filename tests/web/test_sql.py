@@ -14,8 +14,8 @@ from werkzeug.test import TestResponse
 
 from tests.api.traces import SETTINGS, write
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_without_duckdb_the_page_is_told_what_to_install(
 
 
 def test_a_server_imports_nothing_of_it_before_it_is_asked() -> None:
-    program = "import torch_tb_profiler.web.routes, sys; print([m for m in ('duckdb', 'pyarrow') if m in sys.modules])"
+    program = "import torch_tb_profiler.web.route_table, sys; print([m for m in ('duckdb', 'pyarrow') if m in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

@@ -51,7 +51,7 @@ def test_not_ready_until_it_is_made(tmp_path: Path, trace: Path) -> None:
         assert client.get("/overview", query_string=where).status_code == 200, (
             "the other views do not wait for the timeline"
         )
-        assert len(catalogue.keeper.queue.worker_pids()) == 1, (
+        assert len(catalogue.store.queue.worker_pids()) == 1, (
             "however often it is asked for, it is made once"
         )
         (cache / "go").touch()
@@ -71,11 +71,11 @@ def test_a_killed_worker_is_told_and_the_next_call_works(tmp_path: Path, trace: 
     with live(logdir_of(tmp_path / "logs", trace), cache, WHEN_TOLD) as (catalogue, client):
         (where,) = places(catalogue)
         assert client.get("/trace/timeline", query_string=where).status_code == 202
-        until(lambda: catalogue.keeper.queue.worker_pids())
-        for pid in catalogue.keeper.queue.worker_pids().values():
+        until(lambda: catalogue.store.queue.worker_pids())
+        for pid in catalogue.store.queue.worker_pids().values():
             os.kill(pid, signal.SIGKILL)
         # Nobody asks while it dies: it is told when somebody asks again.
-        until(lambda: not catalogue.keeper.queue.worker_pids())
+        until(lambda: not catalogue.store.queue.worker_pids())
         response = client.get("/trace/timeline", query_string=where)
         assert response.status_code == 409
         error = error_of(response).error
@@ -164,7 +164,7 @@ def test_a_sidecar_is_read_and_not_made_after_a_restart(tmp_path: Path, trace: P
         before = json_of(patiently(client, "/trace/timeline", where))
     with live(logdir, cache) as (catalogue, client):
         assert json_of(client.get("/trace/timeline", query_string=where)) == before
-        assert not catalogue.keeper.queue.started
+        assert not catalogue.store.queue.started
 
 
 def test_a_changed_trace_outdates_what_was_told_of_it(tmp_path: Path, trace: Path) -> None:

@@ -9,7 +9,7 @@ from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WHERE, WrittenCatalogue
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.views.critical_path import wire as critical_path_wire
+from torch_tb_profiler.views.critical_path.payload import EventPathPayload, PathOverlayPayload
 from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.views.wire import Wire
 
@@ -36,8 +36,8 @@ TYPES: dict[str, type[Wire] | None] = {
     "/trace/area/flame": wire.AreaFlamePayload,
     "/trace/event": wire.EventPayload,
     "/trace/event/args": wire.EventArgsPayload,
-    "/trace/event/path": critical_path_wire.EventPathPayload,
-    "/trace/path": critical_path_wire.PathOverlayPayload,
+    "/trace/event/path": EventPathPayload,
+    "/trace/path": PathOverlayPayload,
     "/trace/alignment": wire.AlignmentPayload,
     "/trace/collective": wire.CollectivePayload,
 }

@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,11 +26,11 @@ from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
 from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
 from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.figures import scalars
+from torch_tb_profiler.tables.ranks import findings_of
 from torch_tb_profiler.units import format_names, format_number
 from torch_tb_profiler.untrusted import decoded, read_file, said
 from torch_tb_profiler.views.diff.verdict import judged
@@ -207,7 +207,7 @@ def scalars_of(trace: TraceContext) -> DisplayTable:
     warm = select(trace.facts, skip_cold=True)
     if chosen.whole and len(warm.steps):
         chosen = warm
-    return scalar_rows(trace, chosen)
+    return scalars(replace(trace.source(), selection=chosen))
 
 
 def _within(table: DisplayTable, worker: str, key: str, limit: float) -> Check:
@@ -222,7 +222,7 @@ def _within(table: DisplayTable, worker: str, key: str, limit: float) -> Check:
 
 
 def _no_findings(trace: TraceContext, worker: str, keys: Sequence[str]) -> list[Check]:
-    found = {finding.rule: finding.title for finding in member_findings(trace).findings}
+    found = {finding.rule: finding.title for finding in findings_of(trace.source()).findings}
     return [
         Check(worker, f"no {key}", key not in found, found.get(key, "not found")) for key in keys
     ]

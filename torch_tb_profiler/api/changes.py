@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.diff.table import DIFF
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened

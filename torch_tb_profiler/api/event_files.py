@@ -22,11 +22,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from torch_tb_profiler.api.measured import scalar_rows
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import member_findings
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.figures import scalars
+from torch_tb_profiler.tables.ranks import findings_of
 from torch_tb_profiler.views.words.escapes import one_line
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:
     from tensorboard.plugins.scalar.summary_v2 import scalar_pb
     from tensorboard.plugins.text.summary_v2 import text_pb
 
-    table = scalar_rows(trace, trace.selection())
+    table = scalars(trace.source())
     begin = np.where(np.isnan(table["begin_s"]), time.time(), table["begin_s"])
     number = table["number"].tolist()
     for column, (tag, factor, words) in TAGS.items():
@@ -166,7 +166,7 @@ def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:
 
 def _text(trace: TraceContext, table: DisplayTable) -> str:
     """The summary in Markdown."""
-    found = member_findings(trace)
+    found = findings_of(trace.source())
     lines = [found.headline, *filter(None, [found.detail]), ""]
     lines += [f"- {finding.title}" for finding in found.findings[:MOST_FINDINGS]]
     opened = trace.opened

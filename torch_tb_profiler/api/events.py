@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.key_averages.span_figures import span_figures
-from torch_tb_profiler.api.frame import coded, table_frame
+from torch_tb_profiler.api.table_frame import coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec

@@ -12,12 +12,12 @@ from torch_tb_profiler.analysis.diff.experiments import (
     ExperimentRow,
     experiment_table,
 )
-from torch_tb_profiler.api.frame import table_frame
 from torch_tb_profiler.api.opening import Path
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace, NotFound
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.diff.experiments import experiment, row_of_workers

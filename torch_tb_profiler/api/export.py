@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from torch_tb_profiler.api.saving import STDOUT, refuse_overwrite, save, saving
+from torch_tb_profiler.api.atomic_files import STDOUT, refuse_overwrite, save, saving
 from torch_tb_profiler.errors import BadRequest, MissingPackage
+from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import no_formula
 
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FLAME_FORMS",
     "STDOUT",
-    "TABLES",
     "TABLE_FORMS",
-    "WHOLE",
     "FlameForm",
     "TableForm",
     "check_form",
@@ -49,72 +48,27 @@ FLAME_FORMS: tuple[FlameForm, ...] = ("folded", "speedscope")
 _ROWS_AT_A_TIME = 1 << 16
 
 
-def _by(
-    make: Callable[[Any, str], DataFrame], default: str
-) -> Callable[[Frames, str | None], DataFrame]:
-    return lambda frames, by: make(frames, by or default)
-
-
-def _plain(make: Callable[[Any], DataFrame]) -> Callable[[Frames, str | None], DataFrame]:
-    def made(frames: Frames, by: str | None) -> DataFrame:
-        if by is not None:
-            raise BadRequest(f"by={by!r}: this table has no groups.", "Leave it out.")
-        return make(frames)
-
-    return made
-
-
-TABLES: dict[str, Callable[[Frames, str | None], DataFrame]] = {
-    "steps": _plain(lambda frames: frames.steps),
-    "scalars": _plain(lambda frames: frames.scalars),
-    "iterations": _plain(lambda frames: frames.iterations),
-    "critical_path": _plain(lambda frames: frames.critical_path()),
-    "operators": _by(lambda frames, by: frames.operators(by=by), "name"),
-    "kernels": _by(lambda frames, by: frames.kernels(by=by), "name"),
-    "ranges": _plain(lambda frames: frames.ranges()),
-    "api_calls": _plain(lambda frames: frames.api_calls()),
-    "long_calls": _plain(lambda frames: frames.long_calls()),
-    "launches": _plain(lambda frames: frames.launches()),
-    "queues": _plain(lambda frames: frames.queues()),
-    "copies": _plain(lambda frames: frames.copies()),
-    "kernel_sequences": _plain(lambda frames: frames.kernel_sequences()),
-    "compiled": _plain(lambda frames: frames.compiled()),
-    "modules": _plain(lambda frames: frames.modules),
-    "memory": _plain(lambda frames: frames.memory),
-    "memory_blocks": _plain(lambda frames: frames.memory_blocks),
-    "memory_alive": _plain(lambda frames: frames.memory_alive()),
-    "memory_categories": _plain(lambda frames: frames.memory_categories),
-    "memory_changes": _by(lambda frames, by: frames.memory_changes(0, by=by), "line"),
-    "memory_segments": _plain(lambda frames: frames.memory_segments()),
-    "memory_failures": _plain(lambda frames: frames.memory_failures),
-    "collectives": _plain(lambda frames: frames.collectives),
-    "counters": _plain(lambda frames: frames.counters),
-    "counter_samples": _plain(lambda frames: frames.counter_samples),
-    "efficiency": _by(lambda frames, by: frames.efficiency(by=by), "operator"),
-    "pyprof": _plain(lambda frames: frames.pyprof()),
-    "key_averages": _plain(lambda frames: _single(frames).key_averages().frame),
-    "findings": _plain(lambda frames: frames.findings),
-    "events": _plain(lambda frames: frames.events),
-}
-"""What makes each table, from frames and ``by``."""
-WHOLE = (
-    *(name for name in TABLES if name.startswith("memory")),
-    "findings",
-    "key_averages",
-    "pyprof",
-)
-"""Tables that always cover the whole recording."""
-
-
 def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
-    """One of ``TABLES``.
+    """The table of a name in ``tables/registry.py``.
 
     Raises:
-        BadRequest: there is no such table, or it has no such groups.
+        BadRequest: there is no such table, it has no such groups, or these traces have none of it.
     """
     if name not in TABLES:
         raise BadRequest(f"There is no table {name!r}.", f"Take one of: {', '.join(TABLES)}.")
-    return TABLES[name](frames, by)
+    listed = TABLES[name]
+    if by is not None and not listed.groups:
+        raise BadRequest(f"by={by!r}: this table has no groups.", "Leave it out.")
+    if name == "key_averages":
+        return _single(frames).key_averages().frame
+    if not hasattr(frames, name):
+        raise BadRequest(f"The table {name} is one of a run.", "Use a folder with several traces.")
+    made = getattr(frames, name)
+    # What grew since the beginning says more than what differs between a peak and itself.
+    since = {"before_ns": 0} if name == "memory_changes" else {}
+    groups = {} if by is None else {"by": by}
+    found: DataFrame = made if listed.attribute else made(**since, **groups)
+    return found
 
 
 def check_form(form: str) -> None:

@@ -14,101 +14,42 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch_tb_profiler.analysis.figures.kernels import KernelGroup
-from torch_tb_profiler.analysis.figures.operators import OperatorGroup
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
-from torch_tb_profiler.api import described, events, measured, tables
-from torch_tb_profiler.api.call_frames import CallFrames
+from torch_tb_profiler.api import events, repr_text
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.concat import joined
 from torch_tb_profiler.api.function_events import FunctionEventList
-from torch_tb_profiler.api.joined import joined
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
-from torch_tb_profiler.api.memory_frames import Make, MemoryFrames, one_of
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
 from torch_tb_profiler.api.sql import answered
+from torch_tb_profiler.api.table_frame import computed_frame, table_frame
+from torch_tb_profiler.api.table_methods import OneTrace, RunTables, Tables
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, job_contexts
 from torch_tb_profiler.api.trace_part import save_chrome_trace
-from torch_tb_profiler.api.waiting import (
-    FleetPlace,
-    fleet_places,
-    member_findings,
-    one_fleet,
-    waiting_columns,
-)
+from torch_tb_profiler.api.waiting import fleet_places, one_fleet, ranks_path
+from torch_tb_profiler.api.what_if import run_what_if, what_if
 from torch_tb_profiler.api.workers_table import workers_frame
-from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.registry import TABLES
+from torch_tb_profiler.tables.source import FleetPlace
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from torch_tb_profiler.api.events import EventFrame
 
+Make = Callable[[TraceContext], "DataFrame"]
 
-class Frames(CallFrames, MemoryFrames):
+
+class Frames(Tables):
     """The tables of one trace or of several.
 
     ``steps`` arguments: an index of ``.steps``, a first and a last one ``(2, 4)``, both included, or
     None: everything, also outside all steps. ``in_steps`` selects steps for every table.
     """
-
-    @property
-    def steps(self) -> DataFrame:
-        """Steps with their times by category."""
-        return self._each(tables.steps)
-
-    @property
-    def scalars(self) -> DataFrame:
-        """What a curve over the steps of a program shows, a row per step."""
-        return self._each(tables.scalars)
-
-    @property
-    def iterations(self) -> DataFrame:
-        """Iterations of an inference server: phase, requests, tokens and times."""
-        return self._each(tables.iterations)
-
-    def operators(self, by: OperatorGroup = "name", steps: Steps = None) -> DataFrame:
-        """Operators by ``"name"``, input ``"shape"`` (and type) or call ``"stack"``, the most expensive first.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        one_of(by, ("name", "shape", "stack"))
-        return self._each(lambda context: table_frame(tables.operators(context, by, steps)))
-
-    def kernels(self, by: KernelGroup = "name", steps: Steps = None) -> DataFrame:
-        """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"``, the largest total first.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        one_of(by, ("name", "operator", "properties"))
-        return self._each(lambda context: table_frame(tables.kernels(context, by, steps)))
-
-    def ranges(self, steps: Steps = None) -> DataFrame:
-        """Annotated ranges by name, the busiest on the device first. Raises as ``critical_path`` does."""
-        return self._each(lambda context: table_frame(tables.ranges(context, steps)))
-
-    def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
-        """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
-        lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.
-
-        Raises:
-            IndexError: there is no such step.
-            SourceError: there are no logs in the folder.
-        """
-        return self._each(lambda context: tables.compiled(context, provenance, steps))
-
-    def critical_path(self, steps: Steps = None) -> DataFrame:
-        """What the end of each step waited for, segment by segment; the segments of a step add up to its wall time.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        return self._each(lambda context: table_frame(tables.critical_path(context, steps)))
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
         """What a step would take with all changes at once, e.g. ``"dataloader-ready"`` or ``"scale:operator=aten::mm,factor=0.5"``;
@@ -118,47 +59,7 @@ class Frames(CallFrames, MemoryFrames):
             BadRequest: there is no such change.
             IndexError: there is no such step.
         """
-        return self._each(lambda context: tables.what_if(context, changes, steps))
-
-    @property
-    def modules(self) -> DataFrame:
-        """The tree of ``nn.Module``s with host and device time, forward and backward."""
-        return self._each(lambda context: tables.modules(context, None))
-
-    @property
-    def collectives(self) -> DataFrame:
-        """Collectives and point-to-point transfers."""
-        return self._each(tables.collectives)
-
-    @property
-    def counters(self) -> DataFrame:
-        """Hardware counters of profiled kernels, one column per counter."""
-        return self._each(measured.counters)
-
-    @property
-    def counter_samples(self) -> DataFrame:
-        """Sampled hardware counters per step."""
-        return self._each(measured.counter_samples)
-
-    def efficiency(
-        self, by: Literal["operator", "kernel"] = "operator", steps: Steps = None
-    ) -> DataFrame:
-        """Rates of operators or kernels and their shares of the device's peaks.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        one_of(by, ("operator", "kernel"))
-        return self._each(lambda context: measured.efficiency(context, by, steps))
-
-    def pyprof(self) -> DataFrame:
-        """PyProf's kernel table, in all steps."""
-        return self._each(measured.pyprof)
-
-    @property
-    def findings(self) -> DataFrame:
-        """What costs recoverable time, in all steps."""
-        return self._each(lambda context: tables.findings(member_findings(context)))
+        return self._each(lambda context: what_if(context, changes, steps))
 
     def sql(self, statement: str, *, seconds: float = 60.0) -> DataFrame:
         """The result of one SELECT, in all steps: ``trace.sql("select name, dur from kernels")``. ``docs/guide/sql.md`` lists the
@@ -182,6 +83,10 @@ class Frames(CallFrames, MemoryFrames):
         return embedded(self._contexts(), view, height, most_bytes)
 
     @abstractmethod
+    def _each(self, make: Make) -> DataFrame:
+        """What is made of every trace."""
+
+    @abstractmethod
     def _contexts(self) -> list[TraceContext]:
         """Every trace."""
 
@@ -199,6 +104,9 @@ class TraceFrames(Frames):
         self.unreadable = tuple(unreadable)
         """Files of the same folder that could not be read, and why."""
 
+    def _table(self, name: str, steps: Steps = None, **options: Any) -> DataFrame:
+        return computed_frame(name, self._context.source(steps), **_checked(name, options))
+
     def _each(self, make: Make) -> DataFrame:
         return make(self._context)
 
@@ -206,10 +114,10 @@ class TraceFrames(Frames):
         return [self._context]
 
     def __repr__(self) -> str:
-        return described.text("TraceFrames", described.lines(self._context, self.unreadable))
+        return repr_text.text("TraceFrames", repr_text.lines(self._context, self.unreadable))
 
     def _repr_html_(self) -> str:
-        return described.markup("TraceFrames", described.lines(self._context, self.unreadable))
+        return repr_text.markup("TraceFrames", repr_text.lines(self._context, self.unreadable))
 
     @property
     def run(self) -> str:
@@ -339,7 +247,7 @@ class TraceFrames(Frames):
         return changes(self._context, other._context)
 
 
-class RunFrames(Frames, Sequence[TraceFrames]):
+class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
     """A sequence of traces of a run or logdir; ``run["rank3"]`` is the trace of a worker. Every
     table starts with the columns ``worker`` and ``span``, and ``run`` if there are several.
     """
@@ -357,19 +265,18 @@ class RunFrames(Frames, Sequence[TraceFrames]):
     def _contexts(self) -> list[TraceContext]:
         return [trace.context for trace in self._traces]
 
-    @property
-    def collectives(self) -> DataFrame:
-        """Collectives of all workers, matched, with waiting separated from transfer."""
-        return self._each_member(
-            lambda context, member: tables.collectives(
-                context, waiting_columns(member) if member[1] >= 0 else None
-            )
+    def _table(self, name: str, steps: Steps = None, **options: Any) -> DataFrame:
+        needs, options = TABLES[name].needs, _checked(name, options)
+        if needs == "run":
+            return computed_frame(name, one_fleet(self._members, "this table is of one"))
+        contexts = self._contexts()
+        members = self._members if needs == "ranks" else [None] * len(contexts)
+        return joined(
+            [
+                (context.opened, computed_frame(name, context.source(steps, member), **options))
+                for context, member in zip(contexts, members, strict=True)
+            ]
         )
-
-    @property
-    def process_groups(self) -> DataFrame:
-        """Process groups, of one run: members, nodes, bytes, bandwidth beside the link's peak."""
-        return tables.process_groups(one_fleet(self._members, "groups are those of one"))
 
     def critical_path(
         self, steps: Steps = None, *, ranks: Literal["all"] | None = None
@@ -383,16 +290,11 @@ class RunFrames(Frames, Sequence[TraceFrames]):
             IndexError: there is no such step.
         """
         if ranks is None:
-            return self._each_member(
-                lambda context, member: table_frame(tables.critical_path(context, steps, member))
-            )
-        one_of(ranks, ("all",))
+            return super().critical_path(steps)
+        _one_of(ranks, ("all",))
         fleet = one_fleet(self._members, "a path goes through one")
         own = steps if steps is not None or not self._traces else self._traces[0].context.steps
-        path, attributes = tables.ranks_path(fleet, own)
-        made = table_frame(path)
-        made.attrs |= attributes
-        return made
+        return table_frame(ranks_path(fleet, own))
 
     def whatif(self, *changes: str, steps: Steps = None) -> DataFrame:
         """As of one trace, by trace. With ``"no-stragglers"`` or ``"no-stragglers:rank=3"`` one row for the run;
@@ -404,19 +306,7 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         """
         if all(text.partition(":")[0] != "no-stragglers" for text in changes):
             return super().whatif(*changes, steps=steps)
-        return tables.run_what_if([t.context for t in self], self._members, changes, steps)
-
-    @property
-    def findings(self) -> DataFrame:
-        """What costs recoverable time on every worker, stragglers included."""
-        return self._each_member(
-            lambda context, member: tables.findings(member_findings(context, member))
-        )
-
-    def _each_member(self, make: Callable[[TraceContext, FleetPlace], DataFrame]) -> DataFrame:
-        contexts = [trace.context for trace in self._traces]
-        members = zip(contexts, self._members, strict=True)
-        return joined([(context.opened, make(context, member)) for context, member in members])
+        return run_what_if([t.context for t in self], self._members, changes, steps)
 
     @cached_property
     def _members(self) -> list[FleetPlace]:
@@ -460,14 +350,14 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return object.__getattribute__(self, name)
 
     def __repr__(self) -> str:
-        return described.text("RunFrames", self._lines())
+        return repr_text.text("RunFrames", self._lines())
 
     def _repr_html_(self) -> str:
-        return described.markup("RunFrames", self._lines())
+        return repr_text.markup("RunFrames", self._lines())
 
-    def _lines(self) -> list[described.Line]:
+    def _lines(self) -> list[repr_text.Line]:
         traces = [trace.context.opened for trace in self._traces]
-        return described.run_lines(traces, self.workers, self.unreadable)
+        return repr_text.run_lines(traces, self.workers, self.unreadable)
 
     @property
     def workers(self) -> DataFrame:
@@ -499,3 +389,20 @@ class RunFrames(Frames, Sequence[TraceFrames]):
         return joined(
             [(self[a].context.opened, changes(self[a].context, other[b].context)) for a, b in pairs]
         )
+
+
+def _checked(name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The options as the table takes them.
+
+    Raises:
+        BadRequest: rows cannot be grouped so.
+    """
+    if "by" in options:
+        _one_of(options["by"], TABLES[name].groups)
+    other: OneTrace | None = options.get("other")
+    return options if other is None else {**options, "other": other.context.source()}
+
+
+def _one_of(given: str, allowed: tuple[str, ...]) -> None:
+    if given not in allowed:
+        raise BadRequest(f"by={given!r} is not known.", f"Take one of: {', '.join(allowed)}.")

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.key_averages.groups import (
 )
 from torch_tb_profiler.api.average import KEY_AVERAGES, OLD_NAMES, OWN_DEVICES, Average, TimeUnit
 from torch_tb_profiler.api.averages_table import Options, averages_table
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.columns import Array, Ints

@@ -132,7 +132,7 @@ def _steps(context: TraceContext) -> dict[str, str]:
 class _Catalogue(OpenedTraces):
     """Opened traces as all that there is: the others of their runs are left out."""
 
-    keeper = SimpleNamespace(link=None)
+    store = SimpleNamespace(link=None)
     logdirs = MappingProxyType[str, str]({})
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:

@@ -7,7 +7,7 @@ import os
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.single import Unreadable, load_all
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.whole_logdir import make_all
 from torch_tb_profiler.settings import Settings
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import index
+from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
-from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.source import FleetPlace, TableSource
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.what_if.simulation import Simulation
 
 Steps = int | tuple[int, int] | None
 """A step, a first and a last step (both included), or None: everything, also outside all steps."""
@@ -51,6 +55,8 @@ class TraceContext:
     @property
     def simulation(self) -> Simulation:
         """The trace's graph, to be replayed with changes; made on first use."""
+        from torch_tb_profiler.analysis.what_if.simulation import Simulation
+
         return self.opened.memoise(
             "simulation",
             lambda: Simulation(self.trace, self.facts, self.insight, usable(self.settings.peaks)),
@@ -64,6 +70,23 @@ class TraceContext:
         """
         first, last = bounds(self.steps if steps is None else steps)
         return select(self.facts, first, last, self.skip_cold, self.cold)
+
+    def source(self, steps: Steps = None, member: FleetPlace | None = None) -> TableSource:
+        """What tables of ``steps``, else of the steps of the context, are computed from. ``member``: the place of the trace
+        among the ranks that were recorded together with it.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return TableSource(
+            self.trace,
+            self.facts,
+            lambda: self.insight,
+            self.selection(steps),
+            self.settings.peaks,
+            self.opened,
+            member,
+        )
 
 
 def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:

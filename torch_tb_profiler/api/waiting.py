@@ -1,28 +1,23 @@
-"""What takes all workers of a run: matched collectives, waiting, and who was last."""
+"""What takes all workers of a run: its fleets, who holds it back, and the path through all ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
-from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
-from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, NotFound, ProfilerError
+from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
+from torch_tb_profiler.errors import BadRequest, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
-from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.source import FleetPlace
 from torch_tb_profiler.views.distributed.texts import all_called, world_size
-from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
-from torch_tb_profiler.views.findings.wire import FindingsPayload
-
-FleetPlace = tuple[Fleet, int]
-"""A fleet and a trace's place among its ranks; −1: not among them."""
 
 
 class OpenedTraces:
@@ -130,56 +125,31 @@ def expect_tied(fleet: Fleet) -> None:
         )
 
 
-def waiting_columns(member: FleetPlace) -> dict[str, Any]:
-    """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
-    trace, one entry per row of its ``collectives``.
+def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
+    """One path per step through all ranks, with the columns of ``RANKS_PATH``. Attributes: ``steps``, the number, name and wall time of each;
+    ``clock_error_ns``, how far the clocks of the ranks may be apart, None unknown; ``verdict``, sentences on who holds
+    the run back.
     """
-    fleet, rank = member
-    figures = fleet.figures
-    own, waits = figures.ranks[rank], figures.waits
-    matches = figures.matched.matches
-    entry = matches.of_rank(rank)
-    row, shared = matches.row[entry], matches.match[entry]
-    match, wait, last = (np.full(len(own), -1, np.int64) for _ in range(3))
-    skewed = np.zeros(len(own), np.bool_)
-    match[row] = shared
-    wait[row] = waits.wait[entry]
-    last[row] = waits.last[shared]
-    skewed[row] = waits.spoiled[shared]
-    transfer: Ints = np.where(wait >= 0, own.end - own.start - wait, -1)
-    workers = [worker for worker, _ in fleet.names]
-    return {
-        "match": match,
-        "wait_ns": wait,
-        "transfer_ns": transfer,
-        "last_worker": [workers[number] if number >= 0 else None for number in last.tolist()],
-        "skewed": skewed,
-    }
-
-
-def path_insight(context: TraceContext, member: FleetPlace | None = None) -> Insight:
-    """The insight of a trace; of a member of a fleet, waiting for other ranks on its path apart from transfer."""
-    if member is None or member[1] < 0:
-        return context.insight
-    return with_waiting(context.trace, context.facts, context.insight, member[0].figures, member[1])
-
-
-def member_findings(context: TraceContext, member: FleetPlace | None = None) -> FindingsPayload:
-    """The findings of a trace; of a member of a fleet, stragglers of its run included."""
-    opened = context.opened
-    selection = context.selection()
-    source = Source(
-        context.trace,
-        context.facts,
-        context.insight,
-        opened.worker.name,
-        opened.span.name,
-        selection.steps,
+    path, figures = fleet.path, fleet.figures
+    if path is None:
+        raise NotReady("The workers of the run are still being read.")
+    expect_tied(fleet)
+    first, last = bounds(chosen)
+    count = len(path.begin)
+    step = np.arange(count)[(first or 0) : count if last is None else last + 1]
+    if chosen is not None and not len(step):
+        raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
+    members = [fleet.members[number].worker for number in fleet.place]
+    workers = [(worker.rank, worker.name) for worker in members]
+    table = ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step))
+    names = [figures.steps.names[number] for number in step.tolist()]
+    wall = (path.stop - path.begin)[step]
+    errors = [clock.error for clock in figures.aligned if clock.error is not None]
+    return table.with_attributes(
+        steps=list(zip(step.tolist(), names, wall.tolist(), strict=True)),
+        clock_error_ns=max(errors, default=None),
+        verdict=verdict_lines(fleet),
     )
-    if member is None or member[1] < 0:
-        return findings_payload(source)
-    fleet = member[0]
-    return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def _key(opened: Opened) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import complete
-from torch_tb_profiler.api.frame import table_frame
+from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.strings import NO_STRINGS

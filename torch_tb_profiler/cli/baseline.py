@@ -24,7 +24,7 @@ from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.junit import check_of, write_junit
 from torch_tb_profiler.cli.output import all_traces, settings_of, warn_unreadable, write
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.untrusted import printable
 

@@ -13,11 +13,13 @@ from typing import Any, cast
 from torch_tb_profiler.cli import programs
 from torch_tb_profiler.cli.programs import PATH
 from torch_tb_profiler.cli.values import event_number, path_or_url, percent, positive
+from torch_tb_profiler.tables.registry import TABLES
 
-_WHAT = """with csv, parquet and arrow a table: steps, scalars, iterations, critical_path, operators, kernels, compiled, ranges, api_calls, long_calls,
-launches, queues, copies, kernel_sequences, modules, memory, memory_blocks, memory_alive, memory_categories, memory_changes,
-memory_segments, memory_failures, collectives, counters, counter_samples, efficiency, pyprof, key_averages, findings, events (default:
+_WHAT = f"""with csv, parquet and arrow a table: {", ".join(TABLES)} (default:
 operators); with folded and speedscope modules or lines (default: lines); with trace events; with tensorboard scalars"""
+_BY = "; ".join(
+    f"{name} by {', '.join(table.groups)}" for name, table in TABLES.items() if table.groups
+)
 
 Arguments = Callable[[argparse.ArgumentParser], None]
 
@@ -297,8 +299,7 @@ def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--by",
         metavar="GROUP",
-        help="group rows: operators by name, shape, stack; kernels by name, properties; efficiency"
-        " by operator, kernel",
+        help=f"group rows: {_BY}",
     )
     parser.add_argument(
         "--metric",
@@ -346,7 +347,7 @@ COMMANDS: tuple[Command, ...] = (
         "summary",
         "summarize each trace: findings, step time, operators, kernels, devices",
         _reports,
-        ("output:print_runs", "summary:reports", "summary:trace_report"),
+        ("output:print_runs", "summary_document:reports", "summary:report"),
     ),
     Command("operators", "list operators", _operators, ("output:print_traces", "tables:operators")),
     Command("kernels", "list kernels", _kernels, ("output:print_traces", "tables:kernels")),

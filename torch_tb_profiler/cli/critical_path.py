@@ -9,9 +9,8 @@ from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
 from torch_tb_profiler.analysis.figures.step_table import step_table
-from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import FleetPlace, fleet_places, path_insight
+from torch_tb_profiler.api.waiting import fleet_places, ranks_path
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity, is_chosen, steps_option
 from torch_tb_profiler.cli.tables import context_of, records
@@ -20,6 +19,9 @@ from torch_tb_profiler.runs.fleet import Fleet
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.ranks import path_insight
+from torch_tb_profiler.tables.registry import TABLES
+from torch_tb_profiler.tables.source import FleetPlace
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 
 Rows = Sequence[Mapping[str, Any]]
@@ -65,11 +67,13 @@ def _run_paths(
     known = [one for one in fleets if one.figures.tied.any()]
     for fleet in known or ([] if tied else fleets[:1]):
         try:
-            path, attributes = tables.ranks_path(fleet, chosen)
+            path = ranks_path(fleet, chosen)
         except IndexError as error:
             raise BadRequest(f"--steps: {error}.") from None
         several = len(fleets) > 1
-        yield _run_report(run[0].opened, fleet, records(path), attributes, options.limit, several)
+        yield _run_report(
+            run[0].opened, fleet, records(path), path.attributes, options.limit, several
+        )
 
 
 def _report(context: TraceContext, place: FleetPlace, limit: int | None) -> Report:
@@ -165,7 +169,7 @@ def _sums_table(
 
 def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table, Table]:
     facts, selection = context.facts, context.selection()
-    insight = path_insight(context, place)
+    insight = path_insight(context.source(member=place))
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
     names, lines = events.texts("name"), events.texts("line")
 
@@ -200,7 +204,7 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
 
 
 def _plain(context: TraceContext, place: FleetPlace, limit: int | None) -> list[dict[str, Any]]:
-    path = records(tables.critical_path(context, None, place))
+    path = records(TABLES["critical_path"].computed(context.source(member=place)))
     steps = step_table(context.facts, context.selection()).take(context.selection().steps)
     # The path holds what the step's own time leaves out.
     whole = steps["wall_ns"] + steps["earlier_ns"]

@@ -29,8 +29,8 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.runs.loading import Unreadable, cache_use, computed_from
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, cache_use, computed_from
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 
@@ -164,8 +164,8 @@ def _version(name: str) -> str:
 
 
 def _trace(opened: Opened) -> dict[str, Any]:
-    from torch_tb_profiler.analysis.figures.absent import absent
-    from torch_tb_profiler.views.overview.health import health_items
+    from torch_tb_profiler.analysis.figures.missing_data import absent
+    from torch_tb_profiler.views.overview.payload import health_items
     from torch_tb_profiler.views.words.texts import MISSING, missing
 
     facts = opened.facts

@@ -15,14 +15,13 @@ from torch_tb_profiler.cli.output import Printer, Report, identity
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
+from torch_tb_profiler.runs.loading import insight_of, timeline_of
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import insight_of, timeline_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.critical_path.payload import event_path_payload
-from torch_tb_profiler.views.critical_path.wire import EventPathPayload
+from torch_tb_profiler.views.critical_path.payload import EventPathPayload, event_path_payload
 from torch_tb_profiler.views.timeline.event import event_payload
 from torch_tb_profiler.views.timeline.event_arguments import args_payload, cut
 from torch_tb_profiler.views.timeline.wire import EventPayload, EventRef

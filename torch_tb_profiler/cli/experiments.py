@@ -18,7 +18,7 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.units import UNKNOWN, format_delta
 from torch_tb_profiler.untrusted import printable
 

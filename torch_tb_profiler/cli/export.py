@@ -20,7 +20,8 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
 )
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
+from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
 
@@ -99,7 +100,7 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
                 f"It applies to: {', '.join(forms)}.",
             )
     allowed = (
-        tuple(export.TABLES)
+        tuple(TABLES)
         if form in export.TABLE_FORMS
         else tuple(_TREES)
         if form in export.FLAME_FORMS
@@ -112,7 +113,7 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
         raise BadRequest(
             f"--what {what} cannot be written as {form}.", f"Use one of: {', '.join(allowed)}."
         )
-    if what in export.WHOLE and (options.steps or options.skip_cold):
+    if what in TABLES and TABLES[what].whole and (options.steps or options.skip_cold):
         raise BadRequest(
             f"--what {what} always covers the whole recording.",
             "Leave out --steps and --skip-cold.",

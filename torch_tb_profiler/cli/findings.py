@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places, member_findings, verdict_lines
+from torch_tb_profiler.api.waiting import fleet_places, verdict_lines
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.finding_texts import findings_block
 from torch_tb_profiler.cli.output import Report, identity, is_chosen
 from torch_tb_profiler.cli.run_head import run_head
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.tables.ranks import findings_of
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 
@@ -48,7 +49,7 @@ class RunFindings:
 
     def __iter__(self) -> Iterator[tuple[Opened, FindingsPayload]]:
         for context, member in zip(self._run, self._places, strict=True):
-            yield context.opened, member_findings(context, member)
+            yield context.opened, findings_of(context.source(member=member))
 
     @property
     def verdict(self) -> list[str]:

@@ -16,7 +16,7 @@ from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
 from torch_tb_profiler.settings import OWN_PROCESSES
-from torch_tb_profiler.store.damaged import expect_readable
+from torch_tb_profiler.store.damage_reports import expect_readable
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:

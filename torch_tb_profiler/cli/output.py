@@ -21,8 +21,8 @@ from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
+from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
 from torch_tb_profiler.untrusted import printable, printable_json
@@ -306,7 +306,7 @@ def print_csv(parts: Sequence[tuple[Opened, Sequence[str], Iterable[Sequence[Any
     import csv
 
     from torch_tb_profiler.api.export import PrintedText, csv_cell
-    from torch_tb_profiler.views.escapes import no_formula
+    from torch_tb_profiler.views.words.escapes import no_formula
 
     several = len({opened.run.name for opened, _, _ in parts}) > 1
     place = (("run",) if several else ()) + (("worker", "span") if len(parts) > 1 else ())

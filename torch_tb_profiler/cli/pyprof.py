@@ -21,7 +21,7 @@ import msgspec
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
 from torch_tb_profiler.cli.values import STANDARD_INPUT
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
-from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import csv_field
 from torch_tb_profiler.views.work.pyprof_columns import BETWEEN_LINES, COLUMNS

@@ -12,7 +12,7 @@ from torch_tb_profiler.cli.output import (
     settings_of,
     warn_unreadable,
 )
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 
 
 def run(options: argparse.Namespace) -> int:
@@ -28,13 +28,9 @@ def run(options: argparse.Namespace) -> int:
     settings = settings_of(options)
     traces = all_traces(options.path, settings, unreadable, options.worker)
     # The traces are opened before what makes tables of them is imported.
-    from torch_tb_profiler.api import tables
-    from torch_tb_profiler.cli.tables import context_of, plain_columns
+    from torch_tb_profiler.cli.tables import computed, plain_columns
 
-    found = [
-        plain_columns(tables.ranges(context_of(opened, settings, options), None))
-        for opened in traces
-    ]
+    found = [plain_columns(computed("ranges", opened, settings, options)) for opened in traces]
     rows = [list(zip(*columns.values(), strict=True)) for columns in found]
     print_csv([(opened, list(found[0]), each) for opened, each in zip(traces, rows, strict=True)])
     warn_unreadable(unreadable)

@@ -15,8 +15,8 @@ from torch_tb_profiler.cli.output import settings_of
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.runs.catalogue import Catalogue, catalogue_of
+from torch_tb_profiler.runs.loading import once
 from torch_tb_profiler.runs.model import Snapshot, State
-from torch_tb_profiler.runs.single import once
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
 

@@ -21,7 +21,7 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.single import Unreadable
+from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.sql.engine import check_installed
 from torch_tb_profiler.untrusted import printable
 

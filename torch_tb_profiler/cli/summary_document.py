@@ -1,26 +1,34 @@
-"""A trace's facts as a document."""
+"""``torch-tb-profiler summary``: a trace's facts as a document."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import argparse
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.what_if.table import preset_table
-from torch_tb_profiler.api import memory
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
 from torch_tb_profiler.cli.finding_texts import findings_block
+from torch_tb_profiler.cli.findings import RunFindings, run_reports
 from torch_tb_profiler.cli.hints import hint
+from torch_tb_profiler.cli.output import Report
+from torch_tb_profiler.cli.summary import facts_object
+from torch_tb_profiler.cli.tables import records
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.findings.wire import FindingsPayload
-from torch_tb_profiler.views.steps import window_text
+from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.steps import choose, window_text
 from torch_tb_profiler.views.wire import OverviewPayload
 from torch_tb_profiler.views.words.texts import CATEGORY_LABELS
 
@@ -31,7 +39,30 @@ PRESETS_SHOWN = 5
 _ALLOCATED_BY = ("line", "operator", "category", "module")
 
 
-def summary_document(
+def reports(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """The facts of the traces of a run."""
+    return run_reports(
+        options,
+        RunFindings(traces, settings),
+        lambda opened, findings: _report(TraceContext(opened, settings), findings),
+    )
+
+
+def _report(context: TraceContext, findings: FindingsPayload) -> Report:
+    return Report(lambda: trace_document(context, findings), lambda: facts_object(context.opened))
+
+
+def trace_document(context: TraceContext, findings: FindingsPayload) -> Document:
+    """The facts of one trace."""
+    opened, worker = context.opened, context.opened.worker
+    place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
+    overview = overview_payload(opened.facts, choose(opened.facts), place)
+    return _document(context, facts_object(opened), overview, findings)
+
+
+def _document(
     context: TraceContext,
     summary: dict[str, Any],
     overview: OverviewPayload,
@@ -243,24 +274,22 @@ def _memory(context: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
     if not _allocations_alone(context):
         return None
-    alive = memory.alive(context, None, None)
-    if not len(alive):
+    alive = records(TABLES["memory_alive"].computed(context.source()))
+    if not alive:
         return None
-    top = alive.head(TOP)
-    by = [
-        next((text for text in texts if isinstance(text, str) and text), "unknown")
-        for texts in zip(*(top[key] for key in _ALLOCATED_BY), strict=True)
-    ]
-    blocks = [format_count(count) for count in top["blocks"].to_numpy(object, na_value=None)]
-    body = list(
-        zip(top["device"], map(format_bytes, top["bytes"].tolist()), blocks, by, strict=True)
-    )
-    whole = ", ".join(
-        f"{format_bytes(total)} on {device}"
-        for device, total in (
-            alive.groupby("device", sort=False, observed=True)["bytes"].sum().items()
+    body = [
+        (
+            row["device"],
+            format_bytes(row["bytes"]),
+            format_count(row["blocks"]),
+            next(filter(None, map(row.get, _ALLOCATED_BY)), "unknown"),
         )
-    )
+        for row in alive[:TOP]
+    ]
+    totals: Counter[str] = Counter()
+    for row in alive:
+        totals[row["device"]] += row["bytes"]
+    whole = ", ".join(f"{format_bytes(total)} on {device}" for device, total in totals.items())
     head = (
         Column("Device", "text"),
         Column("Bytes"),

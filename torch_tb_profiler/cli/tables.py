@@ -8,19 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.api_calls.calls import API_CALLS, LONG_CALLS
-from torch_tb_profiler.analysis.api_calls.copies import COPIES
-from torch_tb_profiler.analysis.api_calls.launches import LAUNCHES, SHORT_NS
-from torch_tb_profiler.analysis.api_calls.queues import FULL, QUEUES
-from torch_tb_profiler.analysis.api_calls.sequences import LONGEST, SEQUENCES
-from torch_tb_profiler.analysis.figures.absent import absent
-from torch_tb_profiler.analysis.figures.kernels import KERNELS
-from torch_tb_profiler.analysis.figures.longest import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.figures.operators import OPERATORS
+from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.ranges.table import RANGES
-from torch_tb_profiler.api import tables
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
 from torch_tb_profiler.cli.hints import event_hint
@@ -31,6 +22,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 from torch_tb_profiler.store.display import UNKNOWN as UNKNOWN_FLAG
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
 from torch_tb_profiler.views.words.texts import missing
@@ -48,57 +40,62 @@ def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -
     Raises:
         BadRequest: there are no such steps, or ``--sort`` names no numeric column.
     """
-    rows = tables.operators(context_of(opened, settings, options), options.by, None)
+    rows = computed("operators", opened, settings, options, by=options.by)
     device = _any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
-    columns = _columns(OPERATORS, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
+    columns = _columns(rows.spec, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
     order = "device_self_ns" if device else "host_self_ns"
     return _report(opened, options, "operators", rows, order, columns, longest_calls)
 
 
 def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The kernels of a trace. Raises as ``operators`` does."""
-    rows = tables.kernels(context_of(opened, settings, options), options.by, None)
+    rows = computed("kernels", opened, settings, options, by=options.by)
     names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
-    columns = _columns(KERNELS, names)
+    columns = _columns(rows.spec, names)
     return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
 
 
 def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """The annotated ranges of a trace. Raises as ``operators`` does."""
-    rows = tables.ranges(context_of(opened, settings, options), None)
+    rows = computed("ranges", opened, settings, options)
     device = _any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""
-    columns = _columns(RANGES, f"name calls host_ns {times} path_ns path_share")
+    columns = _columns(rows.spec, f"name calls host_ns {times} path_ns path_share")
     order = "busy_ns" if device else "host_ns"
     return _report(opened, options, "ranges", rows, order, columns, None)
 
 
 _CALLS = {
-    "calls": (API_CALLS, "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
-    "long": (LONG_CALLS, "dur_ns", "name operator dur_ns reason"),
-    "launches": (LAUNCHES, "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
-    "queues": (QUEUES, "launches", "stream launches mean_length max_length full_ns blocked"),
-    "copies": (COPIES, "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
-    "sequences": (SEQUENCES, "device_ns", "sequence length count device_ns gaps_ns host_ns"),
+    "calls": ("api_calls", "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
+    "long": ("long_calls", "dur_ns", "name operator dur_ns reason"),
+    "launches": ("launches", "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
+    "queues": ("queues", "launches", "stream launches mean_length max_length full_ns blocked"),
+    "copies": ("copies", "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
+    "sequences": ("kernel_sequences", "device_ns", "sequence length count device_ns gaps_ns host_ns"),
 }  # fmt: skip
-"""Of each table of ``api-calls`` its declaration, what it is sorted by, and the columns of its text."""
+"""Of each table of ``api-calls`` its name, what it is sorted by, and the columns of its text."""
 
 
 def api_calls(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     """Runtime and driver calls of a trace, or another table about them. Raises as ``operators`` does."""
-    context = context_of(opened, settings, options)
-    rows = {
-        "calls": lambda: tables.api_calls(context, None),
-        "long": lambda: tables.long_api_calls(context, None, FULL),
-        "launches": lambda: tables.launches(context, None, SHORT_NS),
-        "queues": lambda: tables.queues(context, None, FULL),
-        "copies": lambda: tables.copies(context, None),
-        "sequences": lambda: tables.kernel_sequences(context, LONGEST, options.operator, None),
-    }[options.what]()
-    spec, order, names = _CALLS[options.what]
-    return _report(opened, options, "calls", rows, order, _columns(spec, names), None)
+    name, order, names = _CALLS[options.what]
+    given = {"operator": options.operator} if options.what == "sequences" else {}
+    rows = computed(name, opened, settings, options, **given)
+    columns = _columns(rows.spec, names)
+    return _report(opened, options, "calls", rows, order, columns, None)
+
+
+def computed(
+    name: str, opened: Opened, settings: Settings, options: argparse.Namespace, **given: str
+) -> DisplayTable:
+    """The table of a name, of the steps that the options choose. ``given``: options of the table.
+
+    Raises:
+        BadRequest: there are no such steps.
+    """
+    return TABLES[name].computed(context_of(opened, settings, options).source(), **given)
 
 
 def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.importers.chrome_trace import read_chrome_trace
-from torch_tb_profiler.importers.content import PeekedText
+from torch_tb_profiler.importers.peeked_text import PeekedText
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.packets import is_perfetto

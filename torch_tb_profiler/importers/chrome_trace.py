@@ -15,13 +15,13 @@ from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
-from torch_tb_profiler.importers.content import count_problem
+from torch_tb_profiler.importers.chunk_parts import Part, merge
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.inferred_roles import placed
 from torch_tb_profiler.importers.legacy import tie_legacy
-from torch_tb_profiler.importers.parts import Part, merge
-from torch_tb_profiler.importers.placed import placed
+from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window

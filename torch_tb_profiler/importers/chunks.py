@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENTS, RAWS, Event
-from torch_tb_profiler.importers.extent import trailing_at
+from torch_tb_profiler.importers.json_extent import trailing_at
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.walk import Ledger, one_event
 from torch_tb_profiler.store.defects import DefectCounts

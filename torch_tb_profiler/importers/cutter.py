@@ -25,10 +25,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from torch_tb_profiler.errors import NotATrace
+from torch_tb_profiler.importers.chunk_parts import Part
 from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
 from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
-from torch_tb_profiler.importers.parts import Part
 from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
 from torch_tb_profiler.importers.window import Mark, Window

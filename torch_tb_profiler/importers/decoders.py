@@ -29,9 +29,9 @@ from collections import deque
 from collections.abc import Mapping
 from typing import IO, Protocol
 
+from torch_tb_profiler.importers.chunk_parts import Part, part_of
 from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.parts import Part, part_of
 from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.settings import OWN_PROCESSES, Settings
 from torch_tb_profiler.store.defects import DefectCounts

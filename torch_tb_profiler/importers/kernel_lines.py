@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.content import count_problem, pieces
+from torch_tb_profiler.importers.peeked_text import count_problem, pieces
 from torch_tb_profiler.importers.sqlite.markers import Kind, literal, read_marker
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d

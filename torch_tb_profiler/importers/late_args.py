@@ -1,5 +1,5 @@
 """Arguments by which events whose category tells no role are placed once all processes are known
-(``placed.py``). Other profilers write numbers as texts.
+(``inferred_roles.py``). Other profilers write numbers as texts.
 """
 
 from __future__ import annotations

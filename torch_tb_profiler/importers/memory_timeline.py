@@ -19,7 +19,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.content import count_problem, pieces
 from torch_tb_profiler.importers.memory_records import (
     MOST_BYTES,
     UNKNOWN_ACTION,
@@ -30,9 +29,10 @@ from torch_tb_profiler.importers.memory_records import (
     refuse_endless_sums,
     whole_numbers,
 )
+from torch_tb_profiler.importers.peeked_text import count_problem, pieces
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.block_categories import RECORDED_CATEGORIES
+from torch_tb_profiler.store.categories import RECORDED_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace

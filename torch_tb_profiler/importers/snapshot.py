@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.memory_records import (
     MOST_BYTES,
     UNKNOWN_ACTION,
@@ -33,6 +32,7 @@ from torch_tb_profiler.importers.memory_records import (
     refuse_endless_sums,
     whole_numbers,
 )
+from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.plain_pickle import HINT, load
 from torch_tb_profiler.importers.snapshot_segments import (
     FinalSegments,

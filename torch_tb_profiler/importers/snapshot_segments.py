@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.importers.memory_records import MOST_BYTES, UNUSABLE
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.block_categories import RECORDED_CATEGORIES
+from torch_tb_profiler.store.categories import RECORDED_CATEGORIES
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.schema import BlockState

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.content import count_problem, pieces
+from torch_tb_profiler.importers.peeked_text import count_problem, pieces
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema

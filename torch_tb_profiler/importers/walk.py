@@ -18,7 +18,7 @@ import re
 
 from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
-from torch_tb_profiler.importers.extent import extent
+from torch_tb_profiler.importers.json_extent import extent
 from torch_tb_profiler.importers.repair import WHOLE_STRING, as_utf8, repair, shallow
 from torch_tb_profiler.store.defects import (
     NOT_AN_EVENT,

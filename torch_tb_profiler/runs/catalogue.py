@@ -28,8 +28,7 @@ from torch_tb_profiler.runs.entries import (
     unknown,
 )
 from torch_tb_profiler.runs.import_job import Outcome
-from torch_tb_profiler.runs.keeper import Keeper, Making
-from torch_tb_profiler.runs.merged import key_of, other_parts
+from torch_tb_profiler.runs.merged_files import key_of, other_parts
 from torch_tb_profiler.runs.model import (
     Opened,
     OpenedInsight,
@@ -42,6 +41,7 @@ from torch_tb_profiler.runs.model import (
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
+from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
@@ -70,7 +70,7 @@ class Catalogue:
 
     ::
 
-        scanner per logdir ──▶ entries ──▶ keeper (queue, processes, sidecars) ──▶ open()
+        scanner per logdir ──▶ entries ──▶ sidecar store (queue, processes, sidecars) ──▶ open()
                                   └──▶ snapshot()
     """
 
@@ -83,7 +83,7 @@ class Catalogue:
         makers: Mapping[str, str] | None = None,
     ) -> None:
         """``logdirs``: by name, as ``parse_logdirs`` gives them; ``remarks``: notes from
-        the start; ``makers``: see ``Keeper``.
+        the start; ``makers``: see ``SidecarStore``.
         """
         self.logdirs = {name: place.absolute for name, place in logdirs.items()}
         self._settings = settings
@@ -98,7 +98,7 @@ class Catalogue:
         self._closing = False
         self._wake = {name: threading.Event() for name in self.logdirs}
         self._threads: list[threading.Thread] = []
-        self.keeper = Keeper(settings, makers)
+        self.store = SidecarStore(settings, makers)
 
     @property
     def folders(self) -> list[str]:
@@ -110,10 +110,10 @@ class Catalogue:
         with self._lock:
             if self._threads or self._closing:
                 return
-            self.keeper.keep_clean()
-            keep_flat(self.keeper.closed)
-            if self.keeper.link is not None:
-                self.keeper.link.connect()
+            self.store.keep_clean()
+            keep_flat(self.store.closed)
+            if self.store.link is not None:
+                self.store.link.connect()
             for name in self.logdirs:
                 thread = threading.Thread(
                     target=self._scan_for_ever, args=(name,), name="profiler-scanner", daemon=True
@@ -127,7 +127,7 @@ class Catalogue:
             self._closing = True
         for event in self._wake.values():
             event.set()
-        self.keeper.close()
+        self.store.close()
         for thread in self._threads:
             thread.join(timeout=5)
 
@@ -139,8 +139,8 @@ class Catalogue:
     def snapshot(self) -> Snapshot:
         """What is known now; the same object until something changes."""
         with self._lock:
-            if self._snapshot is None or self._kept_note != self.keeper.note:
-                self._kept_note = self.keeper.note
+            if self._snapshot is None or self._kept_note != self.store.note:
+                self._kept_note = self.store.note
                 arrangement = self._arranged()
                 listed = (note for name in self.logdirs for note in self._notes.get(name, ()))
                 notes = filter(None, (*self._remarks, *listed, self._kept_note, self._disk_note()))
@@ -156,7 +156,7 @@ class Catalogue:
     def _disk_note(self) -> str:
         used = [e for e in self._entries.values() if e.listed and e.state is not State.FAILED]
         waiting = [e.found for e in used if e.state is not State.READY]
-        return self.keeper.disk_note([e.found for e in used], waiting)
+        return self.store.disk_note([e.found for e in used], waiting)
 
     def open(self, run: str, worker: str, span: str) -> Opened:
         """An imported trace with its facts.
@@ -169,7 +169,7 @@ class Catalogue:
         """
         entry, path = self._ready(run, worker, span)
         try:
-            trace = self.keeper.open(IMPORT, path)
+            trace = self.store.open(IMPORT, path)
         except SidecarError as error:
             self._import_again(entry, path, error)
             raise NotReady(
@@ -189,14 +189,14 @@ class Catalogue:
             NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
         """
         opened = self.open(run, worker, span)
-        timeline = self.keeper.get(TIMELINE, opened.sidecar)
+        timeline = self.store.get(TIMELINE, opened.sidecar)
         return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
         """The same if it was made before; None while it or the import of its trace is missing."""
         with contextlib.suppress(ProfilerError):
             opened = self.open(run, worker, span)
-            if (timeline := self.keeper.made(TIMELINE, opened.sidecar)) is not None:
+            if (timeline := self.store.made(TIMELINE, opened.sidecar)) is not None:
                 return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
         return None
 
@@ -207,7 +207,7 @@ class Catalogue:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
         """
         opened = self.open(run, worker, span)
-        return self._with(opened, self.keeper.get(INSIGHT, opened.sidecar))
+        return self._with(opened, self.store.get(INSIGHT, opened.sidecar))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
@@ -219,7 +219,7 @@ class Catalogue:
             opened = self.open(run, worker, span)
         except NotReady:
             return 0.0
-        insight = self.keeper.ask(INSIGHT, opened.sidecar)
+        insight = self.store.ask(INSIGHT, opened.sidecar)
         return insight if isinstance(insight, float) else self._with(opened, insight)
 
     def ask_ranks(
@@ -237,7 +237,7 @@ class Catalogue:
             # What was just looked at may have told its rank: arranged once for all of them.
             arrangement = self._arranged()
         asked = (arrangement.entries.get(key) for key in keys)
-        copy_indexes(self.keeper, [entry.sidecar for entry in asked if entry and entry.sidecar])
+        copy_indexes(self.store, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
@@ -248,10 +248,10 @@ class Catalogue:
                 self._expect_ready(entry)
                 sidecar = entry.sidecar
             try:
-                index = rank_index(self.keeper, sidecar)
+                index = rank_index(self.store, sidecar)
             except SidecarError as error:
                 # What was damaged is removed, and made again when it is asked for once more.
-                if not self.keeper.folder().has(sidecar):
+                if not self.store.folder().has(sidecar):
                     self._import_again(entry, sidecar, error)
                 return 0.0
         except NotReady:
@@ -276,7 +276,7 @@ class Catalogue:
                 self._changed()
                 raise ImportFailed(entry.message, "Start it anew.") from None
             self._submit(entry)
-            self.keeper.queue.promote(path)
+            self.store.queue.promote(path)
 
     def _ready(self, run: str, worker: str, span: str) -> tuple[Entry, str]:
         """The entry of a name and its sidecar, if its import is done."""
@@ -290,7 +290,7 @@ class Catalogue:
 
     def _look_at(self, entry: Entry) -> None:
         """See whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
-        if entry.state is State.WAITING and entry.making is None and entry.found.location.is_local:
+        if entry.state is State.WAITING and entry.pending is None and entry.found.location.is_local:
             self._accept(entry.root, entry.found)
 
     def _named(self, run: str, worker: str, span: str) -> Entry:
@@ -301,8 +301,8 @@ class Catalogue:
 
     def _expect_ready(self, entry: Entry) -> None:
         why = not_ready(entry)
-        if isinstance(why, NotReady) and entry.making is not None:
-            self.keeper.queue.promote(entry.making.job.key)
+        if isinstance(why, NotReady) and entry.pending is not None:
+            self.store.queue.promote(entry.pending.job.key)
         if why is not None:
             raise why
 
@@ -349,7 +349,7 @@ class Catalogue:
             again = self._retries(name)
         if name in self._unfinished:
             with contextlib.suppress(OSError):  # each file says it for itself
-                self.keeper.folder().trim()
+                self.store.folder().trim()
         for found in (*changes.whole, *again):
             if self._closing:
                 break
@@ -390,10 +390,10 @@ class Catalogue:
         for found in (entry.found, *entry.parts):
             if (each := self._entries.pop(key_of(entry.root, found), None)) is None:
                 continue
-            if each.making is not None:
-                self.keeper.leave(each.making, each)
+            if each.pending is not None:
+                self.store.leave(each.pending, each)
             if each.sidecar:
-                self.keeper.drop(each.sidecar)
+                self.store.drop(each.sidecar)
 
     def _retries(self, name: str) -> list[ListedFile]:
         mine, now = (e for e in self._entries.values() if e.root == name), time.monotonic()
@@ -411,8 +411,8 @@ class Catalogue:
                 return
             sidecar, outcome, parts = "", None, list[ListedFile]()
             try:
-                sidecar = self.keeper.path(found)
-                outcome, message, code = _examine(self.keeper, entry, sidecar)
+                sidecar = self.store.path(found)
+                outcome, message, code = _examine(self.store, entry, sidecar)
             except Exception as error:  # one file that nobody foresaw must not end the scanner
                 message, code = f"The file could not be read: {words(error)}.", "raised"
             with self._lock:
@@ -443,7 +443,7 @@ class Catalogue:
         """The entry of a file in this content, if nobody imports it yet."""
         with self._lock:
             entry = self._entries.get(key_of(name, found))
-            if entry is None or entry.found != found or entry.making is not None:
+            if entry is None or entry.found != found or entry.pending is not None:
                 return None
             return entry if entry.state is State.WAITING else None
 
@@ -451,12 +451,12 @@ class Catalogue:
         entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
         self._changed()
         # One file may be seen through several logdirs; it is imported once.
-        entry.making = self.keeper.have_imported(
+        entry.pending = self.store.have_imported(
             entry.found,
             entry.sidecar,
             place_in_order(entry),
             entry,
-            partial(self._hear, entry),
+            partial(self._on_news, entry),
             alone=entry.tries > 0,
         )
 
@@ -469,11 +469,11 @@ class Catalogue:
         entry.fail(message, is_trace=code != "not_a_trace")
         entry.retry_at = None if pause is None else time.monotonic() + pause
 
-    def _hear(self, entry: Entry, making: Making, news: News) -> None:
+    def _on_news(self, entry: Entry, pending: PendingJob, news: News) -> None:
         """Called by the queue's threads."""
         parts: list[ListedFile] = []
         with self._lock:
-            if entry.making is not making or self._closing:
+            if entry.pending is not pending or self._closing:
                 return
             outcome = Outcome(**news.outcome) if news.outcome is not None else None
             if outcome is not None and is_of(outcome.identity, entry.found):
@@ -497,11 +497,11 @@ def catalogue_of(
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)
 
 
-def _examine(keeper: Keeper, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
+def _examine(store: SidecarStore, entry: Entry, sidecar: str) -> tuple[Outcome | None, str, str]:
     """The earlier import of a file, else why it is not to be imported, in words and as a code; nothing where it is."""
-    if keeper.settings.use_cache:
+    if store.settings.use_cache:
         try:
-            outcome = keeper.outcome(sidecar)
+            outcome = store.outcome(sidecar)
             if is_of(outcome.identity, entry.found):
                 return outcome, "", ""
         except SidecarError:

@@ -265,7 +265,7 @@ class ClusterLink:
             )
         )
         try:
-            session.client.subscribe_topic(TOPIC, lambda event: _hear(session, event[1]))
+            session.client.subscribe_topic(TOPIC, lambda event: _on_news(session, event[1]))
             with contextlib.suppress(Exception):  # not every scheduler has a dashboard
                 if "dashboard" in session.client.scheduler_info(n_workers=0)["services"]:
                     link = session.client.dashboard_link or ""
@@ -346,7 +346,7 @@ def _is_new(known: Offer | None, worker: dict[str, Any]) -> bool:
     return resource(known.version) not in worker.get("resources", {})
 
 
-def _hear(session: Session, message: Any) -> None:
+def _on_news(session: Session, message: Any) -> None:
     """Called by the client's thread with what workers report."""
     if isinstance(message, dict) and (news := session.news.get(str(message.get("task")))):
         news.put(message.get("progress"))

@@ -10,10 +10,10 @@ from typing import Any
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
-from torch_tb_profiler.runs.keeper import Making
-from torch_tb_profiler.runs.merged import Recording, copies, name_of_part
+from torch_tb_profiler.runs.merged_files import Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import OpenTrace
+from torch_tb_profiler.runs.sidecar_store import PendingJob
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
@@ -38,7 +38,7 @@ _UNKNOWN = (
 class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
-    ``root``: name of the logdir it was found in, and ``home`` where that lies. ``making`` is the import
+    ``root``: name of the logdir it was found in, and ``home`` where that lies. ``pending`` is the import
         that is queued or runs. ``unread``: imports in a row whose sidecar could not be read;
         ``tries``: those that failed for a cause that may have passed by now. ``parts``: the further ranks
         in the file, each with an entry of its own.
@@ -52,7 +52,7 @@ class Entry:
     progress: float = 0.0
     outcome: Outcome | None = None
     sidecar: str = ""
-    making: Making | None = None
+    pending: PendingJob | None = None
     unread: int = 0
     tries: int = 0
     retry_at: float | None = None
@@ -87,7 +87,7 @@ class Entry:
     def settle(self, outcome: Outcome) -> None:
         """The import is there."""
         self.outcome, self.state, self.progress, self.judged = outcome, State.READY, 1.0, True
-        self.making, self.tries = None, 0
+        self.pending, self.tries = None, 0
         self.name = self._called(outcome.part)
         self.message = _partial(outcome, self.found.size)
 
@@ -96,7 +96,7 @@ class Entry:
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = readable(message.replace(self.found.location.text, self.path))
-        self.making, self.outcome, self.progress = None, None, 0.0
+        self.pending, self.outcome, self.progress = None, None, 0.0
 
 
 def is_of(identity: str, found: ListedFile) -> bool:

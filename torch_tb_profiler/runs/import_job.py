@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from torch_tb_profiler.errors import NotATrace, SourceError
-from torch_tb_profiler.runs.merged import ranks_of_parts
+from torch_tb_profiler.runs.merged_files import ranks_of_parts
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import captures, sniff
+from torch_tb_profiler.sources import capture_files, sniff
 from torch_tb_profiler.sources.ascend_folder import told_by_folder
 from torch_tb_profiler.sources.listing import captures_beside
 from torch_tb_profiler.sources.places import Place
@@ -178,13 +178,17 @@ def _named_by_captures(trace: Trace, place: Place, settings: Settings) -> Trace:
 
     A recording of captures that cannot be read is counted as a defect and names nothing.
     """
-    from torch_tb_profiler.analysis.facts.captured import CaptureSource, Collected, replays_graphs
+    from torch_tb_profiler.analysis.facts.capture_tables import (
+        CaptureSource,
+        Collected,
+        replays_graphs,
+    )
 
     if not replays_graphs(trace):
         return trace
     collected = Collected(trace)
     try:
-        files = captures.described(captures_beside(place))
+        files = capture_files.described(captures_beside(place))
     except SourceError:
         trace.defects.add(defects.UNREADABLE_CAPTURE)
         files = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torch_tb_profiler.runs.entries import Entry, arrange
+from torch_tb_profiler.runs.loading import judge
 from torch_tb_profiler.runs.model import Run
-from torch_tb_profiler.runs.single import judge
 from torch_tb_profiler.sources.listing import list_files
 from torch_tb_profiler.sources.places import Place
 

@@ -13,10 +13,10 @@ from itertools import count
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
-from torch_tb_profiler.store import damaged
+from torch_tb_profiler.store import damage_reports
 
 T = TypeVar("T")
-expect_readable = damaged.expect_readable
+expect_readable = damage_reports.expect_readable
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf

@@ -14,8 +14,7 @@ from torch_tb_profiler.sources.places import Place
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
-    from torch_tb_profiler.store.model import Facts, Trace
-    from torch_tb_profiler.store.rank_index import RankIndex
+    from torch_tb_profiler.store.model import Facts, RankIndex, Trace
     from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")

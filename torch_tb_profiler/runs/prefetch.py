@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import ImportFailed, SidecarError
 from torch_tb_profiler.runs.import_job import Report
-from torch_tb_profiler.runs.keeper import Keeper, Making, text_bytes
 from torch_tb_profiler.runs.products import IMPORT
+from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore, text_bytes
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
@@ -44,11 +44,11 @@ class ImportPrefetcher:
     def __init__(
         self,
         files: Sequence[ListedFile],
-        keeper: Keeper,
+        store: SidecarStore,
         here: Import,
         report: Report | None = None,
     ) -> None:
-        self._keeper = keeper
+        self._store = store
         self._here = here
         self._changed = threading.Condition()
         self._news: dict[Place, News] = {}
@@ -56,13 +56,13 @@ class ImportPrefetcher:
         self._apart: dict[Place, tuple[ListedFile, str]] = {}
         self._begun = 0
         # A limit of memory is one of a worker: where it is reached, libraries may end their process.
-        self._all = keeper.link is not None or bool(keeper.settings.max_import_memory_bytes)
-        if self._all or (keeper.settings.workers > 1 and _worthwhile(files)):
+        self._all = store.link is not None or bool(store.settings.max_import_memory_bytes)
+        if self._all or (store.settings.workers > 1 and _worthwhile(files)):
             missing = {
                 found.location: (found, path)
                 for found in files
                 if not found.location.in_this_process_only
-                and not keeper.folder().has(path := keeper.path(found))
+                and not store.folder().has(path := store.path(found))
             }
             if self._all or _worthwhile([found for found, _ in missing.values()]):
                 self._apart = missing
@@ -86,7 +86,7 @@ class ImportPrefetcher:
         if news.code in ("killed", "memory"):
             # Memory may have been short beside other imports, and a kill was not the file's fault.
             file = self._apart[found.location]
-            self._keeper.have_imported(*file, (), self, self._hear, alone=True)
+            self._store.have_imported(*file, (), self, self._on_news, alone=True)
             news = self._wait(found.location)
         if news.error is not None:
             if news.code in _NOT_THE_FILES_FAULT:
@@ -94,10 +94,10 @@ class ImportPrefetcher:
             raise ImportFailed(news.error)
         path = self._apart[found.location][1]
         try:
-            trace, facts, _ = self._keeper.read(IMPORT, path)
+            trace, facts, _ = self._store.read(IMPORT, path)
         except SidecarError:
             return None
-        if not self._keeper.settings.use_cache:
+        if not self._store.settings.use_cache:
             # What is mapped stays readable.
             with contextlib.suppress(OSError):
                 os.unlink(path)
@@ -121,15 +121,15 @@ class ImportPrefetcher:
 
     def _begin(self, location: Place) -> None:
         """Hand over files up to so many behind the one that is asked for."""
-        ahead = AHEAD_PER_WORKER * self._keeper.queue.executor.slots(self._keeper.settings.workers)
+        ahead = AHEAD_PER_WORKER * self._store.queue.executor.slots(self._store.settings.workers)
         end = list(self._apart).index(location) + 1 + ahead
         for found, path in list(self._apart.values())[self._begun : end]:
-            self._keeper.have_imported(found, path, (self._begun,), self, self._hear)
+            self._store.have_imported(found, path, (self._begun,), self, self._on_news)
             self._begun += 1
 
-    def _hear(self, making: Making, news: News) -> None:
+    def _on_news(self, pending: PendingJob, news: News) -> None:
         with self._changed:
-            self._news[making.job.location] = news
+            self._news[pending.job.location] = news
             self._changed.notify_all()
 
 

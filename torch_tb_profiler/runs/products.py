@@ -25,8 +25,7 @@ from torch_tb_profiler.store.memory import give_back_memory, keep_freed_memory
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
-    from torch_tb_profiler.store.model import Facts, Trace
-    from torch_tb_profiler.store.rank_index import RankIndex
+    from torch_tb_profiler.store.model import Facts, RankIndex, Trace
     from torch_tb_profiler.store.timeline import Timeline
 
 T = TypeVar("T")
@@ -95,11 +94,11 @@ class DerivedProduct(Product[T]):
             BadRequest: the user's models file cannot be used.
             OSError: it could not be written.
         """
-        from torch_tb_profiler.store import damaged, sidecar
+        from torch_tb_profiler.store import damage_reports, sidecar
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
-        with damaged.expect_readable():
+        with damage_reports.expect_readable():
             built = self.build(trace, facts, settings, report)
         if self.write_beside is not None:
             self.write_beside(sidecar_path, trace, facts, built)

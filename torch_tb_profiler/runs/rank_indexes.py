@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.runs.keeper import Keeper
 from torch_tb_profiler.runs.model import OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, RANKS, build_ranks, ranks_path
+from torch_tb_profiler.runs.sidecar_store import SidecarStore
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.store.rank_index import RankIndex
+    from torch_tb_profiler.store.model import RankIndex
 
 
 def opened_rank(found: OpenedInsight) -> OpenedRank:
@@ -21,27 +21,27 @@ def opened_rank(found: OpenedInsight) -> OpenedRank:
     return OpenedRank(opened.worker, opened.span, index, found.id)
 
 
-def copy_indexes(keeper: Keeper, sidecars: Iterable[str]) -> None:
+def copy_indexes(store: SidecarStore, sidecars: Iterable[str]) -> None:
     """Have the rank indexes of imported traces here together, where the cache is at a URL."""
-    insights = (INSIGHT.path(sidecar, keeper.settings) for sidecar in sidecars)
-    keeper.copy_all(ranks_path(path) for path in insights)
+    insights = (INSIGHT.path(sidecar, store.settings) for sidecar in sidecars)
+    store.copy_all(ranks_path(path) for path in insights)
 
 
-def rank_index(keeper: Keeper, sidecar: str) -> RankIndex | float:
+def rank_index(store: SidecarStore, sidecar: str) -> RankIndex | float:
     """The rank index that is kept, else made of the insight; how far that is, 0 to 1, if it is being made, from now on.
 
     Raises:
         SidecarError: neither the index nor the trace is there.
         ImportFailed: the insight could not be made.
     """
-    path = ranks_path(INSIGHT.path(sidecar, keeper.settings))
-    if (index := keeper.kept(RANKS, path)) is not None:
+    path = ranks_path(INSIGHT.path(sidecar, store.settings))
+    if (index := store.kept(RANKS, path)) is not None:
         return index
-    if not keeper.folder().has(sidecar):
+    if not store.folder().has(sidecar):
         raise SidecarError("Its import is gone.", "It is imported again.")
     # It is made with the insight, so this one is there without it only if the index was removed or damaged.
-    insight = keeper.ask(INSIGHT, sidecar)
+    insight = store.ask(INSIGHT, sidecar)
     if isinstance(insight, float):
         return insight
-    trace, facts, _ = keeper.open(IMPORT, sidecar)
-    return keeper.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))
+    trace, facts, _ = store.open(IMPORT, sidecar)
+    return store.make_here(RANKS, path, lambda: build_ranks(trace, facts, insight))

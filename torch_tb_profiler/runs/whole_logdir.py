@@ -16,10 +16,10 @@ from typing import Literal
 
 from torch_tb_profiler.errors import BadRequest, NotATrace, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Entry, arrange
-from torch_tb_profiler.runs.keeper import Keeper, Making
-from torch_tb_profiler.runs.merged import other_parts
+from torch_tb_profiler.runs.loading import judge, once
+from torch_tb_profiler.runs.merged_files import other_parts
 from torch_tb_profiler.runs.products import INSIGHT
-from torch_tb_profiler.runs.single import judge, once
+from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.listing import ListedFile, list_files
@@ -81,12 +81,12 @@ def make_all(
             "Unset TORCH_TB_PROFILER_USE_CACHE.",
         )
     found = _found(path)
-    with closing(Keeper(settings, quiet=True, alone=alone)) as keeper:
-        if keeper.link is not None:
-            keeper.link.await_attempt()
-            if alone and keeper.link.usable() is None:
-                raise SourceError(keeper.link.problem)
-        work = _Work(keeper, found)
+    with closing(SidecarStore(settings, quiet=True, alone=alone)) as store:
+        if store.link is not None:
+            store.link.await_attempt()
+            if alone and store.link.usable() is None:
+                raise SourceError(store.link.problem)
+        work = _Work(store, found)
         work.begin()
         while work.pending():
             report(work.progress())
@@ -113,23 +113,23 @@ def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
 class _Work:
     """The traces on their way; told by the queue's threads."""
 
-    def __init__(self, keeper: Keeper, found: list[tuple[MadeTrace, ListedFile]]) -> None:
+    def __init__(self, store: SidecarStore, found: list[tuple[MadeTrace, ListedFile]]) -> None:
         """``found``: further ranks in a file are added."""
-        self._keeper = keeper
+        self._store = store
         self._found = found
         self._changed = threading.Condition()
         self._left = len(found)
         files = [file for _, file in found]
-        waiting = [file for file in files if not keeper.folder().has(keeper.path(file))]
-        self._disk_note = keeper.disk_note(files, waiting)
+        waiting = [file for file in files if not store.folder().has(store.path(file))]
+        self._disk_note = store.disk_note(files, waiting)
 
     def begin(self) -> None:
         """Hand everything to the queue, which takes the first ones first."""
         for number, (trace, file) in enumerate(list(self._found)):
-            path = self._keeper.path(file)
-            if self._keeper.folder().has(path):
+            path = self._store.path(file)
+            if self._store.folder().has(path):
                 with suppress(SidecarError, SourceError):
-                    self._add_parts(number, trace, file, self._keeper.outcome(path).parts)
+                    self._add_parts(number, trace, file, self._store.outcome(path).parts)
                 self._analyse(number, trace, path)
             else:
                 trace.made = True
@@ -145,7 +145,7 @@ class _Work:
     def progress(self) -> Progress:
         """How far all is."""
         states = [trace.state for trace, _ in self._found]
-        link = self._keeper.link
+        link = self._store.link
         state = link.state() if link is not None else None
         cluster = state if link is not None and link.usable() else None
         return Progress(
@@ -153,15 +153,15 @@ class _Work:
             states.count("failed"),
             len(states),
             cluster.workers if cluster else -1,
-            self._keeper.queue.executor.slots(self._keeper.settings.workers),
+            self._store.queue.executor.slots(self._store.settings.workers),
             state.address if state else None,
-            " ".join(filter(None, (self._keeper.note, self._disk_note))),
+            " ".join(filter(None, (self._store.note, self._disk_note))),
         )
 
     def _import(
         self, number: int, trace: MadeTrace, file: ListedFile, path: str, again: bool = False
     ) -> None:
-        def hear(making: Making, news: News) -> None:
+        def listener(pending: PendingJob, news: News) -> None:
             if news.outcome is not None:
                 self._add_parts(number, trace, file, news.outcome.get("parts", ()))
                 self._analyse(number, trace, path)
@@ -171,7 +171,7 @@ class _Work:
             elif news.error is not None:
                 self._end(trace, news.error.replace(file.location.text, trace.path))
 
-        self._keeper.have_imported(file, path, (number, 0), self, hear, alone=again)
+        self._store.have_imported(file, path, (number, 0), self, listener, alone=again)
 
     def _add_parts(
         self, number: int, trace: MadeTrace, file: ListedFile, parts: Sequence[str]
@@ -183,26 +183,26 @@ class _Work:
             self._found += added
             self._left += len(added)
         for part, each in added:
-            self._analyse(number, part, self._keeper.path(each))
+            self._analyse(number, part, self._store.path(each))
 
     def _analyse(self, number: int, trace: MadeTrace, path: str) -> None:
-        if self._keeper.folder().has(INSIGHT.path(path, self._keeper.settings)):
+        if self._store.folder().has(INSIGHT.path(path, self._store.settings)):
             self._end(trace, self._lost(path))
             return
         trace.made = True
 
-        def hear(making: Making, news: News) -> None:
+        def listener(pending: PendingJob, news: News) -> None:
             if news.outcome is not None:
                 self._end(trace, self._lost(path))
             elif news.error is not None:
                 self._end(trace, f"The {INSIGHT.label} could not be made: {news.error}")
 
-        self._keeper.have_derived(INSIGHT, path, (number, 1), self, hear)
+        self._store.have_derived(INSIGHT, path, (number, 1), self, listener)
 
     def _lost(self, path: str) -> str:
         """Why what was made of a trace is gone when this process ends; empty where it stays."""
-        folder = self._keeper.folder()
-        if all(map(folder.outlasts, (path, INSIGHT.path(path, self._keeper.settings)))):
+        folder = self._store.folder()
+        if all(map(folder.outlasts, (path, INSIGHT.path(path, self._store.settings)))):
             return ""
         return f"What was made of it does not outlast this command. {folder.note}"
 

@@ -18,11 +18,11 @@ from typing import Any
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.gone import is_gone
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.private_folder import make_private
 from torch_tb_profiler.sources.remote_cache import NOTE_SUFFIX, RemoteCache, folder_name
+from torch_tb_profiler.sources.stale_sidecars import is_gone
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import decoded
 

@@ -27,7 +27,7 @@ class ListedFile:
     modified_ns: int | None
     stamp: str
     captures: bool = False
-    """Whether it is a recording of graph captures (``sources/captures.py``)."""
+    """Whether it is a recording of graph captures (``sources/capture_files.py``)."""
     part: str = ""
     """The rank in it, of a file that several were merged into; ``""`` all of it, or the first of them."""
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
-from torch_tb_profiler.sources import archives, captures, names, streams
+from torch_tb_profiler.sources import archives, capture_files, names, streams
 from torch_tb_profiler.sources.listed_file import ListedFile
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_count
@@ -66,7 +66,7 @@ class _Walk:
 
     def listing(self) -> Listing:
         files = sorted(self.files, key=lambda f: (names.natural(f.folder), names.natural(f.name)))
-        return Listing(tuple(captures.assigned(files)), tuple(self.notes))
+        return Listing(tuple(capture_files.assigned(files)), tuple(self.notes))
 
 
 def list_files(place: Place) -> Listing:
@@ -108,13 +108,13 @@ def captures_beside(place: Place) -> list[ListedFile]:
         SourceError: a remote location cannot be read.
     """
     own = readable(place.name)
-    if captures.is_capture(own) or place.is_web:
+    if capture_files.is_capture(own) or place.is_web:
         return []
     if place.archive is not None:
         return _beside_in_archive(place.archive, place)
     folders, files = _beside(place)
     files += [file for folder in folders for file in list_files(folder).files]
-    found = {file.location: file for file in files if captures.same_rank(own, file.name)}
+    found = {file.location: file for file in files if capture_files.same_rank(own, file.name)}
     return list(found.values())
 
 
@@ -124,8 +124,8 @@ def _beside_in_archive(archive: Place, place: Place) -> list[ListedFile]:
     return [
         file
         for file in files
-        if own and file.captures and captures.home_of(file) == own.folder
-        if captures.same_rank(own.name, file.name)
+        if own and file.captures and capture_files.home_of(file) == own.folder
+        if capture_files.same_rank(own.name, file.name)
     ]
 
 
@@ -135,7 +135,7 @@ def _beside(place: Place) -> tuple[list[Place], list[ListedFile]]:
     if place.is_local:
         walk = _Walk(open_archives=False)
         for path, name in _enter(place.parent.path, "", walk):
-            if captures.is_capture(name):
+            if capture_files.is_capture(name):
                 folders.append(Place(path))
         files = walk.files
     else:
@@ -143,11 +143,13 @@ def _beside(place: Place) -> tuple[list[Place], list[ListedFile]]:
         for info in fs.ls(path.rpartition("/")[0], detail=True):
             url = Place(fs.unstrip_protocol(info["name"]))
             name = url.name
-            if info["type"] == "directory" and captures.is_capture(name):
+            if info["type"] == "directory" and capture_files.is_capture(name):
                 folders.append(url)
             elif info["type"] == "file" and _is_candidate(name):
                 files.append(_remote_file(fs, info, url, "", name))
-    wanted = [f for f in files if captures.is_capture(f.name) or f.name == captures.DETAILS]
+    wanted = [
+        f for f in files if capture_files.is_capture(f.name) or f.name == capture_files.DETAILS
+    ]
     return folders, wanted
 
 
@@ -161,7 +163,7 @@ def _archive(file: ListedFile) -> Listing:
 def _with_captures(file: ListedFile) -> Listing:
     """One file by itself, with the stamp that it has in the listing of its folder."""
     beside = [replace(f, folder="captures") for f in captures_beside(file.location)]
-    stamped = captures.assigned([file, *beside])[0]
+    stamped = capture_files.assigned([file, *beside])[0]
     return Listing((stamped,))
 
 

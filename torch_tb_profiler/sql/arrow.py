@@ -99,7 +99,7 @@ def _shown(table: DisplayTable, column: DisplayColumn) -> Any:
     if column.kind in TEXTS:
         return pa.array(table.texts(column.name), pa.string())
     if column.kind == "texts":
-        return pa.array([list(value or ()) for value in values], pa.list_(pa.string()))
+        return pa.array([[*map(str, value or ())] for value in values], pa.list_(pa.string()))
     if column.kind == "knowledge" and isinstance(values, np.ndarray):
         return pa.array(values == Knowledge.YES, mask=values == Knowledge.UNKNOWN)
     if column.kind == "flag" and isinstance(values, np.ndarray):
@@ -109,7 +109,9 @@ def _shown(table: DisplayTable, column: DisplayColumn) -> Any:
         floats = values.dtype.kind == "f"
         missing = np.isnan(values) if floats else (values < 0) & (not delta)
         return pa.array(values, pa.float64() if floats else pa.int64(), mask=missing)
-    return pa.array(_numbers(listed(values)))
+    is_flag, is_float = column.kind in ("flag", "knowledge"), column.dtype == "float64"
+    kind = pa.bool_() if is_flag else pa.float64() if is_float else pa.int64()
+    return pa.array(_numbers(listed(values)), kind)
 
 
 def _numbers(values: Sequence[Any]) -> list[Any]:

@@ -15,7 +15,7 @@ from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.engine import Limits, run
 from torch_tb_profiler.sql.readable import Data
-from torch_tb_profiler.store import damaged, sidecar
+from torch_tb_profiler.store import damage_reports, sidecar
 from torch_tb_profiler.store.insight import Insight
 
 
@@ -32,7 +32,7 @@ def answer(
 
     try:
         data = Data(*_trace(trace_sidecar), insight)
-        with damaged.expect_readable():
+        with damage_reports.expect_readable():
             result = run(data, asked["text"], Limits(**asked["limits"]))
     except ProfilerError as error:
         return {"code": error.code, "message": error.message, "hint": error.hint}

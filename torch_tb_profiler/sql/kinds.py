@@ -5,10 +5,10 @@ from __future__ import annotations
 from enum import IntEnum
 
 from torch_tb_profiler.analysis.facts.flags import Attribution, NoOperator, Within
-from torch_tb_profiler.analysis.facts.replays import Evidence
+from torch_tb_profiler.analysis.facts.replay_matching import Evidence
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.server_steps import PHASES
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Column
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind, RangeKind
 from torch_tb_profiler.store.roles import Role

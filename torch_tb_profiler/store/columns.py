@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NewType, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Values = TypeVar("Values", bound=Sized)
+
+SpanRow = NewType("SpanRow", int)
+"""A row of the table spans; of the tables steps and tracks in the same way. −1 none."""
+StepRow = NewType("StepRow", int)
+TrackRow = NewType("TrackRow", int)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ columns, the DataFrame, the command line's text, Markdown and JSON, and the docu
 
     OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
     operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON ─▶ the page's grid
-                                                ├─▶ api/frame.py             DataFrame, docs/api.md
+                                                ├─▶ api/table_frame.py             DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
 """
 
@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Columns
-from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
 
 Kind = Literal[
     "text",
@@ -37,6 +38,7 @@ Kind = Literal[
     "number",
     "flag",
     "knowledge",
+    "counter",
     "FLOP",
     "FLOP/s",
     "B/s",
@@ -45,7 +47,7 @@ Kind = Literal[
 values; ``texts``: a tuple of texts; ``time``, ``delta``: integer ns; ``mean time``: ns as a float;
 ``share``: a fraction of 1; ``id``: a number that names something;
 ``row``: number of a row elsewhere, of an event where ``unit`` says no other, on the wire −1 where there is none; ``knowledge``: 0 no, 1 yes, 2
-unknown.
+unknown; ``counter``: floats that are shown as integers where only whole numbers were measured.
 """
 Pool = Literal["sum", "min", "max", "any", "mean", "other"]
 """How the rows beyond a limit become one: ``mean`` is weighted by the column ``calls``; ``other``
@@ -76,6 +78,7 @@ _DTYPES: dict[str, str] = {
     "texts": "object",
     "flag": "bool",
     "knowledge": "boolean",
+    "counter": "Float64",
 }
 _OPTIONAL = {"int64": "Int64", "bool": "boolean"}
 
@@ -116,6 +119,24 @@ class DisplayColumn:
 
 
 @dataclass(frozen=True)
+class Coded:
+    """A column of few distinct texts: ``texts[code]`` of each row, −1 unknown."""
+
+    codes: Array
+    texts: Sequence[str]
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Array) -> Coded:
+        return Coded(self.codes[rows], self.texts)
+
+    def listed(self) -> list[str | None]:
+        """The text of each row, None unknown."""
+        return [self.texts[code] if code >= 0 else None for code in self.codes.tolist()]
+
+
+@dataclass(frozen=True)
 class DisplaySpec:
     """A declared table: its name, one sentence, its columns in order; the first one names a row."""
 
@@ -127,14 +148,34 @@ class DisplaySpec:
         """A table of the given columns; see ``DisplayTable``."""
         return DisplayTable(self, strings, columns)
 
+    def joined(self, tables: Sequence[DisplayTable]) -> DisplayTable:
+        """The rows of tables of these columns and of the same strings, one table behind the other."""
+        if len(tables) == 1:
+            return tables[0]
+        if not tables:
+            return self.build(NO_STRINGS, **{column.name: [] for column in self.columns})
+        columns = {}
+        for name, first in tables[0].items():
+            parts = [table[name] for table in tables]
+            arrays = isinstance(first, np.ndarray)
+            columns[name] = np.concatenate(parts) if arrays else list(chain.from_iterable(parts))
+        return DisplayTable(self, tables[0].strings, columns)
+
 
 class DisplayTable(Columns[Any]):
-    """Numpy arrays, or lists. Text columns may be arrays of numbers of strings (−1 unknown).
+    """Numpy arrays, or lists. Text columns may be arrays of numbers of strings (−1 unknown), or ``Coded``.
 
-    Declared columns that were not computed may be left out.
+    Declared columns that were not computed may be left out. ``attributes``: what else is to be said of the table, by name;
+    a table among them is for people a list of its rows.
     """
 
-    def __init__(self, spec: DisplaySpec, strings: StringTable, columns: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        spec: DisplaySpec,
+        strings: StringTable,
+        columns: Mapping[str, Any],
+        attributes: Mapping[str, Any] | None = None,
+    ) -> None:
         """Raises:
         ValueError: a column is not declared, or columns differ in length.
         """
@@ -143,25 +184,32 @@ class DisplayTable(Columns[Any]):
             raise ValueError(f"table {spec.name}: undeclared columns {sorted(undeclared)}")
         self.spec = spec
         self.strings = strings
+        self.attributes = dict(attributes or {})
 
     def take(self, rows: Array | slice) -> DisplayTable:
         """The rows selected by an index array, a boolean mask or a slice, in that order."""
         index = np.arange(self.n)[rows]
         columns = {
             name: values[index]
-            if isinstance(values, np.ndarray)
+            if isinstance(values, (np.ndarray, Coded))
             else [values[i] for i in index.tolist()]
             for name, values in self._columns.items()
         }
-        return DisplayTable(self.spec, self.strings, columns)
+        return DisplayTable(self.spec, self.strings, columns, self.attributes)
 
     def with_columns(self, **columns: Any) -> DisplayTable:
         """The same table with more columns, or with others in their place."""
-        return DisplayTable(self.spec, self.strings, {**self._columns, **columns})
+        return DisplayTable(self.spec, self.strings, {**self._columns, **columns}, self.attributes)
+
+    def with_attributes(self, **attributes: Any) -> DisplayTable:
+        """The table with more said of it."""
+        return DisplayTable(self.spec, self.strings, self, {**self.attributes, **attributes})
 
     def texts(self, name: str) -> list[str | None]:
         """A text column as texts, each read once; None is unknown."""
         values = self._columns[name]
+        if isinstance(values, Coded):
+            return values.listed()
         if not isinstance(values, np.ndarray):
             return list(values)
         distinct, place = np.unique(values, return_inverse=True)
@@ -177,7 +225,7 @@ class DisplayTable(Columns[Any]):
             for column in self.spec.columns
             if column.name in self._columns
         }
-        return DisplayTable(self.spec, self.strings, columns)
+        return DisplayTable(self.spec, self.strings, columns, self.attributes)
 
     def _pooled(self, column: DisplayColumn, limit: int) -> Any:
         values, first = self._columns[column.name], self.spec.columns[0].name

@@ -24,7 +24,7 @@ from functools import cache
 from typing import IO, Any
 from weakref import ref
 
-from torch_tb_profiler.store import damaged
+from torch_tb_profiler.store import damage_reports
 
 _SIGINFO = 4
 """``SA_SIGINFO`` (asm-generic/signal-defs.h)."""
@@ -95,7 +95,7 @@ def report_cut(path: str) -> None:
             data = each.data()
             if data is not None and not each.told and data.size() != len(data):
                 each.told = True
-                damaged.report(path, remove=each.in_place())
+                damage_reports.report(path, remove=each.in_place())
 
 
 def _identity(stat: os.stat_result) -> tuple[int, int]:
@@ -116,7 +116,7 @@ def _lay_zeros(address: int, libc: Any) -> bool:
             page = address - address % mmap.PAGESIZE
             flags = mmap.MAP_PRIVATE | _FIXED | _ANONYMOUS
             laid = libc.mmap(page, known.end - page, mmap.PROT_READ, flags, -1, 0)
-            damaged.report_unreadable(known.path, remove=known.in_place())
+            damage_reports.report_unreadable(known.path, remove=known.in_place())
             return bool(laid != _FAILED)
     return False
 

@@ -1,4 +1,4 @@
-"""An imported trace and the facts derived from it, both immutable."""
+"""An imported trace, the facts derived from it and the index of a rank, all immutable."""
 
 from __future__ import annotations
 
@@ -70,6 +70,22 @@ class Facts:
     tables: dict[str, Table]
     summary: Summary
     defects: DefectCounts
+
+    def __getitem__(self, name: str) -> Table:
+        return self.tables[name]
+
+
+@dataclass(frozen=True)
+class RankIndex:
+    """What the figures of a run need of one rank.
+
+    Attributes:
+        strings: texts of the tables.
+        tables: all of ``rank_schema.RANK_TABLES`` by name.
+    """
+
+    strings: StringTable
+    tables: dict[str, Table]
 
     def __getitem__(self, name: str) -> Table:
         return self.tables[name]

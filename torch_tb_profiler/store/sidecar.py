@@ -35,14 +35,13 @@ from isal import isal_zlib
 from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damaged, mapped_files
+from torch_tb_profiler.store import damage_reports, mapped_files
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import INSIGHT_TABLES
-from torch_tb_profiler.store.model import Facts, SourceFile, Trace
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import Facts, RankIndex, SourceFile, Trace
 from torch_tb_profiler.store.rank_schema import RANK_TABLES
 from torch_tb_profiler.store.schema import TRACE_TABLES
 from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
@@ -122,7 +121,7 @@ class _Check:
 
     def __call__(self) -> None:
         if _crc(self.column) != self.stated:
-            damaged.report(self.path)
+            damage_reports.report(self.path)
             raise SidecarError(
                 f"{os.path.basename(self.path)} is damaged: the checksum of {self.name} does not"
                 " match.",
@@ -386,7 +385,7 @@ def _read_file(
     copied: bool = False,
 ) -> T:
     data: mmap.mmap | bytes
-    with _usable(path), damaged.expect_readable():
+    with _usable(path), damage_reports.expect_readable():
         with open(path, "rb") as file:
             data = file.read() if copied else mapped_files.contents(file, os.fspath(path))
         size = _header_size(data[:8], len(data))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 
@@ -52,3 +54,8 @@ def nullable(spec: DisplaySpec, column: DisplayColumn) -> bool:
 def table_of(spec: DisplaySpec) -> msgspec.Meta:
     """Marks a payload's field as ``wire_columns`` of a table of this declaration: ``Annotated[dict[str, Any], table_of(SPEC)]``."""
     return msgspec.Meta(extra={"table": spec})
+
+
+def optional_floats(values: NDArray[np.floating[Any]]) -> list[float | None]:
+    """NaN and infinities are unknown."""
+    return [value if isfinite(value) else None for value in values.tolist()]

@@ -2,21 +2,77 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.step_rows import step_rows
 from torch_tb_profiler.views.wire import StepsPayload
 from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
+
+MOST_STEP_ROWS = 4096
+_OF_THE_FIRST = ("step", "start_ns")
+
+
+def first_steps(n: int) -> Ints:
+    """Where each row begins among ``n`` steps; all rows but the last one hold equally many."""
+    return block_begins(n, MOST_STEP_ROWS)
+
+
+def step_rows(table: DisplayTable) -> DisplayTable:
+    """A table of steps with a column ``steps``, how many each row holds. Times are summed, a flag is set
+    where one step's is, a text is the first that is not empty; the name says the first and the last.
+    """
+    first = first_steps(table.n)
+    count = np.diff(np.append(first, table.n))
+    if len(first) == table.n:
+        return table.with_columns(steps=count)
+    columns = {c.name: _summed(table, c, first) for c in table.spec.columns if c.name in table}
+    return DisplayTable(table.spec, table.strings, {**columns, "steps": count})
+
+
+def row_names(names: list[str], first: Ints) -> list[str]:
+    """``ProfilerStep#0 to ProfilerStep#24`` of each row."""
+    last = np.append(first, len(names))[1:] - 1
+    return [
+        names[a] if a == b else f"{names[a]} to {names[b]}"
+        for a, b in zip(first.tolist(), last.tolist(), strict=True)
+    ]
+
+
+def _summed(table: DisplayTable, column: DisplayColumn, first: Ints) -> Any:
+    values = table[column.name]
+    if column.name == "name":
+        return row_names([text or "" for text in table.texts("name")], first)
+    if column.kind in TEXTS:
+        texts = listed(values)
+        edges = [*first.tolist(), len(texts)]
+        return [next(filter(None, texts[a:b]), "") for a, b in itertools.pairwise(edges)]
+    values = np.asarray(values)
+    if column.name in _OF_THE_FIRST:
+        return values[first]
+    if values.dtype == np.bool_:
+        return np.logical_or.reduceat(values, first)
+    return _known_sums(values, first)
+
+
+def _known_sums(values: Array, first: Ints) -> Array:
+    """Sums; −1 where one of the values is unknown."""
+    sums = np.add.reduceat(values, first)
+    return np.where(np.minimum.reduceat(values, first) < 0, -1, sums)
 
 
 def choose(

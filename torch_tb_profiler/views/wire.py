@@ -21,8 +21,26 @@ from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGrou
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.files_table import FILES
+
+_C = DisplayColumn
+FILES = DisplaySpec(
+    "files",
+    "One row per file that was seen: what became of it, and why.",
+    (
+        _C("path", "code", "File", "", "diagnosis_path", width=360),
+        _C("state", "text", "State", "", "diagnosis_state", width=140),
+        _C("reason", "text", "Why", "", "diagnosis_reason", width=440),
+        _C("bytes", "bytes", "Size", "", "diagnosis_bytes"),
+        _C("events", "count", "Events", "", "events", optional=True),
+        _C("lost", "count", "Events lost", "", "diagnosis_lost", optional=True),
+        _C("run", "text", "Run", "", "run", width=160, hidden=True),
+        _C("worker", "text", "Worker", "", "worker", width=160, hidden=True),
+        _C("span", "text", "Span", "", "span", hidden=True),
+    ),
+)
+
 
 CallersTable = Annotated[dict[str, Any], table_of(CALLERS)]
 OperatorsTable = Annotated[dict[str, Any], table_of(OPERATORS)]

@@ -14,8 +14,8 @@ from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
-from torch_tb_profiler.views.files_table import FILES
 from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
+from torch_tb_profiler.views.wire import FILES
 from torch_tb_profiler.web.parameters import Switch
 from torch_tb_profiler.web.route import route
 
@@ -80,10 +80,10 @@ def _quoted(path: str) -> str:
 
 
 def _cluster(catalogue: Catalogue) -> wire.ClusterItem | None:
-    link = catalogue.keeper.link
+    link = catalogue.store.link
     if link is None:
         return None
-    state, counts = link.state(), catalogue.keeper.queue.counts()
+    state, counts = link.state(), catalogue.store.queue.counts()
     known = state.connected
     return wire.ClusterItem(
         address=state.address,

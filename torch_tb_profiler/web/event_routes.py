@@ -15,8 +15,12 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.views.critical_path import wire as critical_path_wire
-from torch_tb_profiler.views.critical_path.payload import event_path_payload, path_overlay_payload
+from torch_tb_profiler.views.critical_path.payload import (
+    EventPathPayload,
+    PathOverlayPayload,
+    event_path_payload,
+    path_overlay_payload,
+)
 from torch_tb_profiler.views.timeline import wire as timeline_wire
 from torch_tb_profiler.views.timeline.alignment import (
     NO_COLLECTIVE,
@@ -57,9 +61,7 @@ def event_args(
 
 # Whether it lies on the path is known to the insight, which another version may make anew.
 @route("/trace/event/path", kept=False)
-def event_path(
-    timeline: OpenedTimeline, catalogue: Catalogue, event: Asked
-) -> critical_path_wire.EventPathPayload:
+def event_path(timeline: OpenedTimeline, catalogue: Catalogue, event: Asked) -> EventPathPayload:
     """How much of the event is on the critical path. While the analysis is made the answer is 202."""
     opened = _expect(timeline, event)
     insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
@@ -74,7 +76,7 @@ def path(
     n: Annotated[int, Whole("Pixels of the window: what is closer is drawn as one.", 1, 8192)],
     cap: Annotated[int, Whole("At most so many segments.", 1, 5000)] = 4000,
     arrows: Annotated[int, Whole("At most so many arrows, thinned evenly.", 0, 2000)] = 400,
-) -> critical_path_wire.PathOverlayPayload:
+) -> PathOverlayPayload:
     """The critical path on the lanes of a window. While the analysis is made the answer is 202."""
     opened = timeline.opened
     insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)

@@ -6,43 +6,49 @@ from collections.abc import Hashable
 from functools import partial
 from typing import Annotated
 
+from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES
+from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.views import wire
-from torch_tb_profiler.views.critical_path import what_if_wire
-from torch_tb_profiler.views.critical_path import wire as critical_path_wire
 from torch_tb_profiler.views.critical_path.payload import (
+    CriticalPathPayload,
     PathGroup,
+    PathRowsPayload,
     critical_path_payload,
     path_rows_payload,
 )
-from torch_tb_profiler.views.critical_path.what_if import what_if_payload
+from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if_payload
 from torch_tb_profiler.views.overview.payload import PROVISIONAL, Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
+from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import (
-    api_calls_wire,
-    counters_wire,
     efficiency_wire,
-    iterations_wire,
     module_wire,
-    ranges_wire,
 )
-from torch_tb_profiler.views.work.api_calls import api_calls_payload, sequences_payload
+from torch_tb_profiler.views.work.api_calls import (
+    ApiCallsPayload,
+    KernelSequencesPayload,
+    api_calls_payload,
+    sequences_payload,
+)
 from torch_tb_profiler.views.work.callers import callers_payload
-from torch_tb_profiler.views.work.counters import counters_table_payload
+from torch_tb_profiler.views.work.counters import CountersTablePayload, counters_table_payload
 from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
-from torch_tb_profiler.views.work.iterations import iterations_payload
+from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
 from torch_tb_profiler.views.work.kernels import kernel_payload
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
-from torch_tb_profiler.views.work.ranges import ranges_payload
+from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
-from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window
+from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window, shown
 from torch_tb_profiler.web.route import Backend, chosen, route
 
+SERVED = tuple(name for name in OF_A_TRACE if TABLES[name].module)
 GROUPED = ("event", "operator", "module", "line", "track")
 TREE = OneOf("Frames: modules and operators, or Python source lines.")
 _ENDINGS: dict[FileFormat, tuple[str, str]] = {
@@ -68,7 +74,7 @@ def steps_of(opened: Opened, steps: Steps) -> wire.StepsPayload:
 
 
 @route("/iterations", report="steps")
-def iterations(opened: Opened, steps: Steps) -> iterations_wire.IterationsPayload:
+def iterations(opened: Opened, steps: Steps) -> IterationsPayload:
     """Iterations of an inference server, their phases compared, and how servers record them."""
     return iterations_payload(opened.facts, chosen(opened, steps))
 
@@ -141,9 +147,7 @@ def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 
 @route("/critical_path", also=_other_ranks, report="steps")
-def critical_path(
-    insight: OpenedInsight, fleets: Fleets, steps: Steps
-) -> critical_path_wire.CriticalPathPayload:
+def critical_path(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> CriticalPathPayload:
     """What the ends of the selected steps waited for: by kind and by step; ``strips`` draw the paths of
     up to three steps. Once the other ranks of the run are read, waiting for a rank is a kind of its own.
     """
@@ -159,7 +163,7 @@ def critical_path_rows(
     steps: Steps,
     by: Annotated[PathGroup, OneOf("What a row is one of.", whole_only=GROUPED)] = "place",
     window: Window | None = None,
-) -> critical_path_wire.PathRowsPayload:
+) -> PathRowsPayload:
     """The path of the selected steps, or what of it lies in a window, as a table, the most first. In a
     window ``work_ns`` and ``work_share`` are unknown.
     """
@@ -184,7 +188,7 @@ def what_if(
         str,
         Text("Changes as `whatif --change` takes them, separated by semicolons.", longest=1 << 14),
     ] = "",
-) -> what_if_wire.WhatIfPayload:
+) -> WhatIfPayload:
     """What a step would take if something in it were different. ``presets``: the usual changes that
     save time, one by one, from what was simulated before; ``catalogue``: every change that there is;
     ``prediction``: all of ``change`` at once, null without any.
@@ -214,9 +218,7 @@ def efficiency(
 
 
 @route("/counters", also=_peaks, report="steps")
-def counters(
-    insight: OpenedInsight, settings: Settings, steps: Steps
-) -> counters_wire.CountersTablePayload:
+def counters(insight: OpenedInsight, settings: Settings, steps: Steps) -> CountersTablePayload:
     """Hardware counters: ``profiled`` has a row per profiled range, with its launch and the operators
     around it; ``sampled`` the means of counters sampled over time.
     """
@@ -236,8 +238,29 @@ def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
     return module_payload(opened.facts, insight.insight, tree, chosen(opened, steps))
 
 
+@route("/table", also=_peaks)
+def table(
+    insight: OpenedInsight,
+    settings: Settings,
+    steps: Steps,
+    name: Annotated[str, OneOf("The table.", words=SERVED)],
+    by: Annotated[str, Text("What a row is one of, as in Python; empty: as it is there.")] = "",
+) -> TablePayload:
+    """A table as Python has it, its columns described, at most ``max_table_rows`` (a setting)."""
+    listed, opened = TABLES[name], insight.opened
+    if by and by not in listed.groups:
+        expected = ", ".join(listed.groups) or "none"
+        raise BadRequest(f"Parameter by is {shown(by)}, expected of {name}: {expected}.")
+    selection = chosen(opened, steps)
+    source = TableSource(
+        opened.trace, opened.facts, lambda: insight.insight, selection, settings.peaks, opened
+    )
+    made = listed.computed(source, **({"by": by} if by else {}))
+    return table_payload(made, settings.max_table_rows)
+
+
 @route("/ranges", report="steps")
-def ranges(insight: OpenedInsight, settings: Settings, steps: Steps) -> ranges_wire.RangesPayload:
+def ranges(insight: OpenedInsight, settings: Settings, steps: Steps) -> RangesPayload:
     """Annotated ranges by name, the busiest on the device first, at most ``max_table_rows`` (a setting)."""
     opened, limit = insight.opened, settings.max_table_rows
     return ranges_payload(opened.facts, insight.insight, chosen(opened, steps), limit)
@@ -250,7 +273,7 @@ def api_calls(
     steps: Steps,
     short_ns: Annotated[int, Whole("Kernels below it are short, ns.", 1, 10**9)] = 10_000,
     queue_limit: Annotated[int, Whole("So many waiting launches fill a queue.", 1, 10**6)] = 1024,
-) -> api_calls_wire.ApiCallsPayload:
+) -> ApiCallsPayload:
     """Calls of the accelerator's runtime and driver by name, the longest ones with their reasons, launch delays and
     short kernels, queues of streams, copies by kind and size.
     """
@@ -273,7 +296,7 @@ def kernel_sequences(
     operator: Annotated[
         str, Text("Only what operators with this in their name launch.", longest=4096)
     ] = "",
-) -> api_calls_wire.KernelSequencesPayload:
+) -> KernelSequencesPayload:
     """Kernels that follow each other more than once, the most device time first. With ``operator``: all that each
     call launched, as one sequence.
     """

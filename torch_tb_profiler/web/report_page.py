@@ -33,7 +33,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.downloads import base_name
 from torch_tb_profiler.web.replies import Handler
 from torch_tb_profiler.web.route import Report, Route
-from torch_tb_profiler.web.routes import ROUTES, handlers
+from torch_tb_profiler.web.route_table import ROUTES, handlers
 from torch_tb_profiler.web.static_files import StaticFiles
 
 BUNDLE = "report.js"
@@ -62,14 +62,14 @@ def keep(
     """The answers that the page needs about traces (``run``, ``worker``, ``span`` of each). ``steps``: kept besides all
     and single ones.
     """
-    keeper = _Keeper(handlers(catalogue, replace(settings, max_table_rows=ROWS)))
-    keeper.all("logdir", {})
+    store = _SidecarStore(handlers(catalogue, replace(settings, max_table_rows=ROWS)))
+    store.all("logdir", {})
     for done, trace in enumerate(traces):
-        keeper.trace(trace)
+        store.trace(trace)
         if steps:
-            keeper.all("steps", {**trace, **steps}, whole=False)
+            store.all("steps", {**trace, **steps}, whole=False)
         report(done + 1, len(traces))
-    return keeper.answers
+    return store.answers
 
 
 def page(answers: Answers, title: str, about: str, shown: Query | None = None) -> str:
@@ -119,7 +119,7 @@ def _without_folders(body: bytes) -> bytes:
     return msgspec.json.encode(payload)
 
 
-class _Keeper:
+class _SidecarStore:
     def __init__(self, handlers: Mapping[str, Handler]) -> None:
         self._handlers = handlers
         self.answers: Answers = {}

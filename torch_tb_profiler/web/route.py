@@ -115,7 +115,7 @@ class Route:
 
 
 ROUTES: dict[str, Route] = {}
-"""All routes by path; complete when ``routes.py`` is imported."""
+"""All routes by path; complete when ``route_table.py`` is imported."""
 _HANDED: dict[type, str] = {
     Catalogue: "catalogue",
     Settings: "settings",

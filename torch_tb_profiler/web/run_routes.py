@@ -20,25 +20,27 @@ from torch_tb_profiler.views.critical_path.ranks import (
     ranks_rows_payload,
 )
 from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload, without_simulation
-from torch_tb_profiler.views.diff import experiments_wire
 from torch_tb_profiler.views.diff import wire as diff_wire
 from torch_tb_profiler.views.diff.experiments import (
     Experiment,
     ExperimentRow,
+    ExperimentsPayload,
     experiment,
     experiments_payload,
     row_of_workers,
 )
 from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
-from torch_tb_profiler.views.distributed import process_groups_wire
 from torch_tb_profiler.views.distributed import wire as distributed_wire
 from torch_tb_profiler.views.distributed.payload import (
     PlacedWorker,
     distributed_map_payload,
     distributed_payload,
 )
-from torch_tb_profiler.views.distributed.process_groups import process_groups_payload
+from torch_tb_profiler.views.distributed.process_groups import (
+    ProcessGroupsPayload,
+    process_groups_payload,
+)
 from torch_tb_profiler.views.findings import wire as findings_wire
 from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
 from torch_tb_profiler.views.overview import ranks_wire as overview_ranks_wire
@@ -138,7 +140,7 @@ def distributed_map(
 
 
 @route("/distributed/groups", also=_complete, report="trace")
-def process_groups(opened: Opened, fleets: Fleets) -> process_groups_wire.ProcessGroupsPayload:
+def process_groups(opened: Opened, fleets: Fleets) -> ProcessGroupsPayload:
     """The process groups of those workers: members, nodes, collectives, bytes, time, bus bandwidth beside the peak of the link, and a
     matrix of who sends how many bytes to whom, by node where there are more than 64 ranks.
     """
@@ -289,7 +291,7 @@ def experiments(
         Literal["own", "all"],
         OneOf("`own`: the worker that goes with the asked one; `all`: medians over the workers."),
     ] = "own",
-) -> experiments_wire.ExperimentsPayload:
+) -> ExperimentsPayload:
     """The runs beside each other: step time, use of the device, memory, findings, and how the step differs from
     that of the asked recording. One row per run; of a single run one per recording. Missing insights are made from now
     on, a few at a time. ``suggestion``: what to compare with, and why.

@@ -7,7 +7,7 @@ from typing import Annotated
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.download import cut, original
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
-from torch_tb_profiler.runs.packed import packed
+from torch_tb_profiler.runs.text_filters import packed
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_columns

@@ -52,6 +52,7 @@ import type {
   SqlTablesPayload,
   StepsPayload,
   StragglersPayload,
+  TablePayload,
   TimelinePayload,
   TourPayload,
   TracePayload,
@@ -97,6 +98,7 @@ export interface Routes {
   efficiency: EfficiencyPayload;
   counters: CountersTablePayload;
   module: ModulePayload;
+  table: TablePayload;
   ranges: RangesPayload;
   api_calls: ApiCallsPayload;
   "api_calls/sequences": KernelSequencesPayload;
@@ -188,6 +190,12 @@ export interface Parameters {
   };
   counters: OfTrace & OfSteps;
   module: OfTrace & OfSteps;
+  table: OfTrace & OfSteps & {
+    /** The table. */
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    /** What a row is one of, as in Python; empty: as it is there. */
+    by?: string;
+  };
   ranges: OfTrace & OfSteps;
   api_calls: OfTrace & OfSteps & {
     /** Kernels below it are short, ns. */

@@ -1,17 +1,23 @@
-// Generated from torch_tb_profiler/views/wire.py and the *wire.py of its folders by `python -m tests.generate --write`. Do not edit.
+// Generated from torch_tb_profiler/views/ by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
-export type ChangeStatus = "changed" | "gone" | "new" | "same";
+export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "track";
+
+export type RanksGroup = "event" | "line" | "module" | "operator" | "rank";
 
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
-export type MatrixSide = "node" | "rank" | "ranks";
+export type DiffFormat = "csv" | "markdown";
+
+export type ChangeStatus = "changed" | "gone" | "new" | "same";
 
 export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
 
+export type WorkerState = "failed" | "ready" | "waiting";
+
 export type RankSource = "distributedInfo" | "file name" | "order";
 
-export type WorkerState = "failed" | "ready" | "waiting";
+export type MatrixSide = "node" | "rank" | "ranks";
 
 export type Certainty = "certain" | "likely" | "theoretical";
 
@@ -19,11 +25,11 @@ export type FindingView = "distributed" | "efficiency" | "kernel" | "memory" | "
 
 export type MemoryBy = "category" | "line" | "module" | "operator" | "parent" | "stack";
 
-export type MemorySource = "" | "records" | "snapshot" | "timeline";
+export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
 
 export type MemoryGroup = "module" | "operator";
 
-export type Knowledge = "" | "inferred" | "recorded" | "recorded or inferred";
+export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
 export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
 
@@ -55,9 +61,63 @@ export type CellKind = "B/s" | "FLOP" | "FLOP/s" | "bytes" | "code" | "count" | 
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
+export type FlameTree = "line" | "module";
+
+export type Metric = "device" | "host";
+
+export type FileFormat = "folded" | "speedscope";
+
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
-export type FlameTree = "line" | "module";
+/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
+export interface PathStrip {
+  step: number;
+  name: string;
+  start_ns: number;
+  end_ns: number;
+  stretches: PathStripTable;
+}
+
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
+export interface CriticalPathPayload {
+  vocabulary: Vocabulary;
+  headline: string[];
+  contrast: string[];
+  parts: PathKindsTable;
+  steps: PathStepsTable;
+  strips: PathStrip[];
+  missing: Missing[];
+}
+
+/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
+export interface PathRowsPayload {
+  parts: PathKindsTable;
+  rows: PathEventsTable;
+  pooled: number;
+}
+
+/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
+export interface PathOverlayPayload {
+  lane: number[];
+  kind: string[];
+  event: number[];
+  start_ns: number[];
+  end_ns: number[];
+  source_lane: number[];
+  target_lane: number[];
+  source_ns: number[];
+  target_ns: number[];
+  arrows_total: number;
+}
+
+/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
+export interface EventPathPayload {
+  itself_ns: number;
+  within_ns: number;
+  before_ns: number;
+  step_ns: number | null;
+  slack_ns: number | null;
+}
 
 /** A rank of the run. `shift_ns`: what to add to a time of the path for a time in its own trace. */
 export interface RanksWorker {
@@ -171,56 +231,6 @@ export interface WhatIfPayload {
   presets: WhatIfTable;
   catalogue: DeclaredChange[];
   prediction: WhatIfPrediction | null;
-}
-
-/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
-export interface PathStrip {
-  step: number;
-  name: string;
-  start_ns: number;
-  end_ns: number;
-  stretches: PathStripTable;
-}
-
-/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
-export interface CriticalPathPayload {
-  vocabulary: Vocabulary;
-  headline: string[];
-  contrast: string[];
-  parts: PathKindsTable;
-  steps: PathStepsTable;
-  strips: PathStrip[];
-  missing: Missing[];
-}
-
-/** Route `/critical_path/rows`: the path, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
-export interface PathRowsPayload {
-  parts: PathKindsTable;
-  rows: PathEventsTable;
-  pooled: number;
-}
-
-/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
-export interface PathOverlayPayload {
-  lane: number[];
-  kind: string[];
-  event: number[];
-  start_ns: number[];
-  end_ns: number[];
-  source_lane: number[];
-  target_lane: number[];
-  source_ns: number[];
-  target_ns: number[];
-  arrows_total: number;
-}
-
-/** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
-export interface EventPathPayload {
-  itself_ns: number;
-  within_ns: number;
-  before_ns: number;
-  step_ns: number | null;
-  slack_ns: number | null;
 }
 
 /** The recording that the asked one is best compared with: its row and why. */
@@ -760,6 +770,23 @@ export interface SqlTablesPayload {
   tables: SqlTableItem[];
   examples: SqlExample[];
   missing: string;
+}
+
+/** A column: its name, what kind of values it holds, their unit (empty: none) and a sentence. */
+export interface TableColumn {
+  name: string;
+  kind: string;
+  unit: string;
+  doc: string;
+}
+
+/** `rows`: the values of each column, null unknown. `pooled`: rows that the last row pools; 0 none. */
+export interface TablePayload {
+  name: string;
+  doc: string;
+  columns: TableColumn[];
+  rows: Readonly<Record<string, unknown[]>>;
+  pooled: number;
 }
 
 /** Lanes `lane` to `lane + lanes - 1`: one kind of event of one thread or stream. Groups come in the order in which they are shown. `key` is stable over reloads (for the URL); `process` and `thread` are texts for people, `process_key` tells processes apart; `device`: whether it is a stream of an accelerator. `depth` and `sub` are those of each lane; `sub` > 0 marks an overlap sub-row. */
@@ -1528,6 +1555,59 @@ export interface RangesPayload {
   pooled: number;
 }
 
+/** The critical path of one step, drawn: stretches with the cause of most of their time. */
+export interface PathStripTable {
+  kind: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
+  name: string[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+  waiting_ns: number[];
+  steps: number[];
+}
+
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  work_share: (number | null)[];
+  segments: number[];
+  event: number[];
+}
+
 /** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
 export interface RanksStripTable {
   kind: string[];
@@ -1537,14 +1617,6 @@ export interface RanksStripTable {
   name: (string | null)[];
   line: (string | null)[];
   worker: number[];
-}
-
-/** What the critical path of the selected steps is made of. */
-export interface PathKindsTable {
-  kind: string[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
 }
 
 /** The critical path through all ranks by rank, and by what runs on it. */
@@ -1588,51 +1660,6 @@ export interface WhatIfTable {
   high_ns: number[];
   saved_ns: number[];
   saved: (number | null)[];
-}
-
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-}
-
-/** The critical path of every selected step by kind. */
-export interface PathStepsTable {
-  step: number[];
-  name: string[];
-  not_recorded_ns: number[];
-  kernel_ns: number[];
-  memcpy_ns: number[];
-  memset_ns: number[];
-  communication_ns: number[];
-  launch_ns: number[];
-  operator_ns: number[];
-  python_ns: number[];
-  runtime_ns: number[];
-  synchronization_ns: number[];
-  dataloader_ns: number[];
-  annotation_ns: number[];
-  before_recording_ns: number[];
-  waiting_ns: number[];
-  steps: number[];
-}
-
-/** The critical path of the selected steps by event, source line and operator. */
-export interface PathEventsTable {
-  name: (string | null)[];
-  kind: (string | null)[];
-  line: (string | null)[];
-  operator: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  work_ns: (number | null)[];
-  work_share: (number | null)[];
-  segments: number[];
-  event: number[];
 }
 
 /** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
@@ -2191,4 +2218,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ranks_strip" | "path_kinds" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "path_strip" | "path_steps" | "path_events" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";

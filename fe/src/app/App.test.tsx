@@ -5,7 +5,7 @@ import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
 import { App } from "./App";
 import { Boundary } from "./App";
-import { groupNote, stateNote, workerOptions } from "../views/choices";
+import { groupNote, stateNote, workerOptions } from "../views/run_options";
 
 const span = (name: string, state: SpanState = "ready", progress = 1) => ({
   name,

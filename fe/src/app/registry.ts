@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import type { ViewId, ViewProps } from "../state/view";
 import { OverviewView } from "../views/overview/view";
-import { later } from "./later_view";
+import { later } from "./lazy_component";
 
 export interface View {
   id: ViewId;

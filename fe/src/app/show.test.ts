@@ -3,7 +3,7 @@ import { columnsOfTable, declareTables } from "../views/columns";
 import { show } from "./show";
 
 const drawn = vi.hoisted(() => [] as number[]);
-vi.mock("./later_view", () => ({ fetchLater: () => Promise.resolve() }));
+vi.mock("./lazy_component", () => ({ fetchLater: () => Promise.resolve() }));
 vi.mock("./App", () => ({
   App: () => {
     drawn.push(columnsOfTable("operators").length);

@@ -32,7 +32,7 @@ import flame from "../widgets/flame/flame.css?inline";
 import grid from "../widgets/grid/grid.css?inline";
 import widgets from "../widgets/widgets.css?inline";
 import { App } from "./App";
-import { fetchLater } from "./later_view";
+import { fetchLater } from "./lazy_component";
 import page from "./page.css?inline";
 
 /** A server that does not answer must not keep the page from saying so, ms. */

@@ -89,7 +89,7 @@ function propsOf(more: Partial<TimelineProps> = {}): TimelineProps {
     selected: null,
     area: null,
     hits: [null],
-    lit: [null],
+    highlight: [null],
     hitHeat: null,
     rows: NO_ROW_STATE,
     onRows: vi.fn(),
@@ -97,7 +97,7 @@ function propsOf(more: Partial<TimelineProps> = {}): TimelineProps {
     onArea: vi.fn(),
     onMark: vi.fn(),
     onCommand: vi.fn(),
-    onSight: vi.fn(),
+    onVisible: vi.fn(),
     onViewSettled: vi.fn(),
     ...more,
   };
@@ -116,7 +116,7 @@ async function open(
 
 const sighted = (props: TimelineProps): string[] =>
   vi
-    .mocked(props.onSight)
+    .mocked(props.onVisible)
     .mock.calls.at(-1)?.[0]
     .rows.map((row) => row.key) ?? [];
 

@@ -4,7 +4,7 @@ import { actionOf, takesKeys, type Action } from "./keyboard";
 import type { TimelineProps } from "./props";
 import { pathTo, withPinned } from "./rows";
 import type { Scene } from "./scene";
-import { areaInSight } from "./sight";
+import { areaInSight } from "./visible_range";
 import type { TimeRange } from "./types";
 import { middleOf, rangeOf, xAt } from "./viewport";
 

@@ -5,7 +5,7 @@ import { Colours } from "./colours";
 import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve } from "./curves";
 import { levelFor } from "./levels";
-import { Bright, drawLit } from "./lit";
+import { LaneHighlight, drawHighlight } from "./highlight";
 import {
   drawArea,
   drawBands,
@@ -116,7 +116,7 @@ export class Painter {
       const table = source && this.#colours?.table(source, frame.colourBy);
       if (!table) return;
       const hits = frame.hits[row.source];
-      const lit = frame.lit[row.source];
+      const highlight = frame.highlight[row.source];
       painter.row({
         row: index,
         t0: frame.view.t0 - source.offset,
@@ -124,7 +124,7 @@ export class Painter {
         by: frame.colourBy,
         table,
         hits: hits ? this.#hitTable(hits) : null,
-        lit: lit ? new Bright(lit, row.lane) : null,
+        highlight: highlight ? new LaneHighlight(highlight, row.lane) : null,
       });
       const level = levelFor(perPx, source.levelMax);
       const coverage = store.visit(row.source, row.lane, level, frame.view, painter.slicesOf);
@@ -168,7 +168,7 @@ export class Painter {
     if (image) this.#stretch(frame, painted, image, pinned);
     drawRowLines(ctx, frame, rows);
     this.#curves(frame, rows);
-    drawLit(ctx, frame, rows);
+    drawHighlight(ctx, frame, rows);
     const count = this.#texts(frame, painted, labels, pinned);
     drawOutlines(ctx, frame);
     drawFigures(ctx, frame, rows);

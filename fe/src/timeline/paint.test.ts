@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { Colours, DIMMED, SHADES, SINGLE, SUMMARY } from "./colours";
 import { paletteFor } from "./palette_fixtures";
-import { Bright } from "./lit";
+import { LaneHighlight } from "./highlight";
 import { RowPainter } from "./paint";
 import { encodeTile, joined, sourceOf, type Drawn } from "./tile_fixtures";
 import { decodeTiles } from "./tiles";
-import type { Lit } from "./types";
+import type { Highlight } from "./types";
 
 const WIDTH = 64;
 const colours = new Colours(paletteFor("light"));
@@ -24,14 +24,23 @@ interface Look {
   level?: number;
   ks?: number[];
   hits?: Uint8Array | null;
-  lit?: Lit | null;
+  highlight?: Highlight | null;
   clip?: [number, number];
 }
 
 /** Paints a lane over its tiles, each within its own stretch, as the store shows them. */
 function paint(
   slices: readonly Drawn[],
-  { row = 0, t0 = 0, pxPerNs = 1, level = 0, ks = [0], hits = null, lit = null, clip }: Look = {},
+  {
+    row = 0,
+    t0 = 0,
+    pxPerNs = 1,
+    level = 0,
+    ks = [0],
+    hits = null,
+    highlight = null,
+    clip,
+  }: Look = {},
 ): void {
   const source = sourceOf(slices);
   painter.row({
@@ -41,7 +50,7 @@ function paint(
     by: "category",
     table: colours.table(source, "category"),
     hits,
-    lit: lit && new Bright(lit, 0),
+    highlight: highlight && new LaneHighlight(highlight, 0),
   });
   for (const tile of decodeTiles(joined(ks.map((k) => encodeTile(level, k, [0], slices))))) {
     const length = 2 ** (level + 9);
@@ -121,7 +130,10 @@ describe("RowPainter", () => {
   });
 
   it("dims what is not lit", () => {
-    const lit: Lit = { lanes: new Map([[0, Float64Array.of(12, 13)]]), events: new Set([4]) };
+    const highlight: Highlight = {
+      lanes: new Map([[0, Float64Array.of(12, 13)]]),
+      events: new Set([4]),
+    };
     paint(
       [
         { lane: 0, start: 0, dur: 5, event: 1 },
@@ -129,7 +141,7 @@ describe("RowPainter", () => {
         { lane: 0, start: 20, dur: 5, event: 3, count: 4 },
         { lane: 0, start: 30, dur: 5, event: 4 },
       ],
-      { lit },
+      { highlight },
     );
     expect(drawn().slice(0, 36)).toBe("-----.....AAAAA.....-----.....AAAAA.");
   });

@@ -1,7 +1,7 @@
 /** Slices of one row as pixels: wide ones as runs, narrow ones by how much of each px they fill. */
 
 import { colourColumn, DIMMED, SHADES, SUMMARY, type Colours, type ColourTable } from "./colours";
-import type { Bright } from "./lit";
+import type { LaneHighlight } from "./highlight";
 import { BEGAN_BEFORE } from "./tiles";
 import type { ColourBy, Tile } from "./types";
 
@@ -26,7 +26,7 @@ export interface RowLook {
   /** By name number: 1 where it stays bright; `null`: no search. */
   hits: Uint8Array | null;
   /** What stays bright of the lane; `null`: everything. */
-  lit: Bright | null;
+  highlight: LaneHighlight | null;
 }
 
 /** From this width on, px, two slices that touch are drawn apart. */
@@ -97,7 +97,7 @@ export class RowPainter {
     const left = Math.max(0, (t0 - look.t0) * scale);
     const right = Math.min(this.#width, (t1 - look.t0) * scale);
     const { start, dur, fill, count, name, event } = tile;
-    const { hits, lit, table } = look;
+    const { hits, highlight, table } = look;
     const { neutral, count: colours } = this.#colours;
     const column = colourColumn(tile, look.by);
     for (let i = from; i < to; i++) {
@@ -117,8 +117,8 @@ export class RowPainter {
       const begun = tile.t0 + (start[i] ?? 0) * unit;
       if (
         (hits !== null && hits[name[i] ?? 0] !== 1) ||
-        (lit !== null &&
-          !lit.has(single ? (event[i] ?? -1) : -1, begun, begun + (dur[i] ?? 0) * unit))
+        (highlight !== null &&
+          !highlight.has(single ? (event[i] ?? -1) : -1, begun, begun + (dur[i] ?? 0) * unit))
       )
         tint += DIMMED * colours;
       else if (!single) tint += SUMMARY * colours;

@@ -73,7 +73,7 @@ export const NO_ROW_STATE: RowState = {
 };
 
 /** What can be seen now: told so that curves, arrows and heat can be fetched for it. */
-export interface Sight {
+export interface VisibleRange {
   view: TimeRange;
   width: number;
   nsPerPx: number;
@@ -147,7 +147,7 @@ export interface TimelineProps {
   /** By source: names whose slices are hits; `null`: no search. */
   hits: Frame["hits"];
   hitHeat: Heat | null;
-  lit: Frame["lit"];
+  highlight: Frame["highlight"];
   rows: RowState;
   onRows: (rows: RowState) => void;
   /** A slice was chosen; a summary (`count` > 1) too. `null`: the ground was clicked. */
@@ -157,7 +157,7 @@ export interface TimelineProps {
   onMark: (range: { t0: number; t1: number }) => void;
   onCommand: (command: Command) => void;
   /** Told at once at first, then when the view or the rows in sight have rested for a moment. */
-  onSight: (sight: Sight) => void;
+  onVisible: (visible: VisibleRange) => void;
   /** The view rested for 250 ms: for the URL. */
   onViewSettled: (view: TimeRange) => void;
   /** More lines for the text at the pointer, e.g. the category. Name, time and duration stand there already. */

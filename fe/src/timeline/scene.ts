@@ -13,7 +13,7 @@ import type { Point } from "./gestures";
 import { rowUnder, sliceAt } from "./hit";
 import { Measure, snapped } from "./measure";
 import { paletteOfTheme } from "./palette_of_theme";
-import type { Selected, Sight, TimelineProps } from "./props";
+import type { Selected, VisibleRange, TimelineProps } from "./props";
 import {
   type Growth,
   growthFor,
@@ -23,9 +23,9 @@ import {
   rowsInSight,
   sameLane,
 } from "./rows";
-import { areaOf, extentOf, scrollFor, sightOf } from "./sight";
+import { areaOf, extentOf, scrollFor, visibleRangeOf } from "./visible_range";
 import { stickyShift } from "./sticky";
-import { Telling } from "./telling";
+import { ViewEvents } from "./view_events";
 import { TileStore } from "./tile_store";
 import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
 import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
@@ -93,7 +93,7 @@ export class Scene {
   readonly #news: SceneNews;
   readonly #painter: Painter;
   readonly #minimap: MinimapPainter;
-  readonly telling: Telling;
+  readonly viewEvents: ViewEvents;
   #palette: Palette;
   #font: string;
   readonly #lessMotion = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -118,8 +118,8 @@ export class Scene {
     this.#painter = new Painter(elements.canvas, `11px ${this.#font}`);
     this.#minimap = new MinimapPainter(elements.minimap);
     this.store = new TileStore(props.sources, this.invalidate);
-    this.telling = new Telling(
-      (sight) => this.#props.onSight(sight),
+    this.viewEvents = new ViewEvents(
+      (visible) => this.#props.onVisible(visible),
       (view) => this.#props.onViewSettled(view),
     );
     this.#endings.push(watchTheme(this.#rePaint), this.#watchSize());
@@ -149,7 +149,7 @@ export class Scene {
     cancelAnimationFrame(this.#request);
     // Nothing draws any more, whatever still calls.
     this.width = 0;
-    this.telling.end();
+    this.viewEvents.end();
     this.store.dispose();
     for (const end of this.#endings) end();
   }
@@ -187,8 +187,8 @@ export class Scene {
     this.camera.go(fit(stretch, margin, this.#props.span), animate);
   }
 
-  sight(): Sight {
-    return sightOf(this);
+  visible(): VisibleRange {
+    return visibleRangeOf(this);
   }
 
   /** The area of a stroke: a draft until it is done, then chosen. `to`: `null` where the stroke was given up. */
@@ -217,7 +217,7 @@ export class Scene {
     const near = [-SNAP, -SNAP / 2, 0, SNAP / 2, SNAP].map((by) =>
       this.sliceUnder({ x: x + by, y }),
     );
-    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.sight().nsPerPx);
+    return snapped(Math.round(this.timeUnder(x)), near, SNAP * this.visible().nsPerPx);
   }
 
   /** The row of the selection, when it is in sight. */
@@ -255,14 +255,14 @@ export class Scene {
     this.settleRows();
     const begun = performance.now();
     this.rows = rowsInSight(this.layout, this.scroll, this.height);
-    const sight = this.sight();
-    this.store.want(sight.view, sight.nsPerPx, sight.lanes);
+    const visible = this.visible();
+    this.store.want(visible.view, visible.nsPerPx, visible.lanes);
     this.frame = this.#makeFrame();
     this.#hover(this.frame);
     this.stats = this.#painter.draw(this.frame, this.store);
     this.#drawScales(this.frame);
     this.#moveElements();
-    this.#tell(now, sight);
+    this.#tell(now, visible);
     this.clock.add(performance.now() - begun, this.stats.ms);
     if (this.camera.moving) this.invalidate();
   };
@@ -356,7 +356,7 @@ export class Scene {
       element.firstElementChild.textContent = text;
   }
 
-  #tell(now: number, sight: Sight): void {
+  #tell(now: number, visible: VisibleRange): void {
     const told = this.#told;
     const sameRows =
       told.layout === this.layout &&
@@ -367,7 +367,7 @@ export class Scene {
       told.rows = this.rows;
       this.#news.onRowsInSight(this.layout, this.rows);
     }
-    this.telling.see(now, { ...sight, rows: told.rows });
+    this.viewEvents.see(now, { ...visible, rows: told.rows });
     this.#news.onProblem(this.store.problem);
     this.#news.onBusy(this.#busyFor(now) > PATIENCE);
   }

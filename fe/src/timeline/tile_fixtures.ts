@@ -176,7 +176,7 @@ export function frameOf(
     selected: null,
     hovered: null,
     area: null,
-    lit: [],
+    highlight: [],
     hits: [],
     curves: new Map(),
     figures: new Map(),

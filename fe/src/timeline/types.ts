@@ -123,7 +123,7 @@ export interface Arrow {
 }
 
 /** What stays bright. Times are the source's own. */
-export interface Lit {
+export interface Highlight {
   /** By lane: begin, end, begin, end … of stretches in order of time. */
   lanes: ReadonlyMap<number, Float64Array>;
   events: ReadonlySet<number>;
@@ -206,5 +206,5 @@ export interface Frame {
   /** Css px from the canvas' begin; above it for a pointer on the ruler. `null`: elsewhere. */
   pointer: { x: number; y: number } | null;
   /** What stays bright, everything else of the source is dimmed; `null`: nothing is. By source. */
-  lit: readonly (Lit | null)[];
+  highlight: readonly (Highlight | null)[];
 }

@@ -260,7 +260,7 @@ function hookOf(scene: Scene, props: () => TimelineProps): ProfilerTest {
         return value ? [[row.label, value]] : [];
       }),
     zoomTo: (range) => camera.go(range, false),
-    idle: () => !camera.moving && !scene.store.busy && !scene.telling.pending,
+    idle: () => !camera.moving && !scene.store.busy && !scene.viewEvents.pending,
     stats: () => ({ draw: scene.stats }),
     times: () => clock,
     clearTimes: () => clock.clear(),

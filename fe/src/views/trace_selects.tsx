@@ -4,7 +4,7 @@ import { useId } from "../base/id";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { Dialog, Icon, type Option, Select } from "../widgets";
-import { runOptions, spanOptions, workerLabel, workerOptions } from "./choices";
+import { runOptions, spanOptions, workerLabel, workerOptions } from "./run_options";
 import { Picker } from "./ranks/picker";
 
 interface TraceSelectsProps {

@@ -35,7 +35,7 @@ export {
 } from "./flame/regroup";
 export { Beneath } from "./grid/Beneath";
 export { Grid } from "./grid/Grid";
-export type { CellKind, CellValue, Column, Search, Sort } from "./grid/types";
+export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";

@@ -103,7 +103,7 @@ interface ErrorStateProps {
 
 export function ErrorState(props: ErrorStateProps) {
   const { error, title = "This could not be loaded", retry, diagnosisHref } = props;
-  // Nothing went wrong: a report holds a part of the figures, see `api/kept.ts`.
+  // Nothing went wrong: a report holds a part of the figures, see `api/embedded_report.ts`.
   if (error.code === "not_in_report") return <EmptyState title={error.message} text={error.hint} />;
   return (
     <div class="error-state" role="alert">

@@ -14,7 +14,7 @@ from tests.analysis.counters.drawing import tied, with_ranges
 from tests.loading import load
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.settings import Settings
 
 SASS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"

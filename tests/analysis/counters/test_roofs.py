@@ -15,8 +15,7 @@ from torch_tb_profiler.analysis.counters.table import main_roofs
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.hardware.counter_names import operations_of
-from torch_tb_profiler.views.work.counters import counters_table_payload
-from torch_tb_profiler.views.work.counters_wire import CountersTablePayload
+from torch_tb_profiler.views.work.counters import CountersTablePayload, counters_table_payload
 
 SASS = "smsp__sass_thread_inst_executed_op_%s_pred_on.sum"
 MATRIX = "sm__ops_path_tensor_src_%s_dst_fp32.sum"

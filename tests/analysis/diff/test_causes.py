@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from torch_tb_profiler.analysis.diff.causes import Cause, Part, causes
-from torch_tb_profiler.store.step_categories import CATEGORIES
+from torch_tb_profiler.store.categories import CATEGORIES
 
 DELTA = st.integers(-100_000, 100_000).map(float)
 PART = st.builds(Part, st.sampled_from("abcdefgh"), DELTA, st.booleans())

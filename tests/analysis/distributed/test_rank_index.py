@@ -24,8 +24,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import MEMORY_CURVE, MEMORY_DEVICES
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import Facts, RankIndex, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
 
 SAMPLE = Path(__file__).parents[3] / "samples" / "synthetic_ddp8"

@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.efficiency.workloads import (
     build_workloads,
 )
 from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import StringBuilder

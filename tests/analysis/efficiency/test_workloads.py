@@ -9,13 +9,13 @@ import pytest
 
 from tests.analysis.efficiency.cases import NAMES, drawn, of
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.store.roles import Role

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.builders.drawn import Event, draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.findings.selected import findings_of
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Summary

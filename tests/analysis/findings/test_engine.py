@@ -22,7 +22,7 @@ from tests.analysis.findings.cases import (
 from tests.builders.drawn import Event
 from tests.examples import examples
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
-from torch_tb_profiler.analysis.findings.selected import findings_of
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
 
 EVENTS = st.lists(

@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.memory import levels
 from torch_tb_profiler.analysis.memory.window import by_category, curve_in, levels_of_all
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.insight import Insight
 
 LOOP = """

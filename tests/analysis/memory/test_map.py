@@ -12,9 +12,9 @@ from tests.builders.snapshots import pickled
 from tests.builders.splitting import BACKWARD, FORWARD, Splitting, train
 from tests.importers.reading import Stream
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.memory.allocator_state import AllocatorState, allocator_state_at
 from torch_tb_profiler.analysis.memory.changes import MemoryBy, Moment, changes_table
 from torch_tb_profiler.analysis.memory.fragmentation import cells, fill_of, pooled
-from torch_tb_profiler.analysis.memory.held import Held, held_at
 from torch_tb_profiler.analysis.memory.map_table import (
     map_blocks,
     pool_names,
@@ -73,7 +73,7 @@ def churn(seed: int, moves: int = 160) -> tuple[Splitting, list[tuple[int, Split
     return device, moments
 
 
-def check(held: Held, device: Splitting, *, exact: bool) -> None:
+def check(held: AllocatorState, device: Splitting, *, exact: bool) -> None:
     """The same segments and blocks, and figures that a plain loop counts."""
     wanted = state(device)
     assert held.bytes.tolist() == [size for _, size, _ in wanted]
@@ -101,12 +101,12 @@ def check(held: Held, device: Splitting, *, exact: bool) -> None:
 def test_the_state_at_the_end_and_before_is_the_allocators(seed: int) -> None:
     device, moments = churn(seed)
     trace, insight = of(device)
-    final = held_at(trace, insight, 0, None)
+    final = allocator_state_at(trace, insight, 0, None)
     assert final is not None
     check(final, device, exact=True)
     assert moments
     for time, then in moments:
-        held = held_at(trace, insight, 0, time)
+        held = allocator_state_at(trace, insight, 0, time)
         assert held is not None
         assert int(held.bytes.sum()) == sum(s["bytes"] for s in then.segments.values())
         by_address = np.argsort(held.address)
@@ -123,7 +123,7 @@ def test_the_state_at_the_end_and_before_is_the_allocators(seed: int) -> None:
 @pytest.mark.parametrize("count", [1, 7, 64, 1000])
 def test_cells_are_what_a_loop_over_blocks_counts(count: int) -> None:
     trace, insight = of(churn(3)[0])
-    held = held_at(trace, insight, 0, None)
+    held = allocator_state_at(trace, insight, 0, None)
     assert held is not None
     whole = int(held.begin[-1])
     for begin, end in ((0, whole), (whole // 3, whole // 2)):
@@ -147,7 +147,7 @@ def test_pools_and_streams_stand_apart() -> None:
     device.alloc(3 * MIB, FORWARD, stream=7)
     device.alloc(30 * MIB, BACKWARD, pool=(0, 1))
     trace, insight = of(device)
-    held = held_at(trace, insight, 0, None)
+    held = allocator_state_at(trace, insight, 0, None)
     assert held is not None
     table, _ = pools_table(trace, held)
     rows = zip(
@@ -171,7 +171,7 @@ def test_pools_and_streams_stand_apart() -> None:
 def test_blocks_say_their_stack_within_bounds() -> None:
     device, _ = train(steps=2)
     trace, insight = of(device)
-    held = held_at(trace, insight, 0, None)
+    held = allocator_state_at(trace, insight, 0, None)
     assert held is not None
     rows = np.arange(len(held.size))
     table, stacks = map_blocks(trace, insight, held, rows, 1, 10_000)

@@ -12,12 +12,12 @@ from tests.builders.snapshots import SEGMENT, Allocator, pickled, snapshot, stac
 from tests.builders.splitting import FORWARD, Splitting
 from tests.importers.reading import Stream
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.memory.alive import alive_at
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.window import curve_in
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 
@@ -70,7 +70,7 @@ def test_what_a_snapshot_tells_of_before_its_buffer_is_alive_from_the_begin() ->
     assert sorted(blocks(found), key=str) == sorted(
         [(200, None, 10), (100, None, None), (300, 0, None)], key=str
     )
-    start = alive_at(found, 0, 0)
+    start = live_memory_at(found, 0, 0)
     assert (start.allocated, start.unknown, int(start.bytes.sum())) == (600, 0, 600)
     lines = dict(zip(found.strings.many(start.line), start.bytes.tolist(), strict=True))
     assert lines["/w/model.py(12): forward"] == 100
@@ -110,7 +110,7 @@ def test_a_timelines_categories_add_up_to_what_is_allocated(timeline: Insight) -
 def test_what_is_alive_in_a_timeline_is_known_by_category(timeline: Insight) -> None:
     (row,) = devices(timeline)
     assert (row["begin"], row["end"], row["peak"]) == (33280, 41476, 57856)
-    peak = alive_at(timeline, 0, None)
+    peak = live_memory_at(timeline, 0, None)
     assert {NAMES[int(c)]: int(b) for c, b in zip(peak.category, peak.bytes, strict=True)} == {
         "parameter": 32768,
         "activation": 16384,

@@ -11,7 +11,7 @@ import pytest
 
 from tests.analysis.figures import opened, trace_files
 from tests.analysis.memory.recorded import built
-from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.usage import MemoryGroup, usage
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -47,12 +47,12 @@ def conserved(trace: Trace, facts: Facts) -> Insight:
         assert int(devices["end"][device]) == int(devices["begin"][device]) + changed
         rows = curve["device"] == device
         assert int(curve["allocated"][rows].max()) <= int(devices["peak"][device])
-        last = alive_at(found, device, 1 << 60)
+        last = live_memory_at(found, device, 1 << 60)
         assert (last.allocated, last.allocated) == (
             int(devices["end"][device]),
             last.unknown + int(last.bytes.sum()),
         )
-        peak = alive_at(found, device, None)
+        peak = live_memory_at(found, device, None)
         assert (
             peak.allocated == int(devices["peak"][device]) == peak.unknown + int(peak.bytes.sum())
         )

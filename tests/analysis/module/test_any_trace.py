@@ -14,8 +14,8 @@ from tests.analysis.module.trees import insight_of
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.examples import examples
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.views.work.flame import flame_file, flame_payload
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.module_wire import FlameTree

@@ -13,9 +13,9 @@ import pytest
 
 from tests.analysis.figures import opened, trace_files
 from tests.analysis.module.trees import insight_of, per_path
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.defects import OVERLAP_ON_THREAD
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.analysis.module.frames import line_frames, module_frames
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.what_if.change_types import NUMBERS
 from torch_tb_profiler.analysis.what_if.changes import (
     CHANGES,
     SELECTORS,
@@ -16,7 +17,6 @@ from torch_tb_profiler.analysis.what_if.changes import (
     read_change,
     read_changes,
 )
-from torch_tb_profiler.analysis.what_if.declared import NUMBERS
 
 PIECES = [
     "\\",

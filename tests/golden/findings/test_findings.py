@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.findings.selected import findings_of
-from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.runs.single import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts

@@ -14,7 +14,7 @@ from tests.examples import examples
 from tests.loading import load
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.work import modelled, work_of
-from torch_tb_profiler.runs.single import insight_of
+from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.settings import Settings
 
 NAMES = sorted(name.replace("*", "add_0") for name in modelled())

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotATrace, ProfilerError, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
-from torch_tb_profiler.runs.single import load_all
+from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import names, sniff
 from torch_tb_profiler.sources.places import Place

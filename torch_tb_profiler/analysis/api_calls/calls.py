@@ -20,8 +20,8 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
+from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.launches import WAITS
-from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     positions_of,
     sum_by,
 )
-from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable

@@ -19,8 +19,8 @@ import numpy as np
 from torch_tb_profiler.analysis.api_calls.launches import Launches
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, sum_by
 from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable

@@ -21,8 +21,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import latest_before
-from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.device_causes import latest_before
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.critical_path.origins import (
 )
 from torch_tb_profiler.analysis.critical_path.walk import NO_CAUSE, Walk
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, StepRow, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -52,7 +52,7 @@ class Walked:
 def walk_steps(trace: Trace, facts: Facts, evidence: Evidence) -> Walked:
     """The paths of all steps."""
     walk = Walk(trace, facts, evidence)
-    paths = [walk.path(step) for step in range(facts["steps"].n)]
+    paths = [walk.path(StepRow(step)) for step in range(facts["steps"].n)]
     counts = [len(path[0]) for path in paths]
     none = np.zeros(0, np.int64)
     start, end, cause, event = (

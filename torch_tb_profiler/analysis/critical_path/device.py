@@ -15,14 +15,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NewType
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.names import spans_named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -43,6 +44,8 @@ _LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
 
 
 _NONE = np.zeros(0, np.int64)
+WorkPosition = NewType("WorkPosition", int)
+"""A position in ``DeviceWork``, −1 none."""
 
 
 class Begin(IntEnum):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role

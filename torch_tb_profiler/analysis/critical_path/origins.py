@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
-from torch_tb_profiler.analysis.facts.replayed import captured_calls, captured_operators
+from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
 from torch_tb_profiler.analysis.figures.source_lines import RANKS, line_ranks, shown_frames
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table

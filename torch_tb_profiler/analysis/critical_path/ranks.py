@@ -19,9 +19,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of
 from torch_tb_profiler.analysis.critical_path.evidence import gather
-from torch_tb_profiler.analysis.critical_path.walk import Piece, Place, Walk, in_order
+from torch_tb_profiler.analysis.critical_path.walk import NO_SPAN, Piece, Place, Walk, in_order
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -69,19 +69,19 @@ class _OwnPath:
         own = (late > self._start[row]) & (late < self._end[row])
         self._met, self._release = row[own], late[own]
 
-    def end_of(self, step: int) -> Place:
+    def end_of(self, step: StepRow) -> Place:
         """Where the end of a step is."""
-        return Place(int(self._step_end[step]), -1, -1)
+        return Place(int(self._step_end[step]))
 
-    def begin_of(self, event: int, time: int) -> Place:
+    def begin_of(self, event: SpanRow, time: int) -> Place:
         """The path at ``time``; the event need not be on it."""
-        return Place(time, -1, -1)
+        return Place(time)
 
-    def leg(self, place: Place, floor: int) -> tuple[list[Piece], int]:
+    def leg(self, place: Place, floor: int) -> tuple[list[Piece], SpanRow]:
         """As ``Walk.leg``."""
         time = place.time
         if time <= floor:
-            return [], -1
+            return [], NO_SPAN
         last = int(np.searchsorted(self._start, time, "left")) - 1
         first, late = int(np.searchsorted(self._end, floor, "right")), -1
         met = int(np.searchsorted(self._met, last, "right")) - 1
@@ -91,7 +91,7 @@ class _OwnPath:
                 break
             met -= 1
         if last < first:
-            return [_not_recorded(floor)], -1
+            return [_not_recorded(floor)], NO_SPAN
         row = np.arange(last, first - 1, -1)
         start, cause, event = self._start[row], self._cause[row], self._event[row].astype(np.int64)
         if late >= 0:
@@ -106,7 +106,7 @@ class _OwnPath:
         )
         before = [_not_recorded(int(self._end[last]))] if self._end[last] < time else []
         after = [_not_recorded(floor)] if late < 0 and start[-1] > floor else []
-        return [*before, pieces, *after], -1 if late < 0 else int(event[-1])
+        return [*before, pieces, *after], NO_SPAN if late < 0 else SpanRow(int(event[-1]))
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class RanksWalk:
         walk = self._walk(rank)
         if walk is None:
             return []
-        own = int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1])
+        own = StepRow(int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1]))
         place, time = walk.path.end_of(own), stop
         legs = []
         while True:
@@ -231,7 +231,7 @@ class RanksWalk:
     def _start_of(self, walk: Walk | _OwnPath, rank: int, match: int, time: int) -> Place:
         """Where the rank that came last to a match stands then."""
         own = self._figures.matched.matches.row[self._figures.waits.last_entry[match]]
-        event = int(self._figures.ranks[rank].event[own])
+        event = SpanRow(int(self._figures.ranks[rank].event[own]))
         return walk.begin_of(event, time - self._offset[rank])
 
     def _walk(self, rank: int) -> _Met | None:

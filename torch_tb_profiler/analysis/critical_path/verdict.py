@@ -21,8 +21,8 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
+from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.critical_path.work_given import Unequal, given_work, unequal
 from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
@@ -148,7 +148,7 @@ def _who(
     always = _always(rest, usual, length, ranks)
     once = tuple(_after(hold, judged, length) for hold in once)
     if always is not None:
-        given = given_work(figures, open_rank, always.ranks)
+        given = rank_workloads(figures, open_rank, always.ranks)
         always = replace(
             _simulated(always, as_fast),
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
@@ -165,7 +165,7 @@ def _who(
     if shared is not None:
         return Verdict("input", judged, each, shared, once)
     held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
-    uneven = given_work(figures, open_rank, ()).uneven(usual)
+    uneven = rank_workloads(figures, open_rank, ()).uneven(usual)
     return Verdict("none", judged, each, None, once, held, uneven)
 
 
@@ -301,7 +301,7 @@ def _by_input(
     worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]
     if 2 * len(worth) <= len(steps):
         return None
-    given = given_work(figures, open_rank, ())
+    given = rank_workloads(figures, open_rank, ())
     own = [blame for blame in worth if given.most(blame.step) in (blame.rank, *blame.also)]
     ranks = int(figures.tied.sum())
     # That whoever holds a step back is the one of so many that is given most could be chance in each step.

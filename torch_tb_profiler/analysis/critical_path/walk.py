@@ -7,19 +7,20 @@ over all ranks (``ranks.py``) leaves one trace and goes on in another.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.device import (
     Begin,
+    WorkPosition,
     device_causes,
     ending_order,
 )
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps, waiting
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow, TrackRow
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -30,14 +31,17 @@ _MAIN = (PathCause.PYTHON, PathCause.DATALOADER, PathCause.ANNOTATION)
 """Work of any thread, and what counts as work of the main thread only."""
 NEVER = np.iinfo(np.int64).max
 NO_CAUSE = np.uint8(255)
+NO_SPAN: Final = SpanRow(-1)
+_NO_WORK: Final = WorkPosition(-1)
+_NO_TRACK: Final = TrackRow(-1)
 
 
 class Place(NamedTuple):
-    """Where a walk stands. time: ns. device: position of device work, −1 none. track: row of tracks, −1 none."""
+    """Where a walk stands, at ``time``, ns."""
 
     time: int
-    device: int
-    track: int
+    device: WorkPosition = _NO_WORK
+    track: TrackRow = _NO_TRACK
 
 
 class Walk:
@@ -52,7 +56,7 @@ class Walk:
             spans[key].copy() for key in ("start", "dur", "track")
         )
         self._steps = {key: steps[key].copy() for key in ("start", "end", "host_end")}
-        self._host, self._work, self.main = evidence.host, evidence.work, evidence.main
+        self._host, self._work, self.main = evidence.host, evidence.work, TrackRow(evidence.main)
         self._locks = evidence.locks
         self._jumps = find_jumps(
             trace, facts, self._host, self._work, evidence.blocking, self.main, evidence.locks
@@ -77,7 +81,7 @@ class Walk:
         own = (release > work.start[at]) & (release < work.end[at])
         self._release[at[own]] = release[own]
 
-    def path(self, step: int) -> tuple[Ints, Ints, Array, Ints]:
+    def path(self, step: StepRow) -> tuple[Ints, Ints, Array, Ints]:
         """``(start, end, cause, event)`` of the path of a step, in time order."""
         steps = self._steps
         begin, end = int(steps["start"][step]), int(steps["end"][step])
@@ -102,18 +106,18 @@ class Walk:
         cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
         return cause, time
 
-    def end_of(self, step: int) -> Place:
+    def end_of(self, step: StepRow) -> Place:
         """Where the end of a step is."""
         steps = self._steps
         begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
         return Place(end, self._last_device(begin, end, host_end), self.main)
 
-    def begin_of(self, event: int, time: int) -> Place:
+    def begin_of(self, event: SpanRow, time: int) -> Place:
         """Where an event begins, or the moment of it at ``time``."""
-        device = int(positions_of(self._work.row, np.array([event]))[0])
-        return Place(time, device, int(self._track[event]))
+        device = WorkPosition(int(positions_of(self._work.row, np.array([event]))[0]))
+        return Place(time, device, TrackRow(int(self._track[event])))
 
-    def leg(self, place: Place, floor: int) -> tuple[list[Piece], int]:
+    def leg(self, place: Place, floor: int) -> tuple[list[Piece], SpanRow]:
         """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the
         row of spans of that communication, −1 at the floor.
         """
@@ -122,20 +126,22 @@ class Walk:
         while time > floor:
             if device >= 0:
                 time, track, held = self._on_device(device, time, floor)
-                device = -1
+                device = _NO_WORK
                 if held >= 0:
-                    return self._noted, int(self._work.row[held])
+                    return self._noted, SpanRow(int(self._work.row[held]))
             elif track >= 0:
                 time, device, track = self._on_host(track, time, floor)
             else:
                 self._note(floor, PathCause.NOT_RECORDED)
                 break
-        return self._noted, -1
+        return self._noted, NO_SPAN
 
     def _note(self, start: int, cause: int, event: int = -1) -> None:
         self._noted.append((np.array([start]), np.array([cause], np.uint8), np.array([event])))
 
-    def _on_device(self, device: int, time: int, floor: int) -> tuple[int, int, int]:
+    def _on_device(
+        self, device: WorkPosition, time: int, floor: int
+    ) -> tuple[int, TrackRow, WorkPosition]:
         """Goes back along device work from ``time``; returns where it comes out, ``(time, track, −1)``, or the
         communication at which another rank was late, ``(time, −1, its position)``.
         """
@@ -144,41 +150,42 @@ class Walk:
             self._note(int(work.end[device]), PathCause.NOT_RECORDED)
         while True:
             chain = self._chain(device, floor, time)
-            last = int(chain[-1])
+            last = WorkPosition(int(chain[-1]))
             self._note_chain(chain)
             if max(int(work.start[last]), floor) < (late := int(self._release[last])) < time:
                 self._noted[-1][0][-1] = late
-                return late, -1, last
+                return late, _NO_TRACK, last
             time, how = int(work.start[last]), work.begin[last]
             if time <= floor:
-                return time, -1, -1
+                return time, _NO_TRACK, _NO_WORK
             if how in (Begin.LAUNCH, Begin.EARLIER):
                 call = int(work.launch[last])
                 returned = min(time, int(self._start[call] + self._dur[call]))
                 cause = PathCause.LAUNCH if how == Begin.LAUNCH else PathCause.BEFORE_RECORDING
                 self._note(returned, cause, int(work.row[last]))
-                return returned, int(self._track[call]), -1
+                return returned, TrackRow(int(self._track[call])), _NO_WORK
             if not self._waits(time):
-                return time, self.main, -1
-            device = int(self._before[last])
+                return time, self.main, _NO_WORK
+            device = WorkPosition(int(self._before[last]))
             if device < 0:
-                return time, -1, -1
+                return time, _NO_TRACK, _NO_WORK
             time = min(time, int(work.end[device]))
             self._note(time, PathCause.NOT_RECORDED, int(work.row[last]))
 
-    def _chain(self, device: int, floor: int, time: int) -> Ints:
+    def _chain(self, device: WorkPosition, floor: int, time: int) -> Ints:
         """Positions of work that followed each other, the last first, up to one that did not, for which another
         rank was late, or that began by ``floor``.
         """
         starts, before, stops = self._chain_columns
         late = self._release.data
-        chain = [device]
-        while not stops[device] and starts[device] > floor and before[device] >= 0:
-            if late[device] < time:
+        at: int = device
+        chain = [at]
+        while not stops[at] and starts[at] > floor and before[at] >= 0:
+            if late[at] < time:
                 break
-            device = before[device]
+            at = before[at]
             time = NEVER - 1
-            chain.append(device)
+            chain.append(at)
         return np.array(chain)
 
     def _note_chain(self, chain: Ints) -> None:
@@ -194,7 +201,9 @@ class Walk:
         event[::2], event[1::2] = work.row[chain], work.row[chain[:-1]]
         self._noted.append((start, cause, event))
 
-    def _on_host(self, track: int, time: int, floor: int) -> tuple[int, int, int]:
+    def _on_host(
+        self, track: TrackRow, time: int, floor: int
+    ) -> tuple[int, WorkPosition, TrackRow]:
         """Goes back along a thread to the next jump; returns ``(time, device, track)``, of which one is −1."""
         jumps, host = self._jumps, self._host
         low = int(jumps.bounds[track])
@@ -218,16 +227,18 @@ class Walk:
             self._noted.append((start[::-1], host.cause[taken][::-1], host.span[taken][::-1]))
         if first >= last or host.start[first] > until:
             self._note(until, PathCause.NOT_RECORDED)
-        return until, max(target, -1), -2 - target if target < -1 else track
+        reached = TrackRow(-2 - target) if target < -1 else track
+        return until, WorkPosition(max(target, -1)), reached
 
-    def _last_device(self, begin: int, end: int, host_end: int) -> int:
+    def _last_device(self, begin: int, end: int, host_end: int) -> WorkPosition:
         """The device work with which a step ends, −1 where it ends on the host."""
         work, by_end = self._work, self._by_end
         before = int(np.searchsorted(self._ends, end, "right"))
         latest = int(by_end[before - 1]) if before else -1
         if latest < 0 or work.end[latest] <= begin:
-            return -1
-        return latest if work.end[latest] > min(host_end, self._last_host(end)) else -1
+            return _NO_WORK
+        ended_it = work.end[latest] > min(host_end, self._last_host(end))
+        return WorkPosition(latest) if ended_it else _NO_WORK
 
     def _last_host(self, time: int) -> int:
         """When the main thread last ended something, no later than ``time``; −1 never."""

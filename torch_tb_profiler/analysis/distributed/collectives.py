@@ -26,11 +26,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.facts.attribution import by_external
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.device_causes import by_external
 from torch_tb_profiler.analysis.facts.header import distributed_info, integer
-from torch_tb_profiler.analysis.facts.names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace

@@ -23,12 +23,12 @@ from torch_tb_profiler.analysis.distributed.message import (
     messages,
     peer_of,
 )
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import distributed_info, integer
-from torch_tb_profiler.analysis.facts.names import distinct, host_names
+from torch_tb_profiler.analysis.facts.host_names import distinct, host_names
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema

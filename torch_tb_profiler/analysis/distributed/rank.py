@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     kind_of,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Table
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import RankIndex
 from torch_tb_profiler.store.summary import Writer
 
 SHARES = ("computation", "overlap", "communication", "other")

@@ -10,8 +10,7 @@ from torch_tb_profiler.analysis.facts.header import distributed_info, unix_begin
 from torch_tb_profiler.store import rank_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.rank_index import RankIndex
+from torch_tb_profiler.store.model import Facts, RankIndex, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     representatives,
     shares,
 )
-from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
 from torch_tb_profiler.store.columns import Array, Ints

@@ -17,11 +17,11 @@ from torch_tb_profiler.analysis.efficiency.attribution import (
     lost_calls,
     main_pieces,
 )
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.facts.iterations import said_around
-from torch_tb_profiler.analysis.facts.names import distinct, name_mask
-from torch_tb_profiler.analysis.facts.replayed import is_operator, joined, replayed_calls
+from torch_tb_profiler.analysis.facts.replay_calls import is_operator, joined, replayed_calls
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.main_kernels import (

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK, nearest, nest_rows
-from torch_tb_profiler.analysis.facts.names import HostNames, host_names
+from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role

@@ -5,17 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.facts.attribution import Causes, device_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses, device_rows
 from torch_tb_profiler.analysis.facts.header import distributed_info
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct, host_names, named
+from torch_tb_profiler.analysis.facts.host_names import HostNames, distinct, host_names, named
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
-def communication_kernels(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+def communication_kernels(
+    trace: Trace, tree: CallTree, names: HostNames, caused: DeviceCauses
+) -> Mask:
     """Which device events are communication, bool of shape (device events,).
 
     A kernel is if a known library's name is in its own, if it carries collective arguments, or if
@@ -50,7 +52,7 @@ def _by_itself(trace: Trace, row: Ints) -> Mask:
     return by_argument | named(trace, row, lambda text: communication_library(text) is not None)
 
 
-def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: Causes) -> Mask:
+def _under_collective(trace: Trace, tree: CallTree, names: HostNames, caused: DeviceCauses) -> Mask:
     collective = names.collective[trace["spans"]["name"][tree.row]]
     result = np.zeros(len(caused.row), np.bool_)
     if not collective.any():

@@ -18,10 +18,9 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
-from torch_tb_profiler.analysis.facts.attributed import Attributed, attribute
-from torch_tb_profiler.analysis.facts.attribution import Causes, causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses, causes
 from torch_tb_profiler.analysis.facts.devices import device_tables
 from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
@@ -34,6 +33,7 @@ from torch_tb_profiler.analysis.facts.header import (
     vendor,
     versions,
 )
+from torch_tb_profiler.analysis.facts.host_names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.iterations import (
     ServerIterations,
     iteration_table,
@@ -43,16 +43,15 @@ from torch_tb_profiler.analysis.facts.iterations import (
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
-from torch_tb_profiler.analysis.facts.replayed import (
+from torch_tb_profiler.analysis.facts.replay_calls import (
     ReplayedCalls,
     is_operator,
     joined,
     replayed_calls,
 )
-from torch_tb_profiler.analysis.facts.replays import match_replays, replay_tables
+from torch_tb_profiler.analysis.facts.replay_matching import match_replays, replay_tables
 from torch_tb_profiler.analysis.facts.stacks import (
     Stacks,
     call_stacks,
@@ -71,16 +70,17 @@ from torch_tb_profiler.analysis.facts.steps import (
     host_step,
     latest_end,
 )
+from torch_tb_profiler.analysis.facts.work_names import WorkNames, attribute
 from torch_tb_profiler.analysis.facts.workload_kind import find_workload, find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
 from torch_tb_profiler.store import fact_schema
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringBuilder
 from torch_tb_profiler.store.summary import EventCounts, Summary
 
@@ -171,7 +171,7 @@ def _stacks(
 
 
 def _windows(
-    trace: Trace, tree: CallTree, caused: Causes
+    trace: Trace, tree: CallTree, caused: DeviceCauses
 ) -> tuple[StepWindows, Table, ServerIterations]:
     """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
     windows, iterations = find_steps(trace, tree, tree.names, caused)
@@ -189,7 +189,7 @@ def _iterated(
     trace: Trace,
     iterations: ServerIterations,
     windows: StepWindows,
-    caused: Causes,
+    caused: DeviceCauses,
     earlier: Table,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
@@ -202,7 +202,7 @@ def _iterated(
     return windows, table
 
 
-def _vendor(trace: Trace, caused: Causes) -> str:
+def _vendor(trace: Trace, caused: DeviceCauses) -> str:
     spans = trace["spans"]
     calls = distinct(spans["name"][spans["role"] == Role.RUNTIME], trace.strings)
     categories = distinct(spans["category"], trace.strings)
@@ -211,7 +211,7 @@ def _vendor(trace: Trace, caused: Causes) -> str:
     )
 
 
-def _matrix_cores(trace: Trace, caused: Causes, maker: str) -> Array:
+def _matrix_cores(trace: Trace, caused: DeviceCauses, maker: str) -> Array:
     """``Knowledge`` of matrix-core use of every device event, uint8."""
     spans = trace["spans"]
     capability = oldest_capability(trace)
@@ -256,11 +256,11 @@ def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array
 def _summary(
     trace: Trace,
     names: HostNames,
-    caused: Causes,
+    caused: DeviceCauses,
     windows: StepWindows,
     tables: dict[str, Table],
     maker: str,
-    named: Attributed,
+    named: WorkNames,
     communication: Array,
 ) -> Summary:
     spans = trace["spans"]
@@ -302,7 +302,7 @@ def _summary(
     )
 
 
-def _work(trace: Trace, caused: Causes) -> tuple[int, int, int, int]:
+def _work(trace: Trace, caused: DeviceCauses) -> tuple[int, int, int, int]:
     spans = trace["spans"]
     operators = np.flatnonzero(spans["role"] == Role.OPERATOR)
     return (
@@ -337,7 +337,7 @@ def break_down(
 
 
 def _active_sets(
-    trace: Trace, tree: CallTree, names: HostNames, caused: Causes, communication: Mask
+    trace: Trace, tree: CallTree, names: HostNames, caused: DeviceCauses, communication: Mask
 ) -> Iterator[Intervals]:
     """The active time of each of the seven categories before ``other``, one after the other.
 
@@ -366,7 +366,7 @@ def _active_sets(
 
 
 def _find_defects(
-    trace: Trace, overlapping: Array, caused: Causes, windows: StepWindows, flags: Array
+    trace: Trace, overlapping: Array, caused: DeviceCauses, windows: StepWindows, flags: Array
 ) -> tuple[DefectCounts, dict[str, int]]:
     """``(counts, touched)``: the analysis' own defects, and ns of step time per defect.
 
@@ -408,7 +408,7 @@ def _touched(start: Ints, dur: Ints, windows: StepWindows) -> int:
     return int(measure(union(start, start + dur), windows.start, windows.end).sum())
 
 
-def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
+def _overlaps_on_streams(trace: Trace, caused: DeviceCauses) -> Ints:
     """Device work that starts before earlier work on its stream has ended.
 
     Work of one launch, a graph replay, may run concurrently and does not count.
@@ -422,7 +422,7 @@ def _overlaps_on_streams(trace: Trace, caused: Causes) -> Ints:
     return np.asarray(caused.row[overlaps & ~same_launch])
 
 
-def _idle_launches(trace: Trace, caused: Causes) -> Ints:
+def _idle_launches(trace: Trace, caused: DeviceCauses) -> Ints:
     """Kernel launches without device work; none for a trace that recorded no device work at all."""
     spans = trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     positions_of,
     same_keys,
 )
-from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, name_mask
+from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, name_mask
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 

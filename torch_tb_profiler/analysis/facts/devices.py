@@ -16,7 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import measure, open_total, union
-from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.steps import StepWindows
@@ -49,7 +49,7 @@ def device_of(trace: Trace, row: Ints) -> Ints:
 
 def device_tables(
     trace: Trace,
-    caused: Causes,
+    caused: DeviceCauses,
     windows: StepWindows,
     matrix: Array,
     strings: StringBuilder,

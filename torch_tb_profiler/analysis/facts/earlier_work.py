@@ -25,10 +25,10 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_by,
 )
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
-from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
+from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.launches import WAITS
-from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.analysis.facts.steps import StepWindows, host_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import EARLIER_WORK
@@ -79,7 +79,7 @@ def stretches(table: Table) -> Intervals:
 
 
 def without_earlier_work(
-    trace: Trace, caused: Causes, windows: StepWindows
+    trace: Trace, caused: DeviceCauses, windows: StepWindows
 ) -> tuple[StepWindows, Table]:
     """The steps of a trace with the time that counts in none of them, and that as ``EARLIER_WORK``."""
     table = _earlier_work(trace, caused, windows)
@@ -87,7 +87,7 @@ def without_earlier_work(
     return replace(windows, earlier=time), table
 
 
-def _earlier_work(trace: Trace, caused: Causes, windows: StepWindows) -> Table:
+def _earlier_work(trace: Trace, caused: DeviceCauses, windows: StepWindows) -> Table:
     spans = trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls) or not len(windows.start):
@@ -120,7 +120,7 @@ def _joined(a: _Waits, b: _Waits) -> _Waits:
     return _Waits(*(np.concatenate(pair) for pair in pairs))
 
 
-def _first_works(trace: Trace, caused: Causes, device_step: Array) -> _Waits:
+def _first_works(trace: Trace, caused: DeviceCauses, device_step: Array) -> _Waits:
     """From the launch of the first work of every stream to its begin.
 
     A call that returns after its work has begun tells no time between, unless it is a copy to the host, which waits in its
@@ -141,7 +141,7 @@ def _first_works(trace: Trace, caused: Causes, device_step: Array) -> _Waits:
     return _Waits(since, begin, device_step[first].astype(np.int64))
 
 
-def _first_waits(trace: Trace, caused: Causes, calls: Ints, windows: StepWindows) -> _Waits:
+def _first_waits(trace: Trace, caused: DeviceCauses, calls: Ints, windows: StepWindows) -> _Waits:
     """Calls that wait for the device before anything was launched."""
     spans = trace["spans"]
     starts = calls[named(trace, calls, _STARTS.match)]
@@ -154,7 +154,7 @@ def _first_waits(trace: Trace, caused: Causes, calls: Ints, windows: StepWindows
     return _Waits(since, since + spans["dur"][row], step.astype(np.int64))
 
 
-def _usual(trace: Trace, caused: Causes, windows: StepWindows, waits: _Waits) -> float:
+def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Waits) -> float:
     """Up to when work that is launched onto an idle device may wait for no other reason than the device, ns; by other
     work than that of ``waits``.
     """
@@ -177,7 +177,7 @@ def _usual(trace: Trace, caused: Causes, windows: StepWindows, waits: _Waits) ->
     return max(FACTOR * typical, RECURS * recurring, least)
 
 
-def _explained(trace: Trace, caused: Causes, calls: Ints, waits: _Waits) -> Mask:
+def _explained(trace: Trace, caused: DeviceCauses, calls: Ints, waits: _Waits) -> Mask:
     """Which waits end shortly after recorded work does, or begin once nothing from before them can be left."""
     spans = trace["spans"]
     ends = np.sort(spans["start"][caused.row] + spans["dur"][caused.row])

@@ -23,10 +23,10 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
+from torch_tb_profiler.analysis.facts.host_names import distinct, named
 from torch_tb_profiler.analysis.facts.launches import WAITS
-from torch_tb_profiler.analysis.facts.names import distinct, named
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import ITERATIONS
@@ -208,7 +208,7 @@ def iteration_table(
     found: ServerIterations,
     host_start: Ints,
     host_end: Ints,
-    caused: Causes,
+    caused: DeviceCauses,
     device_step: Array,
     left_out: Intervals,
 ) -> Table:
@@ -287,7 +287,7 @@ def _phases(group: Ints, groups: int, phase: Array) -> Array:
 
 
 def device_gaps(
-    spans: Table, caused: Causes, device_step: Array, steps: int, left_out: Intervals
+    spans: Table, caused: DeviceCauses, device_step: Array, steps: int, left_out: Intervals
 ) -> tuple[Mask, Ints]:
     """``(known, idle)`` of every step: how long the device was idle before the first work of the step, since the last
     work of the steps before it, ns. Work of no step in between is no idleness, nor is work from before the recording.

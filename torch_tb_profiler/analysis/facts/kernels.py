@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_by,
     sum_floats,
 )
-from torch_tb_profiler.analysis.facts.attribution import Causes
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.operators import OperatorFacts
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
@@ -71,7 +71,7 @@ def _rounds_to_0(trace: Trace, row: Ints) -> Mask:
 
 def kernel_facts(
     trace: Trace,
-    caused: Causes,
+    caused: DeviceCauses,
     operator: Array,
     communication: Mask,
     matrix: Array,

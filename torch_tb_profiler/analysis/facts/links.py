@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
-from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.steps import StepWindows, host_step
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Mask, Table
@@ -30,7 +30,7 @@ def enclosing_spans(trace: Trace) -> Array:
 
 
 def span_links(
-    trace: Trace, tree: CallTree, caused: Causes, windows: StepWindows, parent: Array
+    trace: Trace, tree: CallTree, caused: DeviceCauses, windows: StepWindows, parent: Array
 ) -> Table:
     """The table ``span_links``; ``parent`` comes from ``enclosing_spans``."""
     spans = trace["spans"]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by
-from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.device_owners import Launches, owners_of_work
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.store.columns import Array, Ints, Mask

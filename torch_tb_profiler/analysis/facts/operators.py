@@ -14,11 +14,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by, sum_rows
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
-from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.flags import Within
-from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
+from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
 from torch_tb_profiler.store import fact_schema
@@ -49,7 +49,7 @@ class OperatorFacts:
 def operator_facts(
     trace: Trace,
     tree: CallTree,
-    caused: Causes,
+    caused: DeviceCauses,
     replayed: ReplayedCalls,
     matrix: Array,
     step: Array,
@@ -195,7 +195,7 @@ class _DeviceTime:
     """
 
     trace: Trace
-    caused: Causes
+    caused: DeviceCauses
     launcher: Ints
     matrix: Array
     above: Array

@@ -17,8 +17,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, occurrences
 from torch_tb_profiler.analysis.facts.devices import device_of
+from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
-from torch_tb_profiler.analysis.facts.names import named
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role

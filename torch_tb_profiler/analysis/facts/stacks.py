@@ -18,15 +18,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, joined
+from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
-
-_FRAME = re.compile(r"(?P<file>.+\.py)\(\d+\): (?P<function>.+)", re.DOTALL)
 
 _PROFILER = re.compile(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
 
@@ -254,8 +253,9 @@ def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Tab
     names = [spans["name"][chain[spans["start"][chain] < began]] for chain in chains]
     shown = {}
     for number in np.unique(np.concatenate(names)).tolist() if names else ():
-        if match := _FRAME.fullmatch(trace.strings[number]):
-            shown[number] = strings.intern(f"{match['file']}: {match['function']}")
+        frame_ = PythonFrame.of(trace.strings[number])
+        if frame_ is not None and frame_.line is not None and frame_.file.endswith(".py"):
+            shown[number] = strings.intern(frame_.without_line)
     return fact_schema.OPENED_FRAMES.build(
         name=np.array(list(shown), np.int64), shown=np.array(list(shown.values()), np.int64)
     )

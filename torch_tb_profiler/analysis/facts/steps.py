@@ -12,10 +12,11 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
-from torch_tb_profiler.analysis.facts.attribution import Causes
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.analysis.facts.host_names import HostNames, distinct, name_mask
 from torch_tb_profiler.analysis.facts.iterations import (
     LEAST_COVERAGE,
     LEAST_REPEATS,
@@ -24,13 +25,12 @@ from torch_tb_profiler.analysis.facts.iterations import (
     phase_of_steps,
     server_iterations,
 )
-from torch_tb_profiler.analysis.facts.names import HostNames, distinct, name_mask
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
 from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.store.step_categories import CATEGORIES
 from torch_tb_profiler.store.strings import StringTable
 
 __all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]
@@ -105,7 +105,7 @@ class StepWindows:
 
 
 def find_steps(
-    trace: Trace, tree: CallTree, names: HostNames, caused: Causes
+    trace: Trace, tree: CallTree, names: HostNames, caused: DeviceCauses
 ) -> tuple[StepWindows, ServerIterations]:
     """The steps of a trace, and the iterations that they are or hold; a trace without any host or device work has none."""
     iterations = server_iterations(trace)
@@ -322,7 +322,7 @@ def latest_end(spans: Table, counted: Mask | None = None) -> int:
     return latest
 
 
-def _whole(trace: Trace, caused: Causes) -> StepWindows:
+def _whole(trace: Trace, caused: DeviceCauses) -> StepWindows:
     begin, end = _extent(trace)
     n = 1 if end > begin else 0
     unknown, start, finish, launched = (
@@ -332,7 +332,7 @@ def _whole(trace: Trace, caused: Causes) -> StepWindows:
     return StepWindows(WHOLE_SPAN, unknown, unknown, start, finish, start, finish, launched, inside)
 
 
-def _extended(trace: Trace, caused: Causes, host: StepWindows) -> StepWindows:
+def _extended(trace: Trace, caused: DeviceCauses, host: StepWindows) -> StepWindows:
     """Extend the windows to the device work launched in each step, without overlap.
 
     Rules 1 to 3 of the original plugin, see docs/definitions.md.

@@ -35,8 +35,8 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.attribution import Causes
-from torch_tb_profiler.analysis.facts.names import distinct, distinct_names, named
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
+from torch_tb_profiler.analysis.facts.host_names import distinct, distinct_names, named
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
@@ -106,7 +106,7 @@ _HEADER = frozenset(
 """Keys of PyTorch's files, and of those that another importer reads."""
 
 
-def find_workload(trace: Trace, caused: Causes, communication: Mask) -> Workload:
+def find_workload(trace: Trace, caused: DeviceCauses, communication: Mask) -> Workload:
     """The kind of work of a trace.
 
     ``communication``: whether each device event is a communication kernel, bool of shape (device
@@ -196,7 +196,7 @@ def _serving(trace: Trace) -> Workload | None:
     return None
 
 
-def _few_kernels(trace: Trace, caused: Causes, communication: Mask) -> Workload | None:
+def _few_kernels(trace: Trace, caused: DeviceCauses, communication: Mask) -> Workload | None:
     computing = (trace["spans"]["role"][caused.row] == Role.KERNEL) & ~communication
     name = trace["spans"]["name"][caused.row[computing]]
     kinds = distinct(name, trace.strings)

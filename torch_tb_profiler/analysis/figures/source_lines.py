@@ -8,9 +8,10 @@ import sys
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.strings import StringTable
 
 OTHERS, PACKAGE, OWN = 1, 2, 3
@@ -39,7 +40,6 @@ webdataset xformers yaml zarr zmq
 """
 _PACKAGES = frozenset(_NAMES.split())
 """Packages that are installed, not written: their files are often recorded without the folder that says so."""
-_PYTHON = re.compile(r"(?P<file>.+\.py)(?:\(\d+\))?: .|(?P<cell><ipython-input-[^>]*>)\(\d+\): .")
 
 
 def lines_of_stacks(facts: Facts) -> Ints:
@@ -89,9 +89,9 @@ def line_of_frames(frames: str) -> str:
     return max(listed, key=_rank, default="")
 
 
-def _rank(frame: str) -> int:
-    match = _PYTHON.match(frame)
-    return 0 if match is None else _rank_of_file(match["file"] or match["cell"])
+def _rank(text: str) -> int:
+    frame = PythonFrame.of(text)
+    return _rank_of_file(frame.file) if frame and frame.is_source else 0
 
 
 def _rank_of_file(file: str) -> int:

@@ -8,10 +8,10 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.analysis.figures.step_kinds import step_kind_names
+from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.store.step_categories import CATEGORIES
 
 _C = DisplayColumn
 _CATEGORIES = {

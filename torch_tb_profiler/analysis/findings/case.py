@@ -20,14 +20,14 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 from torch_tb_profiler.analysis.arrays.nesting import nearest, nest_rows, with_ancestors
 from torch_tb_profiler.analysis.compiled.compilations import Compilations, compilations
 from torch_tb_profiler.analysis.efficiency.device import Peaks
-from torch_tb_profiler.analysis.facts.attribution import device_rows
 from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names, named, spans_named
 from torch_tb_profiler.analysis.facts.launches import WAITS
-from torch_tb_profiler.analysis.facts.names import HostNames, host_names, named, spans_named
-from torch_tb_profiler.analysis.figures.naming import looks
+from torch_tb_profiler.analysis.figures.event_kinds import looks
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
 from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps

@@ -7,7 +7,7 @@
 rows          rows of ``facts["steps"]`` that were looked at: without cold and cut ones if possible
 busy          share of them in which the device worked; None without a device
 judged        share of the device's kernel time of which the least time is known; None without
-unsure        keys of what could not be judged, see ``unsure.py``
+unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
               ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
@@ -15,7 +15,7 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``
 ============  =====================================================================================
 
-``selected.py`` has those that count in some steps.
+``step_findings.py`` has those that count in some steps.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
+from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.findings.unsure import unsure
 from torch_tb_profiler.analysis.findings.workloads import judged_share
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.replay import Durations

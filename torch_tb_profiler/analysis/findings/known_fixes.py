@@ -13,12 +13,9 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.links import DOCS, TUNING
+from torch_tb_profiler.store.python_frames import PythonFrame
 
 PYTHON = "https://docs.python.org/3/"
-_LINE = re.compile(r"(?P<file>.*\.py|<frozen [^>]*>)\(\d+\): (?P<function>.+)", re.DOTALL)
-_BUILT_IN = re.compile(
-    r"<built-in (?:function|method) (?P<name>\S+?)(?: of (?P<of>.+))?>", re.DOTALL
-)
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,8 @@ class Fix:
 
 def known_fix(name: str) -> Fix | None:
     """What is known of a frame or an operator."""
-    text = _LINE.sub(r"\g<file>: \g<function>", name)
+    frame = PythonFrame.of(name)
+    text = frame.without_line if frame and frame.file else name
     return next((fix for fix in FIXES if fix.name.search(text)), None)
 
 
@@ -50,11 +48,8 @@ def plain_name(name: str) -> str:
     """A frame as a reader calls it: ``collect`` for ``<built-in function collect>``, ``save`` for
     ``torch/serialization.py(12): save``.
     """
-    if match := _LINE.fullmatch(name):
-        return match["function"]
-    if match := _BUILT_IN.fullmatch(name):
-        return match["name"]
-    return name
+    frame = PythonFrame.of(name)
+    return frame.function if frame else name
 
 
 def _frame(file: str, functions: str) -> str:

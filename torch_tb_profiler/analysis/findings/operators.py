@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.edits import rows_mask

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest, with_ancestors
-from torch_tb_profiler.analysis.facts.names import HIDDEN, distinct
+from torch_tb_profiler.analysis.facts.host_names import HIDDEN, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.key_averages.allocations import (
     MEMORY_NAME,

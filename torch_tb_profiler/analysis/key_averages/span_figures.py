@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.key_averages.allocations import allocated_within
 from torch_tb_profiler.analysis.key_averages.function_events import is_asynchronous
 from torch_tb_profiler.hardware.call import read_call

@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.memory.phases import (
     phases_of_stacks,
 )
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder

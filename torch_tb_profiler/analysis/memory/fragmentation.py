@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
-from torch_tb_profiler.analysis.memory.held import Held
+from torch_tb_profiler.analysis.memory.allocator_state import AllocatorState
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.schema import BlockState
 
@@ -38,7 +38,7 @@ class Fill:
     blocks: Ints
 
 
-def fill_of(held: Held) -> Fill:
+def fill_of(held: AllocatorState) -> Fill:
     """How much of each segment is in use."""
     n, begin = len(held.bytes), held.begin
     allocated, blocks = sum_by(held.segment, n, held.size), np.bincount(held.segment, minlength=n)
@@ -62,7 +62,7 @@ def fill_of(held: Held) -> Fill:
     )
 
 
-def rounding_of(held: Held) -> Ints:
+def rounding_of(held: AllocatorState) -> Ints:
     """Per block its bytes that were not asked for; 0 where that is unknown."""
     asked = np.where(held.requested >= 0, held.requested, held.size)
     return np.maximum(held.size - asked, 0)
@@ -87,7 +87,7 @@ class Cells:
     pending: Ints
 
 
-def cells(held: Held, begin: int, end: int, count: int) -> tuple[int, Cells]:
+def cells(held: AllocatorState, begin: int, end: int, count: int) -> tuple[int, Cells]:
     """``(bytes of a cell, sums)`` of [begin, end) of all segments laid end to end."""
     width = max(1, -(-(end - begin) // count))
     edges = np.minimum(np.arange(begin, end + width, width, dtype=np.int64), end)

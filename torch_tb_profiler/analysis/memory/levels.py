@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, sum_by
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
 
 EVERY = 4096

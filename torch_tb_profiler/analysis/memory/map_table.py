@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
+from torch_tb_profiler.analysis.memory.allocator_state import AllocatorState
 from torch_tb_profiler.analysis.memory.fragmentation import Fill, fill_of, pooled
-from torch_tb_profiler.analysis.memory.held import Held
 from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -76,7 +76,7 @@ def pool_names(trace: Trace, numbers: Array) -> list[str]:
     return [trace.strings[n] if n >= 0 else DEFAULT_POOL for n in numbers.tolist()]
 
 
-def pools_table(trace: Trace, held: Held) -> tuple[DisplayTable, Fill]:
+def pools_table(trace: Trace, held: AllocatorState) -> tuple[DisplayTable, Fill]:
     """Per pool and stream, the largest first; and the sums of all, arrays of one."""
     fill = fill_of(held)
     first, sums = pooled(fill, [held.pool, held.stream])
@@ -91,7 +91,7 @@ def pools_table(trace: Trace, held: Held) -> tuple[DisplayTable, Fill]:
     return table.take(order), pooled(fill, [])[1]
 
 
-def segments_table(trace: Trace, held: Held, device: str) -> DisplayTable:
+def segments_table(trace: Trace, held: AllocatorState, device: str) -> DisplayTable:
     """All segments of a device."""
     return MEMORY_SEGMENTS.build(
         trace.strings,
@@ -124,7 +124,7 @@ def _filled(fill: Fill) -> dict[str, Any]:
 
 
 def map_blocks(
-    trace: Trace, insight: Insight, held: Held, rows: Ints, frames: int, characters: int
+    trace: Trace, insight: Insight, held: AllocatorState, rows: Ints, frames: int, characters: int
 ) -> tuple[DisplayTable, list[str]]:
     """Some blocks, and their distinct stacks: at most ``frames`` innermost ones of each, and so many
     characters of all.

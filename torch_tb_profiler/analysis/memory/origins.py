@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.arrays.nesting import (
     with_ancestors,
 )
 from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
-from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
 from torch_tb_profiler.analysis.figures.source_lines import (
     RANKS,

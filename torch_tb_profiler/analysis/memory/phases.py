@@ -21,8 +21,8 @@ from enum import IntEnum
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
-from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.alive import Alive
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory
 from torch_tb_profiler.analysis.memory.usage import Usage
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
 from torch_tb_profiler.store.insight import Insight
@@ -166,7 +166,7 @@ def statistics_table(insight: Insight, sums: Usage, calls: Ints | None, limit: i
     return pooled
 
 
-def alive_table(insight: Insight, alive: Alive) -> DisplayTable:
+def alive_table(insight: Insight, alive: LiveMemory) -> DisplayTable:
     """What is alive, without the device."""
     return MEMORY_ALIVE.build(
         insight.strings,

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.levels import changed_before
 from torch_tb_profiler.analysis.timeline.counters import thinned
-from torch_tb_profiler.store.block_categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import latest_before
+from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     same_keys,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.attribution import latest_before
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.device_causes import latest_before
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind

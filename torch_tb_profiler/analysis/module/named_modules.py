@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from torch_tb_profiler.analysis.compiled.calls import graph_of, region_of
 from torch_tb_profiler.analysis.facts.calltree import is_call
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.model import Trace
 

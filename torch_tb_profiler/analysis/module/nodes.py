@@ -9,9 +9,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
-from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.facts.replayed import ReplayedCalls, replayed_calls
-from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, replayed_calls
+from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.module.named_modules import LIGHTNING, compiled_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -17,10 +17,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by, sum_rows
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.names import distinct
-from torch_tb_profiler.analysis.facts.replayed import captured_operators, joined
+from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.replay_calls import captured_operators, joined
 from torch_tb_profiler.analysis.facts.stacks import frames_needed
-from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.named_modules import (

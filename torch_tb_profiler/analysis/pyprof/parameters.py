@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.pyprof.directions import KernelDirections
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.hardware.element_types import precision

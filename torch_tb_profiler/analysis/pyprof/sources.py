@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.facts.stacks import frames_needed
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks

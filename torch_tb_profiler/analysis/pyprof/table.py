@@ -14,8 +14,8 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.efficiency.workloads import AttributedWork, attributed_work
 from torch_tb_profiler.analysis.facts.calltree import call_tree
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.names import distinct
 from torch_tb_profiler.analysis.module.nodes import Nodes, host_nodes
 from torch_tb_profiler.analysis.pyprof.directions import (
     KernelDirections,

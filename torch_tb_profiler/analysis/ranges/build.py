@@ -21,8 +21,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, union
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nest_rows
-from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.facts.names import HIDDEN, named
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import HIDDEN, named
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.store import insight_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
-from torch_tb_profiler.store import flow_categories, timeline_schema
+from torch_tb_profiler.store import categories, timeline_schema
+from torch_tb_profiler.store.categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
-from torch_tb_profiler.store.flow_categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.model import Facts, Trace
 
 LAUNCH, FORWARD_BACKWARD, REST = "launch", "fwdbwd", "other"
@@ -191,7 +191,7 @@ def _kinds(trace: Trace) -> tuple[Ints, list[str]]:
         text = trace.strings[int(numbers[index])]
         if rank >= MOST_CATEGORIES:
             kind = REST
-        elif text.lower() in flow_categories.FORWARD_BACKWARD:
+        elif text.lower() in categories.FORWARD_BACKWARD:
             kind = FORWARD_BACKWARD
         else:
             kind = _harmless(text)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
-from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.facts.names import host_names
-from torch_tb_profiler.analysis.figures.naming import looks, modules
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import host_names
+from torch_tb_profiler.analysis.figures.event_kinds import looks, modules
 from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of

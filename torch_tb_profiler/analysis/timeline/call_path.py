@@ -11,17 +11,17 @@ else the operator.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.attribution import device_rows
-from torch_tb_profiler.analysis.figures.naming import MODULE
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 LinkKind = Literal["python", "module", "annotation", "operator", "launch", "device"]
@@ -31,7 +31,6 @@ USER_FRAMES = 3
 MOST_OF_A_KIND = 32
 """Modules, annotations and operators shown of a path, the nearest of each."""
 
-_LINE = re.compile(r"(?P<file>.+)\((?P<line>\d+)\): .")
 _KIND_OF_ROLE: dict[int, LinkKind] = {
     Role.PYTHON: "python",
     Role.ANNOTATION: "annotation",
@@ -147,11 +146,12 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
         seen[kind] = seen.get(kind, 0) + 1
         needed = seen[kind] <= MOST_OF_A_KIND
         if kind == "python":
-            line = _LINE.match(text)
-            lines += line is not None
-            user = line is not None and users < USER_FRAMES and is_user_code(line["file"])
+            frame = PythonFrame.of(text)
+            file = frame.file if frame else ""
+            lines += file != ""
+            user = file != "" and users < USER_FRAMES and is_user_code(file)
             users += user
-            needed = user or (line is not None and lines == 1)
+            needed = user or (file != "" and lines == 1)
         if not needed and row != wanted:
             continue
         links.append(Link(kind, row))

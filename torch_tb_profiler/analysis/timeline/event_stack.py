@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
-from torch_tb_profiler.analysis.facts.replayed import captured_frames
+from torch_tb_profiler.analysis.facts.replay_calls import captured_frames
 from torch_tb_profiler.analysis.timeline.call_path import ancestors
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

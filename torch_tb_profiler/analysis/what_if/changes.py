@@ -14,9 +14,8 @@ from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
-from torch_tb_profiler.analysis.facts.names import named
-from torch_tb_profiler.analysis.what_if.collectives import hide, merge
-from torch_tb_profiler.analysis.what_if.declared import (
+from torch_tb_profiler.analysis.facts.host_names import named
+from torch_tb_profiler.analysis.what_if.change_types import (
     CHANGES,
     MOST,
     SELECTORS,
@@ -27,6 +26,7 @@ from torch_tb_profiler.analysis.what_if.declared import (
     read_change,
     read_changes,
 )
+from torch_tb_profiler.analysis.what_if.collectives import hide, merge
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
 from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations

@@ -17,7 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_floats
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared
 from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
-from torch_tb_profiler.analysis.facts.names import named
+from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
 from torch_tb_profiler.analysis.what_if.replay import Durations

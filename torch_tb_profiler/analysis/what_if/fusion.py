@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_floats
-from torch_tb_profiler.analysis.facts.attribution import device_rows
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.hardware.call import read_call

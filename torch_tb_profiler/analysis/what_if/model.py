@@ -13,8 +13,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
-from torch_tb_profiler.analysis.facts.names import name_mask
-from torch_tb_profiler.analysis.facts.replayed import captured_calls
+from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.store.columns import Array, Mask

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.what_if.declared import Applied
+from torch_tb_profiler.analysis.what_if.change_types import Applied
 from torch_tb_profiler.analysis.what_if.simulation import SPREAD
 from torch_tb_profiler.store.columns import Array
 

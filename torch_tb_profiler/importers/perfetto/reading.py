@@ -16,16 +16,16 @@ import numpy as np
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
-from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.decimal_text import LONGEST_NS
 from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.gather import Gatherer
+from torch_tb_profiler.importers.inferred_roles import placed
+from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.perfetto import PERFETTO
 from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.packets import PacketReader, Piece
 from torch_tb_profiler.importers.perfetto.pairs import match
 from torch_tb_profiler.importers.perfetto.sequences import Slices
-from torch_tb_profiler.importers.placed import placed
 from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings

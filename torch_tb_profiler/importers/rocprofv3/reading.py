@@ -14,10 +14,10 @@ from typing import Any
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
-from torch_tb_profiler.importers.content import count_problem
 from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.placed import placed
+from torch_tb_profiler.importers.inferred_roles import placed
+from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.rocprofv3.entries import Entries
 from torch_tb_profiler.importers.rocprofv3.records import processes

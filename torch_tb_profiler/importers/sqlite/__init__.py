@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from torch_tb_profiler.errors import NotATrace, SourceError
-from torch_tb_profiler.importers.content import count_problem
+from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.database import Database
 from torch_tb_profiler.importers.sqlite.nsight import TABLES as NSIGHT_TABLES

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.call_names import numbered
-from torch_tb_profiler.importers.sqlite.captures import Captures
+from torch_tb_profiler.importers.sqlite.captured_nodes import Captures
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, mapped
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints

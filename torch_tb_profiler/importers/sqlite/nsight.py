@@ -14,8 +14,8 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder, header_of
 from torch_tb_profiler.importers.sqlite.call_names import plain_name
-from torch_tb_profiler.importers.sqlite.captures import TABLES as CAPTURE_TABLES
-from torch_tb_profiler.importers.sqlite.captures import Captures
+from torch_tb_profiler.importers.sqlite.captured_nodes import TABLES as CAPTURE_TABLES
+from torch_tb_profiler.importers.sqlite.captured_nodes import Captures
 from torch_tb_profiler.importers.sqlite.counters import NSIGHT_TABLES as COUNTER_TABLES
 from torch_tb_profiler.importers.sqlite.counters import gpu_metrics, memory_usage, network_metrics
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, Texts

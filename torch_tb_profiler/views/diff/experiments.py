@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Annotated, Any
 
 from torch_tb_profiler.analysis.diff.experiments import (
+    EXPERIMENTS,
     LIKE_PROGRAM,
     Experiment,
     ExperimentRow,
@@ -18,10 +20,35 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count, format_limit, format_share
-from torch_tb_profiler.views.diff.experiments_wire import ExperimentsPayload, Suggestion
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.findings.payload import Source, costly, findings_payload
+from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.views.work.efficiency import mfu_of
+
+ExperimentTable = Annotated[dict[str, Any], table_of(EXPERIMENTS)]
+
+
+class Suggestion(Wire, frozen=True, kw_only=True):
+    """The recording that the asked one is best compared with: its row and why."""
+
+    row: int
+    reason: str
+
+
+class ExperimentsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/experiments``. ``base``: the row of the asked recording, which the others are compared with.
+    ``total``: rows in all. ``progress`` below 1: ask again, recordings are still being read.
+    ``suggestion``: null while the base is read, and where no other recording is of the same program. ``rules``: how rows,
+    differences and the suggestion are made.
+    """
+
+    rows: ExperimentTable
+    base: int
+    total: int
+    progress: float
+    suggestion: Suggestion | None
+    rules: list[str]
+
 
 __all__ = ["Experiment", "ExperimentRow", "experiment", "experiments_payload", "row_of_workers"]
 _AGES = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, com
 from torch_tb_profiler.analysis.diff.kinds import compared_sides
 from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts

@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.group_table import MOST_GROUPS, group_table
+from torch_tb_profiler.analysis.distributed.group_table import (
+    MOST_GROUPS,
+    PROCESS_GROUPS,
+    group_table,
+)
 from torch_tb_profiler.analysis.distributed.groups import Place, process_groups, traffic
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.payload import PlacedWorker, node_of
-from torch_tb_profiler.views.distributed.process_groups_wire import MatrixSide, ProcessGroupsPayload
 from torch_tb_profiler.views.distributed.texts import called
+from torch_tb_profiler.views.wire import Wire
+
+MatrixSide = Literal["rank", "node", "ranks"]
+
+
+class ProcessGroupsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/distributed/groups``. ``sent_bytes``: from each of ``names`` (rows) to each (columns); null within a rank.
+    ``side``: what a row and a column is: a rank, a node, or as many consecutive ranks as ``together`` says. ``rule``: how
+    the bytes were counted, in words.
+    """
+
+    groups: Annotated[dict[str, Any], table_of(PROCESS_GROUPS)]
+    names: list[str]
+    side: MatrixSide
+    together: int
+    sent_bytes: list[list[int | None]]
+    rule: str
+    notes: list[str]
+    progress: float
+
 
 MOST_SIDE = 256
 """Rows and columns of the matrix."""

@@ -14,13 +14,10 @@ from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.python_frames import PythonFrame
 
 MOST, NOTABLE = 0.5, 0.1
 """Shares from which on a place is most, or a notable part, of something."""
-_BUILT_IN = re.compile(r"<built-in (?:function|method) (?P<name>\S+)(?: of .*)?>", re.DOTALL)
-_LINE = re.compile(
-    r"(?P<file>.+?\.py|<ipython-input[^>]*>)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL
-)
 _MARK = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
 _OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
 _TELLS = re.compile(r"(?!__|<)[^\s…]+")
@@ -98,15 +95,15 @@ class Path:
             return None
         text = self.facts.strings[number]
         here = self.part(where == number)
-        match = _LINE.fullmatch(text)
-        if match is None:
+        frame = PythonFrame.of(text)
+        if frame is None or not frame.is_source:
             return None if _MARK.match(text) else Place(plain(text), "", here.total, True)
         called = here._largest(here.column("name"))
         of_call = here.part(here.column("name") == called)
         # A frame that was open when the recording began says little: what it calls says more.
-        least = NOTABLE if match["line"] is None else MOST
+        least = NOTABLE if frame.line is None else MOST
         if called < 0 or of_call.total < least * self.total or called == number:
-            return Place(plain(match["function"]), at_line(text, ""), here.total)
+            return Place(plain(frame.function), at_line(text, ""), here.total)
         what = self.facts.strings[called]
         if _MARK.match(what):
             return None
@@ -125,19 +122,21 @@ def at_line(text: str, function: str | None = None) -> str:
     """`` at train.py(12)`` of ``file(line): function``; without a line `` in main of train.py``, or `` of train.py``
     where ``function`` is empty.
     """
-    match = _LINE.fullmatch(text)
-    if match is None:
+    frame = PythonFrame.of(text)
+    if frame is None or not frame.is_source:
         return ""
-    file = short_file(match["file"])
-    if match["line"]:
-        return f" at {file}({match['line']})"
-    return f" in {plain(match['function'])} of {file}" if function is None else f" of {file}"
+    file = short_file(frame.file)
+    if frame.line is not None:
+        return f" at {file}({frame.line})"
+    return f" in {plain(frame.function)} of {file}" if function is None else f" of {file}"
 
 
 def of_line(text: str) -> str:
     """``main at train.py(12)``, ``main of train.py``."""
-    match = _LINE.fullmatch(text)
-    return f"{plain(match['function'])}{at_line(text, '')}" if match else plain(text)
+    frame = PythonFrame.of(text)
+    if frame is None or not frame.is_source:
+        return plain(text)
+    return f"{plain(frame.function)}{at_line(text, '')}"
 
 
 def short_file(file: str) -> str:
@@ -150,10 +149,9 @@ def short_file(file: str) -> str:
 
 def plain(name: str) -> str:
     """The name of an operator as it is, of a call without where it is defined, of a kernel without its types."""
-    if built_in := _BUILT_IN.fullmatch(name):
-        name = built_in["name"]
-    elif line := _LINE.fullmatch(name):
-        name = line["function"]
+    frame = PythonFrame.of(name)
+    if frame is not None and (frame.is_source or not frame.file):
+        name = frame.function
     elif not _OPERATOR.fullmatch(name):
         name = short_name(name.removeprefix(_MODULE))
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"

@@ -10,13 +10,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
-from torch_tb_profiler.analysis.findings.of_run import once_rows, with_verdict
+from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.findings.selected import findings_of
-from torch_tb_profiler.analysis.findings.unsure import UNSURE
+from torch_tb_profiler.analysis.findings.run_findings import once_rows, with_verdict
+from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, reach_of, saving_interval
 from torch_tb_profiler.store.columns import Ints

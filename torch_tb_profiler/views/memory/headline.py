@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch_tb_profiler.analysis.memory.alive import Alive, alive_at, places_of
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at, places_of
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns
@@ -41,7 +41,7 @@ def _failed(insight: Insight, names: list[str], failure: Failure, count: int) ->
     who = names[failure.device] if failure.device >= 0 else "A device"
     asked = f"{format_bytes(failure.bytes)} were" if failure.bytes >= 0 else "memory was"
     parts = [f"{format_bytes(failure.free)} free"] if failure.free >= 0 else []
-    held = alive_at(insight, failure.device, failure.time) if failure.device >= 0 else None
+    held = live_memory_at(insight, failure.device, failure.time) if failure.device >= 0 else None
     if held is not None:
         parts.append(f"{format_bytes(held.allocated)} allocated")
         parts += [f"{format_bytes(held.reserved)} reserved"] if held.reserved >= 0 else []
@@ -57,7 +57,7 @@ def _peaks(insight: Insight, names: list[str], timed: bool) -> Iterator[str]:
     devices = insight["memory_devices"]
     row, *others = in_order(devices)
     peak, reserved = int(devices["peak"][row]), int(devices["peak_reserved"][row])
-    held = alive_at(insight, row, None)
+    held = live_memory_at(insight, row, None)
     when = ", at an unknown time" if devices["records"][row] else ", without a history"
     if devices["records"][row] and timed:
         when = f" {format_ns(int(devices['peak_time'][row]))} after the first record"
@@ -75,7 +75,7 @@ def _peaks(insight: Insight, names: list[str], timed: bool) -> Iterator[str]:
         yield f"At most on others: {listed}{more}."
 
 
-def _holders(insight: Insight, held: Alive) -> list[str]:
+def _holders(insight: Insight, held: LiveMemory) -> list[str]:
     """``14.0 MiB at model.py(12): forward``, the largest first."""
     return [
         f"{cut(place, _LONGEST_PLACE)} ({format_bytes(size)})"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.alive import last_record
+from torch_tb_profiler.analysis.memory.allocator_state import AllocatorState, allocator_state_at
 from torch_tb_profiler.analysis.memory.changes import MemoryBy, Moment, changes_table
 from torch_tb_profiler.analysis.memory.fragmentation import cells
-from torch_tb_profiler.analysis.memory.held import Held, held_at
+from torch_tb_profiler.analysis.memory.live_memory import last_record
 from torch_tb_profiler.analysis.memory.map_table import (
     fragmentation,
     map_blocks,
@@ -44,7 +44,7 @@ def memory_map_payload(
     Raises:
         NotFound: the file does not tell its segments, or not those of that time.
     """
-    whole = held_at(trace, insight, device, time)
+    whole = allocator_state_at(trace, insight, device, time)
     if whole is None:
         raise NotFound(
             "The file does not tell the segments of this device"
@@ -86,7 +86,7 @@ def memory_map_payload(
 
 
 def _blocks(
-    trace: Trace, insight: Insight, held: Held, begin: int, end: int
+    trace: Trace, insight: Insight, held: AllocatorState, begin: int, end: int
 ) -> tuple[dict[str, object], list[str], int]:
     rows = np.flatnonzero((held.offset < end) & (held.offset + held.size > begin))
     largest = np.sort(rows[np.argsort(-held.size[rows], kind="stable")[:MOST_BLOCKS]])

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import device_properties
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.analysis.memory.alive import Alive, alive_at
+from torch_tb_profiler.analysis.memory.allocator_state import has_segments
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
-from torch_tb_profiler.analysis.memory.held import has_segments
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at
 from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
 from torch_tb_profiler.store.columns import Table
@@ -113,7 +113,7 @@ def _knowledge(insight: Insight) -> list[Knowledge]:
 
 def _failure(insight: Insight, failure: Failure, words: Vocabulary) -> MemoryFailure:
     device = failure.device
-    alive = alive_at(insight, device, failure.time) if device >= 0 else None
+    alive = live_memory_at(insight, device, failure.time) if device >= 0 else None
     wanted = f" of {format_bytes(failure.bytes)}" if failure.bytes >= 0 else ""
     free = f"; the device had {format_bytes(failure.free)} free" if failure.free >= 0 else ""
     names = device_names(insight["memory_devices"], words)
@@ -138,7 +138,7 @@ def _failure(insight: Insight, failure: Failure, words: Vocabulary) -> MemoryFai
     )
 
 
-def _holders(alive: Alive, names: list[str | None]) -> list[MemoryHolder]:
+def _holders(alive: LiveMemory, names: list[str | None]) -> list[MemoryHolder]:
     """The largest sums by name; what is of no known block has none."""
     sums: Counter[str | None] = Counter()
     for name, size in zip(names, alive.bytes.tolist(), strict=True):

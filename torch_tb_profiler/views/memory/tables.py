@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.alive import alive_at
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
@@ -70,7 +70,7 @@ def memory_alive_payload(
     """What is alive at a time, ns; None: at the device's peak. The ``limit`` largest origins are
     listed.
     """
-    found = alive_at(insight, device, time)
+    found = live_memory_at(insight, device, time)
     table = alive_table(insight, found)
     rest = table["bytes"][limit:]
     return MemoryAlivePayload(

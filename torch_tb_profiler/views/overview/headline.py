@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
-from torch_tb_profiler.analysis.figures.absent import SETTING
+from torch_tb_profiler.analysis.figures.missing_data import SETTING
 from torch_tb_profiler.analysis.figures.step_kinds import GROWING
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary

@@ -9,21 +9,26 @@ from typing import Any
 
 import numpy as np
 
+# Declares the kinds that the analysis finds, also in a process that only reads facts.
+import torch_tb_profiler.analysis.facts.defects  # noqa: F401
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
-from torch_tb_profiler.analysis.figures.absent import absent, unplaced
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.step_table import average
+from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.overview.headline import headline
-from torch_tb_profiler.views.overview.health import health_items
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,
+    DefectItem,
     DeviceSummary,
     Fact,
     OverviewPayload,
@@ -281,3 +286,33 @@ def _outside(facts: Facts) -> Iterator[str]:
                 " steps and counts in no figure of them."
             )
             return
+
+
+def health_items(facts: Facts) -> list[DefectItem]:
+    """Every defect of the trace and of its analysis, the gravest first; ``touched_share`` is of the
+    sum of all steps (``touched_ns`` None: not located in time).
+    """
+    steps, touched = facts["steps"], facts.summary.touched_ns
+    wall = int(step_lengths(steps).sum())
+    return [
+        DefectItem(
+            name=defect.name,
+            severity=defect.severity.value,
+            sentence=_sentence(facts, defect),
+            count=count,
+            touched_ns=touched.get(defect.name),
+            touched_share=touched[defect.name] / wall if defect.name in touched and wall else None,
+            doubtful=list(defect.doubtful),
+        )
+        for defect, count in facts.defects
+    ]
+
+
+_KIND = {defects.NO_CATEGORY: "process", defects.UNKNOWN_CATEGORY: "category"}
+"""What the events of a defect are told apart by."""
+
+
+def _sentence(facts: Facts, defect: Defect) -> str:
+    """What is wrong, with the names that the setting maps where that helps."""
+    found = unplaced(facts, _KIND[defect.name]) if defect.name in _KIND else None
+    return f"{defect.sentence} By name: {found}." if found else defect.sentence

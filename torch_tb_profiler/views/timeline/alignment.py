@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
-from torch_tb_profiler.views.timeline.captured import LONGEST_NAME
+from torch_tb_profiler.views.timeline.capture_arguments import LONGEST_NAME
 from torch_tb_profiler.views.timeline.event import Refs
 from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.timeline.wire import (

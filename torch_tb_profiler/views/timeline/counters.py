@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.views.nullable import optional_floats
+from torch_tb_profiler.views.display_wire import optional_floats
 from torch_tb_profiler.views.timeline.wire import CounterCurve, CountersPayload
 
 

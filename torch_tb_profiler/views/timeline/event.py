@@ -16,7 +16,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.provenance import Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.views.timeline.captured import (
+from torch_tb_profiler.views.timeline.capture_arguments import (
     LONGEST_NAME,
     captured_arguments,
     captured_operator,

@@ -14,7 +14,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
-from torch_tb_profiler.views.step_rows import first_steps, row_names
+from torch_tb_profiler.views.steps import first_steps, row_names
 from torch_tb_profiler.views.timeline.wire import (
     ArrowKind,
     CounterSeries,

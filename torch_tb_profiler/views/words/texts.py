@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
-from torch_tb_profiler.analysis.figures.absent import SETTING, Unplaced
+from torch_tb_profiler.analysis.figures.missing_data import SETTING, Unplaced
 from torch_tb_profiler.store.summary import SERVERS, Writer
 from torch_tb_profiler.views.wire import Missing
 from torch_tb_profiler.views.words.recipes import recipe

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.calls import (
+    API_CALLS,
+    LONG_CALLS,
     call_table,
     calls_of,
     long_calls,
     selected_time,
 )
-from torch_tb_profiler.analysis.api_calls.copies import copy_table, device_link
+from torch_tb_profiler.analysis.api_calls.copies import COPIES, copy_table, device_link
 from torch_tb_profiler.analysis.api_calls.launches import (
     EDGES_NS,
+    LAUNCHES,
     Launches,
     delay_counts,
     launch_table,
@@ -24,28 +27,70 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     within,
 )
 from torch_tb_profiler.analysis.api_calls.queues import (
+    QUEUES,
     Queue,
     Queues,
     queue_table,
     queues_of,
     stream_name,
 )
-from torch_tb_profiler.analysis.api_calls.sequences import sequence_table
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.api_calls.sequences import SEQUENCES, sequence_table
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
-from torch_tb_profiler.views.work.api_calls_wire import (
-    ApiCallsPayload,
-    KernelSequencesPayload,
-    LaunchHistogram,
-    QueueCurve,
-)
+
+
+class LaunchHistogram(Wire, frozen=True, kw_only=True):
+    """How many launches of kernels lie between two edges: by the delay until their kernel begins, and by their own
+    duration. The last bucket has no end.
+    """
+
+    edges_ns: list[int]
+    delays: list[int]
+    durations: list[int]
+
+
+class QueueCurve(Wire, frozen=True, kw_only=True):
+    """Launches that wait on a stream: ``length[i]`` from ``time_ns[i]`` on."""
+
+    stream: str
+    time_ns: list[int]
+    length: list[int]
+
+
+class ApiCallsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/api_calls``. ``sentences``: what the tables say in short. ``pooled``, ``launches_pooled``: rows that the last
+    row pools. ``link``: the device's links to others, with their peak; empty not known.
+    """
+
+    vocabulary: Vocabulary
+    sentences: list[str]
+    rows: Annotated[dict[str, Any], table_of(API_CALLS)]
+    pooled: int
+    longest: Annotated[dict[str, Any], table_of(LONG_CALLS)]
+    histogram: LaunchHistogram
+    launches: Annotated[dict[str, Any], table_of(LAUNCHES)]
+    launches_pooled: int
+    queues: Annotated[dict[str, Any], table_of(QUEUES)]
+    curves: list[QueueCurve]
+    copies: Annotated[dict[str, Any], table_of(COPIES)]
+    link: str
+    missing: list[Missing]
+
+
+class KernelSequencesPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/api_calls/sequences``."""
+
+    vocabulary: Vocabulary
+    rows: Annotated[dict[str, Any], table_of(SEQUENCES)]
+
 
 Keep = Callable[[Hashable, Callable[[], Any]], Any]
 """Keeps what it makes while the trace is open: ``Opened.memoise``."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.callers import kernel_callers, operator_callers
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.model import Facts

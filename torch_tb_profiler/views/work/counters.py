@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
-from torch_tb_profiler.analysis.counters.table import counter_table, peaks_of_ranges, sample_table
+from torch_tb_profiler.analysis.counters.table import (
+    COUNTER_SAMPLES,
+    COUNTERS,
+    counter_table,
+    peaks_of_ranges,
+    sample_table,
+)
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
@@ -15,11 +21,44 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.wire import Missing
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.recipes import recipe
 from torch_tb_profiler.views.words.vocabulary import vocabulary
-from torch_tb_profiler.views.work.counters_wire import CounterInfo, CountersTablePayload
+
+
+class CounterInfo(Wire, frozen=True, kw_only=True):
+    """A counter: its own name, a readable one, its unit (``bytes``, ``instructions``, ``share`` …;
+    empty: not known).
+    """
+
+    name: str
+    label: str
+    unit: str
+
+
+class CountersTablePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/counters``. ``values[c][i]`` is counter c of row i of ``profiled``; null: not measured.
+    ``headline``: what was measured. ``matching`` says how ranges were tied to launches, and what
+    did not match. ``bandwidth``: bytes/s of the memory whose traffic was counted, null not known;
+    ``no_roofline``: what the recording lacks for one, empty where it can be drawn.
+    """
+
+    vocabulary: Vocabulary
+    counters: list[CounterInfo]
+    profiled: Annotated[dict[str, Any], table_of(COUNTERS)]
+    values: list[list[float | None]]
+    headline: str
+    matching: str
+    measured: Literal["ranges", "slices", ""]
+    bandwidth: float | None
+    no_roofline: str
+    sampled_counters: list[CounterInfo]
+    sampled: Annotated[dict[str, Any], table_of(COUNTER_SAMPLES)]
+    steps: list[str]
+    pooled: int
+    missing: list[Missing]
+
 
 _FLOP_METRICS = "kineto__cuda_core_flops"
 _TRAFFIC_METRICS = "dram__bytes_read.sum and dram__bytes_write.sum"

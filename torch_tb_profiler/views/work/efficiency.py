@@ -25,15 +25,14 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.nullable import optional_floats
-from torch_tb_profiler.views.step_rows import first_steps, row_names
+from torch_tb_profiler.views.display_wire import optional_floats, wire_columns
+from torch_tb_profiler.views.steps import first_steps, row_names
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 from torch_tb_profiler.views.work.efficiency_notes import headline, notes, unmodelled_products

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.figures.absent import absent
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.frame_table import frame_names, frame_table
 from torch_tb_profiler.analysis.module.frames import Frames, drawn, line_frames, module_frames

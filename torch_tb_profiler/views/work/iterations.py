@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.iterations import PARTS, iteration_table, phase_table
+from torch_tb_profiler.analysis.figures.iterations import (
+    ITERATIONS,
+    PARTS,
+    PHASE_TABLE,
+    iteration_table,
+    phase_table,
+)
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count, format_ns, format_number
-from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.work.iterations_wire import HowToRecord, IterationsPayload
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.wire import Wire
+
+
+class HowToRecord(Wire, frozen=True, kw_only=True):
+    """A server, and how it records a trace with annotations."""
+
+    server: str
+    how: str
+
+
+class IterationsPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/iterations``. ``headline``: the answer in a sentence or two. ``iterations``: those of the selected steps
+    in time order, none where the trace is of no server; then ``recorded_by`` says how servers record.
+    """
+
+    headline: str
+    iterations: Annotated[dict[str, Any], table_of(ITERATIONS)]
+    phases: Annotated[dict[str, Any], table_of(PHASE_TABLE)]
+    recorded_by: list[HowToRecord]
+
 
 HOW_TO_RECORD = (
     (

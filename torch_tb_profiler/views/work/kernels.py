@@ -6,10 +6,10 @@ from dataclasses import asdict
 
 import msgspec
 
-from torch_tb_profiler.analysis.figures.absent import absent
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, NoOperator, kernel_rows
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.analysis.figures.told_apart import told_apart
+from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.wire import Attribution, KernelPayload, NoOperatorReason
@@ -31,7 +31,7 @@ def kernel_payload(
     rows = kernel_rows(facts, selection, group, of_calls=True)
     words = vocabulary(facts)
     full, short = ([text or "" for text in rows.texts(key)] for key in ("name", "short_name"))
-    rows = rows.with_columns(short_name=told_apart(full, short))
+    rows = rows.with_columns(short_name=unique_labels(full, short))
     return KernelPayload(
         group=group,
         vocabulary=words,

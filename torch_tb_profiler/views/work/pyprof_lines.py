@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.pyprof.listed import listed_work
+from torch_tb_profiler.analysis.pyprof.net_dict import listed_work
 from torch_tb_profiler.store.kernel_line import KernelLine
 from torch_tb_profiler.views.work.pyprof import Cell
 from torch_tb_profiler.views.work.pyprof_columns import BETWEEN_LINES

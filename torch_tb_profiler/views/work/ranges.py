@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 from torch_tb_profiler.analysis.figures.selection import Selection
-from torch_tb_profiler.analysis.ranges.table import range_table
+from torch_tb_profiler.analysis.ranges.table import RANGES, range_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.wire import Vocabulary, Wire
 from torch_tb_profiler.views.words.vocabulary import vocabulary
-from torch_tb_profiler.views.work.ranges_wire import RangesPayload
+
+
+class RangesPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/ranges``. ``pooled``: ranges that the last row pools; 0 none."""
+
+    vocabulary: Vocabulary
+    rows: Annotated[dict[str, Any], table_of(RANGES)]
+    pooled: int
 
 
 def ranges_payload(

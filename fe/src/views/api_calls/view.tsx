@@ -1,16 +1,15 @@
 /** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied, which kernels follow each other. */
 
-import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { ApiCallsPayload, LaunchHistogram, QueueCurve, TableName } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
-import { formatCount, formatTime } from "../../base/units";
+import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { type Column, Grid, Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
-import { declaredColumns, useColumns } from "../columns";
-import { linkedTo, timelineColumns } from "../links";
+import { Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
+import { linkedTo } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
+import { TableView } from "../table_view";
 
 export function ApiCallsView(props: ViewProps) {
   const short_ns = props.params.short ?? "";
@@ -37,39 +36,34 @@ type PageProps = ViewProps & { payload: ApiCallsPayload };
 function Page(props: PageProps) {
   const { payload, params, setParam, hrefOf } = props;
   const { rows, longest, launches, queues, copies } = payload;
-  const table = { vocabulary: payload.vocabulary, hrefOf };
+  const { vocabulary } = payload;
+  const of = (name: TableName, rows: { event: number[] }) => ({
+    ...{ name, rows, vocabulary, height: 340 },
+    events: { page: name, text: "show", hrefOf },
+  });
   return (
     <>
       <InShort sentences={payload.sentences} />
-      <TablePanel
-        {...table}
+      <TableView
+        {...of("api_calls", rows)}
         title="Runtime and driver calls"
         term="api_calls_view"
-        name="api_calls"
-        table="api_calls"
-        rows={rows}
         pooled={payload.pooled}
       />
-      <TablePanel
-        {...table}
+      <TableView
+        {...of("long_calls", longest)}
         title="Longest calls"
         term="long_calls"
-        name="long_calls"
-        table="long_calls"
-        rows={longest}
         additions={{
           operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
           reason: { unknown: () => "" },
         }}
       />
       <Histogram payload={payload} />
-      <TablePanel
-        {...table}
+      <TableView
+        {...of("launches", launches)}
         title="Launches"
         term="launch_statistics"
-        name="launches"
-        table="launches"
-        rows={launches}
         pooled={payload.launches_pooled}
         additions={{ name: { href: linkedTo(hrefOf, "kernel", launches.name) } }}
         tools={
@@ -82,70 +76,10 @@ function Page(props: PageProps) {
         }
       />
       {payload.curves.length ? <Curves curves={payload.curves} hrefOf={hrefOf} /> : null}
-      <TablePanel
-        {...table}
-        title="Queues"
-        term="queues"
-        name="queues"
-        table="queues"
-        rows={queues}
-      />
-      <TablePanel
-        {...table}
-        title="Copies"
-        term="copies"
-        name="copies"
-        table="copies"
-        rows={copies}
-        note={payload.link}
-      />
+      <TableView {...of("queues", queues)} title="Queues" term="queues" />
+      <TableView {...of("copies", copies)} title="Copies" term="copies" note={payload.link} />
       <Sequences {...props} />
     </>
-  );
-}
-
-interface TableProps extends Pick<ViewProps, "hrefOf">, Pick<ApiCallsPayload, "vocabulary"> {
-  title: string;
-  term: string;
-  name: string;
-  table: TableName;
-  rows: { event: number[] };
-  pooled?: number;
-  note?: string;
-  additions?: Readonly<Record<string, Partial<Column>>>;
-  tools?: ComponentChildren;
-  empty?: string;
-}
-
-function TablePanel(props: TableProps) {
-  const { title, term, name, table, rows, pooled = 0, note = "", tools, empty } = props;
-  const columns = useColumns(
-    () => [
-      ...declaredColumns(table, rows, props.additions, props.vocabulary),
-      ...timelineColumns(name, 84, "show", rows.event, props.hrefOf),
-    ],
-    [rows],
-  );
-  const count = rows.event.length;
-  if (!count && !tools) return null;
-  return (
-    <Panel
-      title={title}
-      term={term}
-      note={pooled ? `the last row sums up ${formatCount(pooled)} more` : note || null}
-      flush
-    >
-      <Grid
-        label={title}
-        columns={columns}
-        rowCount={count}
-        pinned={pooled ? [count - 1] : []}
-        storage={name}
-        height={340}
-        {...(tools ? { tools } : {})}
-        empty={empty ?? "No row matches the search."}
-      />
-    </Panel>
   );
 }
 
@@ -216,12 +150,14 @@ function Sequences(props: ViewProps) {
   return (
     <Loaded resource={resource} shape={[300]}>
       {({ rows, vocabulary }) => (
-        <TablePanel
-          {...{ vocabulary, hrefOf, rows }}
+        <TableView
+          {...{ vocabulary, rows }}
           title="Kernel sequences"
           term="kernel_sequences"
-          name="sequences"
-          table="kernel_sequences"
+          name="kernel_sequences"
+          storage="sequences"
+          height={340}
+          events={{ page: "sequences", text: "show", hrefOf }}
           empty="No sequence of kernels ran more than once."
           tools={
             <label class="field">

@@ -19,6 +19,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { declaredColumns, knownColumns, useColumns } from "../columns";
+import { TableView } from "../table_view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
@@ -267,24 +268,19 @@ function Sampled(props: PageProps) {
   );
 }
 
-function SampledTable({ payload }: { payload: CountersTablePayload }) {
-  const { sampled, steps } = payload;
-  const columns = useMemo(
-    () =>
-      declaredColumns("counter_samples", sampled, {
+function SampledTable({ payload: { sampled, steps } }: { payload: CountersTablePayload }) {
+  return (
+    <TableView
+      name="counter_samples"
+      rows={sampled}
+      title="Sampled counters"
+      additions={{
         step: {
           kind: "text",
           values: stepNames(sampled.step, steps),
           unknown: () => "outside the steps",
         },
-      }),
-    [sampled, steps],
-  );
-  return (
-    <Grid
-      label="Sampled counters"
-      columns={columns}
-      rowCount={sampled.counter.length}
+      }}
       height={360}
       storage="counters-sampled"
     />

@@ -5,8 +5,8 @@ import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { fillOf, Grid, Hatches, Icon, Swatch, Term } from "../../widgets";
-import { declaredColumns, useColumns } from "../columns";
+import { fillOf, Hatches, Icon, Swatch, Term } from "../../widgets";
+import { TableView } from "../table_view";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { labelOf, seriesFor } from "./model";
@@ -123,16 +123,15 @@ function KindBars({ kinds }: Pick<WhatIfPrediction, "kinds">) {
 const HEADS = ["Now", "Then", "Change"];
 
 function BySteps({ steps }: Pick<WhatIfPrediction, "steps">) {
-  const columns = useColumns(() => declaredColumns("predicted_steps", steps), [steps]);
   return (
     <details class="what-if-steps">
       <summary>
         <Icon name="chevron" size={12} /> Each step
       </summary>
-      <Grid
-        label="Predicted steps"
-        columns={columns}
-        rowCount={steps.step.length}
+      <TableView
+        name="predicted_steps"
+        rows={steps}
+        title="Predicted steps"
         rowKey={String}
         storage="what_if_steps"
         empty="Nothing matches the search."

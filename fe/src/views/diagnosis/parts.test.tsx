@@ -80,8 +80,6 @@ it("HowToRecord gives code to paste when nothing was found", () => {
   expect(document.querySelector("code")?.textContent).toBe(recordInto("./log"));
 });
 
-afterEach(cleanup);
-
 const CLUSTER: ClusterItem = {
   address: "tcp://head:8786",
   connected: true,

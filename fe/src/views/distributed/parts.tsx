@@ -2,7 +2,7 @@ import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { Figure, type Series, Spread, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
-import { MOST_BARS, oddBars, oddText, spreadRows } from "./many";
+import { MOST_BARS, oddBars, oddText, spreadRows } from "./many_workers";
 import { columnNames, stepsPerColumn } from "./columns";
 import { barTable, stepBars, type Table, workerBars } from "./model";
 

@@ -5,13 +5,13 @@ import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.g
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Card, Figure, Grid, HeatMap, Panel, Progress } from "../../widgets";
-import { declaredColumns } from "../columns";
+import { Card, Figure, HeatMap, Panel, Progress } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
 import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
+import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
-import { MOST_BARS } from "./many";
+import { MOST_BARS } from "./many_workers";
 import { MeasureMap } from "./map";
 import { communicates, incomplete } from "./model";
 import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";
@@ -91,19 +91,17 @@ function ProcessGroups(props: ViewProps) {
 
 function Groups({ payload }: { payload: ProcessGroupsPayload }) {
   const { groups, names, notes } = payload;
-  const columns = useMemo(() => declaredColumns("process_groups", groups), [groups]);
   if (!groups.calls.length) return null;
   return (
     <>
-      <Panel title="Process groups" term="distributed_groups" flush>
-        <Grid
-          label="Process groups"
-          columns={columns}
-          rowCount={groups.calls.length}
-          height={HEIGHT}
-          storage="distributed-groups"
-        />
-      </Panel>
+      <TableView
+        name="process_groups"
+        rows={groups}
+        title="Process groups"
+        term="distributed_groups"
+        height={HEIGHT}
+        storage="distributed-groups"
+      />
       {names.length > 1 ? <Matrix payload={payload} /> : null}
       <Notes notes={notes} />
     </>

@@ -23,6 +23,7 @@ import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, useAllSteps } from "../loaded";
 import { type RowOf, rowsOf } from "../rows";
+import { TableView } from "../table_view";
 
 const PHASES = ["prefill", "decode", "mixed", "other"] as const;
 const SERIES = PHASES.map((key, i) => ({ key, label: key, color: seriesColor(i) }));
@@ -45,7 +46,7 @@ function IterationsPage(props: PageProps) {
   return (
     <>
       <InShort sentences={[payload.headline]} />
-      <Phases payload={payload} />
+      <TableView name="phases" rows={payload.phases} title="Phases" term="iteration_phase" />
       {whole.iterations.step.length > 1 ? <Charts {...props} payload={whole} /> : null}
       <Table {...props} payload={whole} />
     </>
@@ -72,15 +73,6 @@ function HowToRecord({ payload }: { payload: IterationsPayload }) {
         )
       }
     />
-  );
-}
-
-function Phases({ payload: { phases } }: { payload: IterationsPayload }) {
-  const columns = useMemo(() => declaredColumns("phases", phases), [phases]);
-  return (
-    <Panel title="Phases" term="iteration_phase" flush>
-      <Grid label="Phases" columns={columns} rowCount={phases.phase.length} storage="phases" />
-    </Panel>
   );
 }
 

@@ -14,7 +14,8 @@ import { complete, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { Selection, ViewProps } from "../../state/view";
 import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
-import { declaredColumns, useColumns } from "../columns";
+import { useColumns } from "../columns";
+import { TableView } from "../table_view";
 import { setParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { Totals, type Total } from "../totals";
@@ -131,14 +132,13 @@ export function MapPanel({ query, params, setParam, picked, device }: PanelProps
   );
 }
 
-function Pools({ map }: { map: MemoryMapPayload }) {
-  const columns = useColumns(() => declaredColumns("memory_pools", map.pools), [map]);
-  const rows = map.pools.pool.length;
+function Pools({ map: { pools } }: { map: MemoryMapPayload }) {
+  const rows = pools.pool.length;
   return rows > 1 ? (
-    <Grid
-      label="Pools"
-      columns={columns}
-      rowCount={rows}
+    <TableView
+      name="memory_pools"
+      rows={pools}
+      title="Pools"
       storage="memory-pools"
       height={Math.min(320, 96 + 28 * rows)}
       empty=""

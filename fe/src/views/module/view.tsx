@@ -8,12 +8,12 @@ import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { gridParams } from "../grid_params";
 import { Loaded, MissingList, Nothing } from "../loaded";
+import { TableView } from "../table_view";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import { FlamePanel } from "./flame";
 import { mergeLayers, pathsOf, totalParts } from "./model";
 import { classColumns, treeColumns } from "./parts";
-import { RangesPanel } from "./ranges";
 
 const NOTHING: readonly Missing[] = [];
 const PARTS = [
@@ -125,5 +125,39 @@ function ModuleTable({ payload, flat, ...props }: PageProps) {
       storage={flat ? "module-class" : "module-tree"}
       {...gridParams(params, setParam)}
     />
+  );
+}
+
+interface RangesProps extends ViewProps {
+  /** Whether nothing else is on the page. */
+  alone: boolean;
+}
+
+/** Annotated ranges by name: what the program itself calls its parts. */
+function RangesPanel({ alone, ...props }: RangesProps) {
+  const resource = useResource("ranges", viewQuery(props));
+  return (
+    <Loaded resource={resource} shape={[240]}>
+      {({ rows, vocabulary, pooled }) =>
+        rows.name.length ? (
+          <TableView
+            {...{ rows, vocabulary, pooled }}
+            name="ranges"
+            title="Ranges"
+            term="ranges"
+            fill={alone}
+            events={{ page: "range", text: "longest", hrefOf: props.hrefOf }}
+            {...(alone ? {} : { height: 360 })}
+            empty="No range matches the search."
+          />
+        ) : alone ? (
+          <Nothing
+            title="No annotated range in the selected steps"
+            text="Mark parts of the program with torch.profiler.record_function."
+            missing={[]}
+          />
+        ) : null
+      }
+    </Loaded>
   );
 }

@@ -8,7 +8,7 @@ import { useId } from "../../base/id";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { Params, Selection } from "../../state/view";
 import { Button, ErrorState, Icon, Progress } from "../../widgets";
-import { groupNote, workerLabel } from "../choices";
+import { groupNote, workerLabel } from "../run_options";
 import { RankGrid } from "./grid";
 import { coordinatesText, foundWorkers } from "./model";
 

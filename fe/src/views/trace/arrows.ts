@@ -1,9 +1,9 @@
 import { useMemo } from "preact/hooks";
 import type { EventPayload, EventRef } from "../../api/types.gen";
-import type { Sight } from "../../timeline/props";
+import type { VisibleRange } from "../../timeline/props";
 import type { Arrow } from "../../timeline/types";
 import type { Recording } from "./recordings";
-import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
+import { useWindow, useWindowed, type More, type Windowed } from "./use_window";
 
 /** More than this hides what it should show. */
 const MOST_ARROWS = 2000;
@@ -17,13 +17,13 @@ export interface ShownArrows {
 /** All arrows of some kinds that touch what is in sight, capped. */
 export function useArrows(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   kinds: readonly string[],
 ): ShownArrows {
   const asked = useWindowed(
     "trace/arrows",
     recordings,
-    useWindow(sight),
+    useWindow(visible),
     kinds.join(","),
     ofKnownKinds,
   );

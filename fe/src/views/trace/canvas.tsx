@@ -4,7 +4,7 @@ import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/typ
 import { parseRanges } from "../../base/ranges";
 import { format, formatNumber } from "../../base/units";
 import { Timeline } from "../../timeline/Timeline";
-import type { Sight } from "../../timeline/props";
+import type { VisibleRange } from "../../timeline/props";
 import type { Curve, CurveValue, Slice, TimeRange } from "../../timeline/types";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
@@ -13,7 +13,7 @@ import { offsetOf, type Recording } from "./recordings";
 import { keepView, obey, type Stage, withMark } from "./stage";
 import { counterKey, treeOf } from "./tree";
 import type { Window } from "./window";
-import { type More, useWindow, useWindowed, type Windowed } from "./windowed";
+import { type More, useWindow, useWindowed, type Windowed } from "./use_window";
 import { alignmentText } from "./workers";
 
 interface CanvasProps {
@@ -37,12 +37,12 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       ),
     [recordings, grouping],
   );
-  const curves = useCurves(recordings, stage.sight);
-  const figures = useFigures(recordings, stage.sight, stage.area);
+  const curves = useCurves(recordings, stage.visible);
+  const figures = useFigures(recordings, stage.visible, stage.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...onPath(stage.path.lit[slice.source], slice, offsetOf(recordings, slice.source)),
+    ...onPath(stage.path.highlight[slice.source], slice, offsetOf(recordings, slice.source)),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (
@@ -61,7 +61,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       selected={choice.selected}
       area={stage.area}
       hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
-      lit={stage.path.lit}
+      highlight={stage.path.highlight}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}
       onRows={stage.setRows}
@@ -69,7 +69,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       onArea={stage.setArea}
       onMark={(range) => withMark(stage, range)}
       onCommand={(command) => obey(stage, command, { search: onSearch, help: onHelp })}
-      onSight={stage.setSight}
+      onVisible={stage.setVisible}
       onViewSettled={(view) => keepView(stage, view)}
       describe={describe}
       handle={(handle) => {
@@ -87,9 +87,9 @@ type Asked = readonly Windowed<"trace/counters">[];
 /** Curves by the key of their row. What is on its way is drawn as it was. */
 function useCurves(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
 ): ReadonlyMap<string, Curve> {
-  const asked = useCounters(recordings, sight, useWindow(sight));
+  const asked = useCounters(recordings, visible, useWindow(visible));
   const last = useRef<ReadonlyMap<string, Curve>>(new Map());
   return useMemo(() => {
     last.current = new Map([...last.current, ...byRow(asked, curveOf)]);
@@ -100,21 +100,21 @@ function useCurves(
 /** Lowest, highest and mean value of each curve in sight over an area, by the key of its row. */
 function useFigures(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   area: TimeRange | null,
 ): ReadonlyMap<string, CurveValue> {
   const window = useMemo(() => area && { t0: area.t0, t1: area.t1, parts: 1 }, [area]);
-  const asked = useCounters(recordings, sight, window);
+  const asked = useCounters(recordings, visible, window);
   return useMemo(() => new Map(byRow(asked, figuresOf)), [asked]);
 }
 
 /** The curves in sight over a window. */
 function useCounters(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   window: Window | null,
 ): Asked {
-  const rows = sight?.rows.filter(({ counter }) => counter >= 0) ?? [];
+  const rows = visible?.rows.filter(({ counter }) => counter >= 0) ?? [];
   const wanted = recordings.map((_, source) =>
     rows.flatMap((row) => (row.source === source ? [row.counter] : [])).join(","),
   );

@@ -1,24 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { litOf, onPath } from "./path";
+import { highlightOf, onPath } from "./path";
 
 describe("onPath", () => {
-  const lit = { lanes: new Map([[2, Float64Array.of(10, 20)]]), events: new Set<number>() };
+  const highlight = { lanes: new Map([[2, Float64Array.of(10, 20)]]), events: new Set<number>() };
 
   it("measures what is shown, on the clock of the recording", () => {
-    expect(onPath(lit, { lane: 2, start: 115, end: 130 }, 100)).toEqual([
+    expect(onPath(highlight, { lane: 2, start: 115, end: 130 }, 100)).toEqual([
       "5 ns on the critical path",
     ]);
   });
 
   it("says nothing of what is off the path, or of no path", () => {
-    expect(onPath(lit, { lane: 1, start: 115, end: 130 }, 100)).toEqual([]);
+    expect(onPath(highlight, { lane: 1, start: 115, end: 130 }, 100)).toEqual([]);
     expect(onPath(null, { lane: 2, start: 115, end: 130 }, 100)).toEqual([]);
   });
 });
 
 describe("litOf", () => {
   it("puts the segments of each lane in a row", () => {
-    const { lanes, events } = litOf({
+    const { lanes, events } = highlightOf({
       lane: [0, 0, 2],
       kind: ["operator", "operator", "kernel"],
       event: [4, 5, 9],

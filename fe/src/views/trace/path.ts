@@ -3,19 +3,19 @@
 import { useMemo, useRef } from "preact/hooks";
 import type { PathOverlayPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
-import type { Sight } from "../../timeline/props";
-import { litTime } from "../../timeline/lit";
-import type { Arrow, Lit, Slice } from "../../timeline/types";
+import type { VisibleRange } from "../../timeline/props";
+import { highlightedTime } from "../../timeline/highlight";
+import type { Arrow, Highlight, Slice } from "../../timeline/types";
 import { arrowsOf } from "./arrows";
 import type { Recording } from "./recordings";
-import { useWindow, useWindowed, type More, type Windowed } from "./windowed";
+import { useWindow, useWindowed, type More, type Windowed } from "./use_window";
 
 /** More arrows hide what they should show. */
 const MOST_ARROWS = 400;
 
 export interface ShownPath {
   /** By recording; `null` while it is not known. */
-  lit: readonly (Lit | null)[];
+  highlight: readonly (Highlight | null)[];
   arrows: readonly Arrow[];
   /** What to say of it; empty when it is drawn. */
   message: string;
@@ -23,20 +23,20 @@ export interface ShownPath {
 
 export function usePath(
   recordings: readonly Recording[],
-  sight: Sight | null,
+  visible: VisibleRange | null,
   on: boolean,
 ): ShownPath {
-  const asked = useWindowed("trace/path", recordings, useWindow(sight), on ? "1" : "", perPixel);
-  const last = useRef<readonly (Lit | null)[]>([]);
+  const asked = useWindowed("trace/path", recordings, useWindow(visible), on ? "1" : "", perPixel);
+  const last = useRef<readonly (Highlight | null)[]>([]);
   return useMemo(() => {
     const before = on ? last.current : [];
-    const lit = recordings.map((_, source) => {
+    const highlight = recordings.map((_, source) => {
       const data = asked.find((answer) => answer.source === source)?.data;
-      return data ? litOf(data) : (before[source] ?? null);
+      return data ? highlightOf(data) : (before[source] ?? null);
     });
-    last.current = lit;
+    last.current = highlight;
     const arrows = asked.flatMap((answer) => arrowsOf(answer, { strong: true, straight: true }));
-    return { lit, arrows, message: messageOf(asked) };
+    return { highlight, arrows, message: messageOf(asked) };
   }, [recordings, asked, on]);
 }
 
@@ -45,7 +45,7 @@ const perPixel: More<"trace/path"> = ({ own, among }) => ({
   arrows: `${Math.ceil(MOST_ARROWS / among)}`,
 });
 
-export function litOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Lit {
+export function highlightOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Highlight {
   const lanes = new Map<number, number[]>();
   lane.forEach((number, i) => {
     const own = lanes.get(number) ?? [];
@@ -60,11 +60,11 @@ export function litOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Li
 
 /** What the path has of a slice, in words; nothing where it is not shown or not on it. */
 export function onPath(
-  lit: Lit | null | undefined,
+  highlight: Highlight | null | undefined,
   { lane, start, end }: Pick<Slice, "lane" | "start" | "end">,
   offset: number,
 ): string[] {
-  const time = lit ? litTime(lit, lane, start - offset, end - offset) : 0;
+  const time = highlight ? highlightedTime(highlight, lane, start - offset, end - offset) : 0;
   return time > 0 ? [`${formatTime(time)} on the critical path`] : [];
 }
 

@@ -4,7 +4,13 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CollectivePeer, TimelineStep } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
-import type { Activity, Command, RowState, Sight, TimelineHandle } from "../../timeline/props";
+import type {
+  Activity,
+  Command,
+  RowState,
+  VisibleRange,
+  TimelineHandle,
+} from "../../timeline/props";
 import { timeText } from "../../timeline/ruler";
 import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
 import { around } from "../../timeline/viewport";
@@ -49,8 +55,8 @@ export interface StageProps {
 
 export interface Stage extends StageProps {
   handle: { current: TimelineHandle | null };
-  sight: Sight | null;
-  setSight: (sight: Sight) => void;
+  visible: VisibleRange | null;
+  setVisible: (visible: VisibleRange) => void;
   choice: Choice;
   area: Area | null;
   setArea: (area: Area | null) => void;
@@ -77,7 +83,7 @@ export function useStage(props: StageProps): Stage {
   const { params } = view;
   const set = useSetter(view);
   const handle = useRef<TimelineHandle | null>(null);
-  const [sight, setSight] = useState<Sight | null>(null);
+  const [visible, setVisible] = useState<VisibleRange | null>(null);
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, set, handle);
   const { q, re, args, kind } = params;
@@ -100,8 +106,8 @@ export function useStage(props: StageProps): Stage {
     [open, shut, pin, order, filter, peek],
   );
   const kinds = useMemo(() => listOf(params.arrows), [params.arrows]);
-  const all = useArrows(recordings, sight, kinds);
-  const path = usePath(recordings, sight, params.path === "1");
+  const all = useArrows(recordings, visible, kinds);
+  const path = usePath(recordings, visible, params.path === "1");
   const { payload, source, recording } = choice;
   const peers = usePeers(recording, payload);
   const arrows = useMemo(() => {
@@ -116,7 +122,7 @@ export function useStage(props: StageProps): Stage {
   useLinkedSearch(view, found, finder);
   return {
     ...props,
-    ...{ handle, sight, setSight, choice, area, rows, wish, found, finder, kinds, all },
+    ...{ handle, visible, setVisible, choice, area, rows, wish, found, finder, kinds, all },
     ...{ arrows, path, peers, marks, boundaries, activity, set },
     setWish: ({ text, ...how }) => set({ q: text, re: how.regex, args: how.args, kind: how.kind }),
     setArea: (next) => {

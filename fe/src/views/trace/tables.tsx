@@ -66,8 +66,8 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
 }
 
 function Actions({ stage, table }: { stage: Stage; table: TableName }) {
-  const { area, sight, span, handle } = stage;
-  const wanted = table === "area" ? area : table === "view" ? (sight?.view ?? null) : null;
+  const { area, visible, span, handle } = stage;
+  const wanted = table === "area" ? area : table === "view" ? (visible?.view ?? null) : null;
   // The figures are those of what was recorded, not of the ground around it.
   const range = wanted && { t0: Math.max(wanted.t0, span.t0), t1: Math.min(wanted.t1, span.t1) };
   return (
@@ -101,7 +101,7 @@ function Figures({
   table: "area" | "view";
   height: number;
 }) {
-  const { area, sight, recordings, choice, main, view } = stage;
+  const { area, visible, recordings, choice, main, view } = stage;
   const [chosen, setChosen] = useState<number | null>(null);
   const touched = useMemo(
     () => (table === "view" ? [...recordings.keys()] : [...(area?.lanes.keys() ?? [])]),
@@ -110,7 +110,7 @@ function Figures({
   const first = touched.includes(main) ? main : (touched[0] ?? main);
   const source =
     chosen !== null && (touched.length === 0 || touched.includes(chosen)) ? chosen : first;
-  const seen = useDebounced(sight?.view ?? null, REST_MS) ?? sight?.view ?? stage.span;
+  const seen = useDebounced(visible?.view ?? null, REST_MS) ?? visible?.view ?? stage.span;
   const recording = recordings[source];
   const hrefOfEvent = (event: number): string => {
     const { t: _, ...others } = view.params;
@@ -203,9 +203,9 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
 
 /** Hits by name; following a name zooms to its hits. */
 function Hits({ stage, height }: { stage: Stage; height: number }) {
-  const { found, finder, view, sight } = stage;
+  const { found, finder, view, visible } = stage;
   const { names, namesTotal, total } = found;
-  const seen: Record<string, string> = sight ? { t: writeView(sight.view) } : {};
+  const seen: Record<string, string> = visible ? { t: writeView(visible.view) } : {};
   const columns = useColumns(
     () =>
       declaredColumns("matches", names, {

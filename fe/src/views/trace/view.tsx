@@ -236,7 +236,11 @@ function Page({ about, workers, ...props }: PageProps) {
         <ExportDialog
           view={view}
           payload={about}
-          seen={seenWindow(stage.sight?.view ?? span, recording.offset, recording.timeline.span_ns)}
+          seen={seenWindow(
+            stage.visible?.view ?? span,
+            recording.offset,
+            recording.timeline.span_ns,
+          )}
           onClose={() => set({ part: null, from: null, to: null })}
         />
       ) : null}

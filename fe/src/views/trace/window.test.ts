@@ -5,22 +5,22 @@ import { recording, timeline } from "./fixtures";
 import { ownWindow, windowFor } from "./window";
 
 describe("windowFor", () => {
-  const sight = (t0: number, t1: number, width = 1000) => ({ view: { t0, t1 }, width });
+  const visible = (t0: number, t1: number, width = 1000) => ({ view: { t0, t1 }, width });
   it("reaches beyond what is seen, about one part per px", () => {
-    expect(windowFor(null, sight(1000, 2000))).toEqual({ t0: 500, t1: 2500, parts: 2000 });
+    expect(windowFor(null, visible(1000, 2000))).toEqual({ t0: 500, t1: 2500, parts: 2000 });
   });
   it("stays the same for small moves", () => {
-    const first = windowFor(null, sight(1000, 2000));
-    expect(windowFor(first, sight(1200, 2200))).toBe(first);
-    expect(windowFor(first, sight(1100, 1900))).toBe(first);
+    const first = windowFor(null, visible(1000, 2000));
+    expect(windowFor(first, visible(1200, 2200))).toBe(first);
+    expect(windowFor(first, visible(1100, 1900))).toBe(first);
   });
   it("is a new one for what lies outside, and for what needs finer parts", () => {
-    const first = windowFor(null, sight(1000, 2000));
-    expect(windowFor(first, sight(2000, 3000))).not.toBe(first);
-    expect(windowFor(first, sight(1500, 1600))).not.toBe(first);
+    const first = windowFor(null, visible(1000, 2000));
+    expect(windowFor(first, visible(2000, 3000))).not.toBe(first);
+    expect(windowFor(first, visible(1500, 1600))).not.toBe(first);
   });
   it("never asks for more parts than the server takes", () =>
-    expect(windowFor(null, sight(0, 1e9, 9000)).parts).toBe(4096));
+    expect(windowFor(null, visible(0, 1e9, 9000)).parts).toBe(4096));
 });
 
 describe("ownWindow", () => {

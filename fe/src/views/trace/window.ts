@@ -2,7 +2,7 @@
 
 import { clamp } from "../../base/clamp";
 import * as LIMITS from "../../base/limits.gen";
-import type { Sight } from "../../timeline/props";
+import type { VisibleRange } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 
 export interface Window extends TimeRange {
@@ -17,7 +17,7 @@ const MARGIN = 0.5;
 /** The window for what is seen: the one before as long as it covers the view finely enough and is not much finer than needed. */
 export function windowFor(
   before: Window | null,
-  { view, width }: Pick<Sight, "view" | "width">,
+  { view, width }: Pick<VisibleRange, "view" | "width">,
 ): Window {
   const length = view.t1 - view.t0;
   if (before && before.t0 <= view.t0 && before.t1 >= view.t1) {

@@ -1,9 +1,8 @@
 import { scaleFor } from "../../base/units";
 import { multiples, tickStep } from "./axes";
-import type { Window } from "./Staircase";
 
 interface TimeTicksProps {
-  window: Window;
+  window: { t0: number; t1: number };
   plot: number;
   x: (t: number) => number;
   /** The foot of the texts. */

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import (
+from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
     on_main,
@@ -40,6 +40,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit
 from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_count, format_ns
 
@@ -55,7 +56,6 @@ _FLAT = 0.2
 """The rest of the steps grows less than so much of what a function does, in shares."""
 _MOST_STEPS = 400
 _TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
-_FRAME = re.compile(r"(?P<file>.+)\(\d+\): (?P<function>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,9 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
     texts = case.trace.strings.many(trend.names[most])
     users = [
-        (frame := _FRAME.fullmatch(text)) is not None and is_user_code(frame["file"])
+        (frame := PythonFrame.of(text)) is not None
+        and frame.file != ""
+        and is_user_code(frame.file)
         for text in texts
     ]
     most = most[users] if any(users) else most
@@ -260,8 +262,8 @@ def _what(case: Case, trend: _Trend, chosen: Ints) -> str:
 def _called(case: Case, trend: _Trend, name: int) -> str:
     """A name without the line of a function."""
     text = case.trace.strings[int(trend.names[name])]
-    frame = _FRAME.fullmatch(text)
-    return frame["function"] if frame else text
+    frame = PythonFrame.of(text)
+    return frame.function if frame and frame.file else text
 
 
 def _grows(case: Case, trend: _Trend, names: Ints) -> str:

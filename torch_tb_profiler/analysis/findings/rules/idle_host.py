@@ -7,15 +7,13 @@ Change: it takes no host time there. Certain.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
-from torch_tb_profiler.analysis.facts.names import spans_named
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import silent
@@ -26,9 +24,8 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
-
-_LINE = re.compile(r"(?P<file>.+\(\d+\)): (?P<function>.+)", re.DOTALL)
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -130,8 +127,8 @@ def _without(case: Case, place: int) -> Edit:
 def _words(case: Case, place: int) -> str:
     """``zoom at scipy/ndimage/_interpolation.py(739)``; empty for −1."""
     text = case.facts.strings[place] if place >= 0 else ""
-    line = _LINE.fullmatch(text)
-    return f"{line['function']} at {line['file']}" if line else text
+    frame = PythonFrame.of(text)
+    return f"{frame.function} at {frame.file}({frame.line})" if frame and frame.line else text
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.facts.names import GRAPH_LAUNCH, distinct
+from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule

@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule

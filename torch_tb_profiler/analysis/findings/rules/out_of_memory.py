@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
-from torch_tb_profiler.analysis.memory.alive import alive_at, places_of
 from torch_tb_profiler.analysis.memory.failures import failed_allocations
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at, places_of
 from torch_tb_profiler.units import format_bytes
 
 _SHOWN = 3
@@ -21,7 +21,9 @@ def _claim(case: Case) -> Candidate | None:
         return None
     failure, words = failures[0], dict[str, str]()
     numbers = {"asked": float(failure.bytes), "free": float(failure.free), "failed": float(count)}
-    held = alive_at(case.insight, failure.device, failure.time) if failure.device >= 0 else None
+    held = (
+        live_memory_at(case.insight, failure.device, failure.time) if failure.device >= 0 else None
+    )
     if held is not None:
         numbers["allocated"] = float(held.allocated)
         places = places_of(case.insight, held, _SHOWN)

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import integer
-from torch_tb_profiler.analysis.facts.names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import own_time_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time

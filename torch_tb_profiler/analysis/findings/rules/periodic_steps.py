@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_takes,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import (
+from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
     calls_of_some,
     every,
@@ -34,6 +34,7 @@ from torch_tb_profiler.analysis.findings.some_steps import (
 )
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 
 _EXPLAINED = 0.7
@@ -52,7 +53,6 @@ _WORDS = (
     "ninth",
     "tenth",
 )
-_FRAME = re.compile(r"(?P<file>.+)\(\d+\): (?P<function>.+)", re.DOTALL)
 
 
 def _claim(case: Case) -> Candidate | None:
@@ -129,11 +129,11 @@ def _doing(case: Case, own: Own) -> str:
     text = case.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
         return f"nothing recorded after {text}" if text else "nothing recorded at its begin"
-    frame = _FRAME.fullmatch(text)
-    if frame is None:
+    frame = PythonFrame.of(text)
+    if frame is None or not frame.file:
         return text
     called = _library_call(case, own)
-    return f"{frame['function']} ({called})" if called else frame["function"]
+    return f"{frame.function} ({called})" if called else frame.function
 
 
 def _unseen(case: Case, own: Own) -> str:
@@ -141,7 +141,7 @@ def _unseen(case: Case, own: Own) -> str:
     frames = case.facts.summary.has_stacks
     return (
         ""
-        if frames or (own.name >= 0 and _FRAME.fullmatch(case.trace.strings[own.name]))
+        if frames or (own.name >= 0 and PythonFrame.of(case.trace.strings[own.name]))
         else "with_stack=True"
     )
 
@@ -159,10 +159,10 @@ def _library_call(case: Case, own: Own) -> str:
         if not len(inner) or spans["dur"][inner].max() < _EXPLAINED * spans["dur"][at]:
             return ""
         at = int(inner[spans["dur"][inner].argmax()])
-        frame = _FRAME.fullmatch(case.trace.strings[int(spans["name"][at])])
-        if frame and not is_user_code(frame["file"]):
-            module = re.sub(r"[\\/]", ".", frame["file"].removesuffix(".py"))
-            name = f"{module.removesuffix('.__init__')}.{frame['function']}"
+        frame = PythonFrame.of(case.trace.strings[int(spans["name"][at])])
+        if frame and frame.file and not is_user_code(frame.file):
+            module = re.sub(r"[\\/]", ".", frame.file.removesuffix(".py"))
+            name = f"{module.removesuffix('.__init__')}.{frame.function}"
             return name.replace("torch.serialization.", "torch.", 1)
     return ""
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
-from torch_tb_profiler.analysis.findings.some_steps import step_of
+from torch_tb_profiler.analysis.findings.step_outliers import step_of
 from torch_tb_profiler.store.columns import Mask
 
 _REGION = re.compile(r"Torch-Compiled Region: ")

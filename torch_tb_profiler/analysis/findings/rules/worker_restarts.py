@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
-from torch_tb_profiler.analysis.facts.names import spans_named
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule

@@ -1,0 +1,71 @@
+/** What stays bright where everything else is dimmed, e.g. a path from slice to slice: a slice that lies on it, and a line below the part that does. */
+
+import { firstWhere } from "../base/bisect";
+import type { Context, Frame, Highlight, Row } from "./types";
+import { topOf, xAt } from "./viewport";
+
+/** Css px. */
+const LINE = 3;
+const LEAST = 1.5;
+
+/** Asked for the slices of a lane in order of time. */
+export class LaneHighlight {
+  readonly #stretches: Float64Array;
+  readonly #events: ReadonlySet<number>;
+  #at = 0;
+  #last = -Infinity;
+
+  constructor({ lanes, events }: Highlight, lane: number) {
+    this.#stretches = lanes.get(lane) ?? new Float64Array();
+    this.#events = events;
+  }
+
+  /** Whether a slice stays bright; `event` −1: it stands for several. Own times. */
+  has(event: number, begin: number, end: number): boolean {
+    const stretches = this.#stretches;
+    if (begin < this.#last) this.#at = 0;
+    this.#last = begin;
+    while (this.#at < stretches.length && (stretches[this.#at + 1] ?? 0) <= begin) this.#at += 2;
+    return (stretches[this.#at] ?? Infinity) < end || this.#events.has(event);
+  }
+}
+
+/** How much of a stretch of a lane is lit, own ns. */
+export function highlightedTime(
+  { lanes }: Highlight,
+  lane: number,
+  begin: number,
+  end: number,
+): number {
+  const stretches = lanes.get(lane) ?? [];
+  let time = 0;
+  for (let i = 0; i < stretches.length; i += 2)
+    time += Math.max(
+      0,
+      Math.min(end, stretches[i + 1] ?? 0) - Math.max(begin, stretches[i] ?? Infinity),
+    );
+  return time;
+}
+
+/** Lines at the foot of the rows. */
+export function drawHighlight(ctx: Context, frame: Frame, rows: readonly Row[]): void {
+  ctx.fillStyle = frame.palette.accent;
+  for (const row of rows) {
+    const stretches = frame.highlight[row.source]?.lanes.get(row.lane);
+    if (!stretches) continue;
+    const offset = frame.sources[row.source]?.offset ?? 0;
+    const x = (time: number): number => xAt(frame, time + offset);
+    const bottom = topOf(frame, row) + row.height - 1;
+    const first = firstWhere(
+      0,
+      stretches.length / 2,
+      (i) => (stretches[2 * i + 1] ?? 0) + offset > frame.view.t0,
+    );
+    for (let i = 2 * first; i < stretches.length; i += 2) {
+      const from = Math.max(-LINE, x(stretches[i] ?? 0));
+      if (from > frame.width) break;
+      const to = Math.min(frame.width + LINE, x(stretches[i + 1] ?? 0));
+      ctx.fillRect(from, bottom - LINE, Math.max(LEAST, to - from), LINE);
+    }
+  }
+}

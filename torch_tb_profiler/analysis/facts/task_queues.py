@@ -1,0 +1,173 @@
+"""Device work whose launch another thread than the operator's made: torch_npu's queue of tasks.
+
+::
+
+    main thread     [aten::mm [aclnnMm  [Enqueue] ]]
+                                  ┊         └────┐ same correlation
+    worker thread                 ┊          [Dequeue@aclnnMm   [Node@launch] ]
+                                  └─ async_npu ──────┐              └── HostToDevice ─┐
+    NPU                                              └▶|■■ MatMulV2 ■■|◀──────────────┘
+
+The arrow from the operator decides. Without one the operator is the innermost around the Enqueue
+whose Dequeue the launch lies in, else around the launch on the thread of its number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
+from torch_tb_profiler.analysis.arrays.nesting import nest
+from torch_tb_profiler.analysis.facts.calltree import CallTree
+from torch_tb_profiler.analysis.facts.span_lookup import span_at
+from torch_tb_profiler.store.categories import (
+    AROUND_LAUNCH,
+    DEQUEUED,
+    ENQUEUED,
+    OPERATOR_TO_WORK,
+)
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+
+
+def launches_around(trace: Trace, row: Ints) -> Ints:
+    """The runtime call in which the arrow to each device row begins; rows of spans, −1 none."""
+    spans, flows = trace["spans"], trace["flows"]
+    launch = np.full(len(row), -1, np.int64)
+    begin = _sources(trace, row, AROUND_LAUNCH)
+    tied = np.flatnonzero(begin >= 0)
+    if not len(tied):
+        return launch
+    call = span_at(trace, flows["track"][begin[tied]], flows["time"][begin[tied]])
+    launch[tied] = np.where((call >= 0) & (spans["role"][call] == Role.RUNTIME), call, -1)
+    return launch
+
+
+def operators_by_arrow(trace: Trace, tree: CallTree, row: Ints) -> Ints:
+    """The operator at whose start the arrow to each device row begins; positions in the call tree,
+    −1 none.
+    """
+    spans, flows = trace["spans"], trace["flows"]
+    operator = np.full(len(row), -1, np.int64)
+    begin = _sources(trace, row, OPERATOR_TO_WORK)
+    tied = np.flatnonzero(begin >= 0)
+    if not len(tied):
+        return operator
+    # Of operators that begin together the last one is the innermost.
+    call = matching_points(
+        (spans["track"][tree.row], spans["start"][tree.row]),
+        (flows["track"][begin[tied]], flows["time"][begin[tied]]),
+    )
+    operator[tied] = np.where(call >= 0, tree.operator[call], -1)
+    return operator
+
+
+def operators_of_queue(trace: Trace, tree: CallTree, launch: Ints) -> Ints:
+    """The operator that had each launch (rows of spans) made; positions in the call tree, −1 none."""
+    spans = trace["spans"]
+    found = np.full(len(launch), -1, np.int64)
+    enqueued, dequeued = (_of_category(trace, text) for text in (ENQUEUED, DEQUEUED))
+    thread = _threads(trace)
+    of_launch, time = thread[spans["track"][launch]], spans["start"][launch]
+    if len(enqueued) and len(dequeued):
+        inside = _around(trace, dequeued, thread, of_launch, time)
+        alone = np.flatnonzero(inside < 0)
+        # The call may be noted for a thread of its own.
+        nowhere = np.zeros_like(thread)
+        inside[alone] = _around(
+            trace, dequeued, nowhere, nowhere[spans["track"][launch[alone]]], time[alone]
+        )
+        known = np.flatnonzero(inside >= 0)
+        order = np.argsort(spans["correlation"][enqueued], kind="stable")
+        ids = spans["correlation"][enqueued][order]
+        wanted = spans["correlation"][inside[known]]
+        place = np.where(wanted >= 0, positions_of(ids, wanted), -1)
+        known, source = known[place >= 0], enqueued[order[place[place >= 0]]]
+        found[known] = _operators_around(
+            trace, tree, thread, thread[spans["track"][source]], spans["start"][source]
+        )
+    rest = np.flatnonzero(found < 0)
+    found[rest] = _operators_around(trace, tree, thread, of_launch[rest], time[rest])
+    return found
+
+
+def _sources(trace: Trace, row: Ints, category: str) -> Ints:
+    """The arrow of a category that ends at the start of each device row: the row of flows of its
+    begin, −1 none.
+
+    Ends with one id are paired with its begins as they follow each other in the file.
+    """
+    spans, flows = trace["spans"], trace["flows"]
+    number = trace.strings.number(category)
+    of_category = flows["category"] == number
+    begins = np.flatnonzero(of_category & (flows["phase"] == ord("s")))
+    ends = np.flatnonzero(of_category & (flows["phase"] != ord("s")))
+    source = np.full(len(row), -1, np.int64)
+    if number < 0 or not len(begins) or not len(ends):
+        return source
+    at_end = matching_points(
+        (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
+    )
+    begins, ends_in_order = (
+        r[np.argsort(flows["ordinal"][r], kind="stable")] for r in (begins, ends)
+    )
+    begun, ended = same_keys([flows["id"][begins]], [flows["id"][ends_in_order]])
+    partner = np.full(flows.n, -1, np.int64)
+    partner[ends_in_order] = _paired(begins, begun, ended)
+    tied = np.flatnonzero(at_end >= 0)
+    source[tied] = partner[ends[at_end[tied]]]
+    return source
+
+
+def _paired(begins: Ints, begun: Ints, ended: Ints) -> Ints:
+    """For each end the begin of its id: the k-th for the k-th, the last one beyond; −1 none."""
+    order = np.argsort(begun, kind="stable")
+    ids, first, count = np.unique(begun[order], return_index=True, return_counts=True)
+    place = positions_of(ids, ended)
+    which = np.zeros(len(ended), np.int64)
+    by_id = np.argsort(ended, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(ended[by_id]) != 0])
+    lengths = np.diff(np.r_[starts, len(ended)])
+    which[by_id] = np.arange(len(ended)) - np.repeat(starts, lengths)
+    chosen = order[np.minimum(first[place] + np.minimum(which, count[place] - 1), len(begun) - 1)]
+    return np.where(place >= 0, begins[chosen], -1)
+
+
+def _of_category(trace: Trace, text: str) -> Ints:
+    spans, number = trace["spans"], trace.strings.number(text)
+    found = np.flatnonzero(spans["category"] == number) if number >= 0 else np.zeros(0, np.int64)
+    return found[spans["correlation"][found] >= 0]
+
+
+def _threads(trace: Trace) -> Array:
+    """A number for the thread id of each track: processes of such files are no processes."""
+    return np.unique(trace["tracks"]["tid"], return_inverse=True)[1].astype(np.int64)
+
+
+def _around(trace: Trace, row: Ints, thread: Array, on: Array, time: Ints) -> Ints:
+    """The innermost of some spans (rows) around points of threads; −1 none."""
+    spans = trace["spans"]
+    n = len(row)
+    track = np.concatenate((thread[spans["track"][row]], on))
+    begin = np.concatenate((spans["start"][row], time))
+    length = np.concatenate((spans["dur"][row], np.zeros(len(time), np.int64)))
+    is_point = np.arange(len(begin)) >= n
+    order = np.lexsort((is_point, -length, begin))
+    parent = np.full(len(begin), -1, np.int64)
+    nested = nest(track[order], begin[order], (begin + length)[order]).parent
+    parent[order] = np.where(nested >= 0, order[nested], -1)
+    around = parent[n:]
+    # Equal points enclose one another: the first of them has the span.
+    while len(inner := np.flatnonzero(around >= n)):
+        around[inner] = parent[around[inner]]
+    return np.append(row, -1)[around]
+
+
+def _operators_around(trace: Trace, tree: CallTree, thread: Array, on: Array, time: Ints) -> Ints:
+    """The innermost operator around points of threads; positions in the call tree, −1 none."""
+    if not len(time):
+        return np.zeros(0, np.int64)
+    operators = tree.row[np.flatnonzero(tree.is_operator)].astype(np.int64)
+    around = _around(trace, operators, thread, on, time)
+    return np.where(around >= 0, tree.node[around], -1).astype(np.int64)

@@ -1,0 +1,86 @@
+"""What could not be judged, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.missing_data import unplaced
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.summary import Writer
+
+UNSURE: dict[str, str] = {
+    "sums": """The file holds sums of stacks and no times: gaps, waiting and steps are unknown, and
+    nothing was judged.""",
+    "no_steps": """The recording has no steps and is judged as a whole, so what happened once
+    (loading, compiling) counts in full.""",
+    "edges": """Before the first and after the last work of the {device} nothing was judged: what it
+    waited for there lies outside the recording.""",
+    "one_step": "Only one step was recorded: whether it is like the others is unknown.",
+    "no_device": "The trace holds no accelerator work: only the host was judged.",
+    "unplaced": """No event is known as work of an accelerator, but the role of {unplaced} is
+    unknown: only the host was judged. TORCH_TB_PROFILER_CATEGORIES tells it.""",
+    "device_lost": """The trace has calls of the accelerator's runtime but no accelerator work: how
+    long the accelerator was idle is unknown.""",
+    "device_profiled": """The recording measured hardware counters and no kernel's time: how long
+    the accelerator was idle is unknown, and replaying kernels for their counters slows the
+    host.""",
+    "no_launches": """Most work of the {device} has no launch in the trace: what it waited for is
+    unknown.""",
+    "no_host": """The trace holds no host operators: what the host did while the {device} waited is
+    unknown.""",
+    "no_stacks": "Call stacks were not recorded (with_stack): source lines are unknown.",
+    "no_stacks_in_file": "The file has no call stacks: source lines are unknown.",
+    "no_memory_in_file": """The file has no allocations: how full the memory of the {device} is, is
+    unknown.""",
+    "no_memory": """Allocations were not recorded (profile_memory): how full the memory of the
+    {device} is, is unknown.""",
+    "device_unknown": """The trace does not name the {device}: matrix cores and memory were not
+    judged.""",
+    "other_ranks": """Whether a collective moves data or waits for a slower rank, only all workers
+    together can tell: see the Distributed view.""",
+    "first_look": """First look: other ranks of the run are still being read, and what this one waits for may change the
+    answer.""",
+    "cut": "A step was cut off by the end of the recording and left out.",
+}
+"""Key → sentence; in braces the vendor's words."""
+
+
+def unsure(case: Case) -> list[str]:
+    """Keys of what the trace cannot say."""
+    summary, work = case.facts.summary, case.work
+    has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
+    without_role = not len(work.row) and unplaced(case.facts) is not None
+    foreign = case.facts.summary.writer == Writer.OTHER
+    no_memory = not summary.has_memory and bool(len(work.row))
+    absent = {
+        "sums": summary.sums,
+        "no_steps": case.is_whole and not summary.sums,
+        "edges": case.judged.length < (1 - THRESHOLD) * case.windows.length,
+        "one_step": len(case.steps) == 1 and not case.is_whole,
+        "unplaced": without_role,
+        "no_device": not len(work.row) and not has_calls and not without_role,
+        "device_lost": not len(work.row)
+        and has_calls
+        and not summary.profiled_ranges
+        and not without_role,
+        "device_profiled": not len(work.row) and summary.profiled_ranges > 0,
+        "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
+        "no_host": bool(len(work.row)) and not len(case.operators),
+        "no_stacks": not summary.has_stacks and not foreign,
+        "no_stacks_in_file": not summary.has_stacks and foreign,
+        "no_memory": no_memory and not foreign,
+        "no_memory_in_file": no_memory and foreign,
+        "device_unknown": (
+            case.device >= 0
+            and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]
+        ),
+        "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
+        "cut": (
+            bool(summary.attribution.kernels)
+            and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
+        ),
+    }
+    return [key for key, is_so in absent.items() if is_so]

@@ -1,0 +1,243 @@
+"""The findings of a rank with what only all ranks of its run tell together: who holds them back (``verdict.py``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.order import in_order
+from torch_tb_profiler.analysis.findings.rule import RankVerdict
+from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
+
+LONGEST_LABEL = 120
+SHOWN = 20
+"""Ranks that are named."""
+_SHOWS = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.DATALOADER)
+"""What shows by itself that a rank is slow."""
+
+
+def once_rows(verdict: Verdict, place: Ints) -> list[int]:
+    """The steps of a rank that a rank holds back once; ``place``: the common step of each of its own."""
+    apart = [step for hold in verdict.once for step in hold.steps]
+    return [int(row) for row in np.flatnonzero(np.isin(place, apart))]
+
+
+def with_verdict(
+    analysis: Mapping[str, Any],
+    verdict: Verdict,
+    place: Ints,
+    asked: int,
+    names: Sequence[tuple[str, str]],
+    figures: RunFigures,
+) -> dict[str, Any]:
+    """The findings (``step_findings.py``) of the trace of the rank ``asked``, and what the verdict says. ``place``: the common
+    step of each of its own; ``names``: (worker, span) of every rank.
+
+    The evidence of another rank are events of its own trace, so they are given as they are: ``evidence``, and no ``rows``.
+    """
+    common = place[np.array(analysis["rows"], np.int64)]
+    common = common[common >= 0]
+    findings = [dict(finding) for finding in analysis["found"]]
+    if verdict.hold is not None:
+        one = _always(analysis, verdict, verdict.hold, common, asked, names)
+        if one is not None and _share_a_processor(figures, verdict.hold):
+            one["certainty"] = "theoretical"
+        if one is not None:
+            findings = _apart(findings, one, analysis["mean_ns"], asked in verdict.hold.ranks)
+            findings.append(one)
+    findings += [
+        _once(analysis, hold, common, names, figures.steps.names)
+        for hold in verdict.once
+        if _is_told(analysis, hold, place)
+    ]
+    return _combined(analysis, findings)
+
+
+def _always(
+    analysis: Mapping[str, Any],
+    verdict: Verdict,
+    hold: Hold,
+    common: Ints,
+    asked: int,
+    names: Sequence[tuple[str, str]],
+) -> dict[str, Any] | None:
+    length = analysis["mean_ns"]
+    gain = min(round(float(hold.held[common].mean())), length) if len(common) else 0
+    if gain < THRESHOLD * length:
+        return None
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    shown = _shows(hold)
+    stated: RankVerdict = "itself" if asked in hold.ranks else "other"
+    if verdict.kind == "input":
+        stated, shown = "input", False
+    own = [step for step in verdict.regular if step in hold.steps]
+    return {
+        "rule": _rule_of(stated),
+        "costs": True,
+        "certainty": "certain" if shown else "likely",
+        "change": None,
+        "recoverable_ns": gain,
+        "share": gain / length,
+        **_details(hold, part, names),
+        "numbers": {
+            "held": verdict.per_step,
+            "held_steps": float(len(own)),
+            "of_steps": float(len(verdict.regular)),
+            "extra": float(part.held if part else 0),
+            "unexplained": float(part is None),
+        },
+    }
+
+
+def _rule_of(verdict: RankVerdict) -> str:
+    """Key of the rule that states a verdict."""
+    return next(key for key, rule in RULES.items() if rule.verdict == verdict)
+
+
+def _shows(hold: Hold) -> bool:
+    """Whether what takes longer shows by itself that these ranks are slow: they are given more, do what the others do not,
+    compute on a device, or wait for data.
+    """
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    slow = part is not None and (part.cause in _SHOWS or hold.times >= SHARED)
+    return hold.why is not None or slow
+
+
+def _share_a_processor(figures: RunFigures, hold: Hold) -> bool:
+    """Whether the same host work takes longer on one of several ranks of one machine: which of them the system lets run
+    first may change.
+    """
+    if _shows(hold):
+        return False
+    hosts = {rank.host_name for rank in figures.ranks}
+    return len(hosts) == 1 and "" not in hosts
+
+
+def _apart(
+    findings: Sequence[dict[str, Any]], one: Mapping[str, Any], length: int, itself: bool
+) -> list[dict[str, Any]]:
+    """Waiting for a late rank is not said again as communication that is not hidden."""
+    found = []
+    for finding in findings:
+        if RULES[finding["rule"]].of_waits and not itself:
+            left = max(finding["recoverable_ns"] - one["recoverable_ns"], 0)
+            finding |= {"recoverable_ns": left, "share": left / length}
+        found.append(finding)
+    return found
+
+
+def _is_told(analysis: Mapping[str, Any], hold: Hold, place: Ints) -> bool:
+    """Whether one is asked for all steps, or for such a step."""
+    return analysis["whole"] or bool(
+        np.isin(place[np.array(analysis["rows"], np.int64)], hold.steps).any()
+    )
+
+
+def _once(
+    analysis: Mapping[str, Any],
+    hold: Hold,
+    common: Ints,
+    names: Sequence[tuple[str, str]],
+    steps: Sequence[str],
+) -> dict[str, Any]:
+    """It saves something per step only where nothing but such steps are looked at."""
+    alone = bool(len(common)) and bool(np.isin(common, hold.steps).all())
+    gain = round(float(hold.held[common].mean())) if alone else None
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    found = _details(hold, part, names)
+    return {
+        "rule": _rule_of("once"),
+        "costs": alone,
+        "certainty": "certain" if alone else None,
+        "change": None,
+        "recoverable_ns": gain,
+        "share": None if gain is None else gain / analysis["mean_ns"],
+        **found,
+        "words": found["words"] | {"when": _begun(once_in(hold, steps))},
+        "numbers": {"held": hold.each, "held_steps": float(len(hold.steps))},
+    }
+
+
+def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The findings of a rank with those among ranks, without what is left too small."""
+    least = int(THRESHOLD * analysis["mean_ns"])
+    kept = [
+        finding
+        for finding in findings
+        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
+    ]
+    unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
+    totals = analysis["totals"]
+    if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
+        # Only those with communication hidden hold what late ranks cost, too.
+        most = max(finding["recoverable_ns"] or 0 for finding in kept)
+        totals = [
+            total
+            for total in totals
+            if total["certainty"] != "certain" and total["recoverable_ns"] >= most
+        ]
+    return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
+
+
+def _details(
+    hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
+) -> dict[str, Any]:
+    worker, span = names[hold.worst.rank]
+    called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
+    if hold.varies:
+        # In the step that costs most.
+        called = _called(worker)
+    return {
+        "artefact": False,
+        "generic": False,
+        "once": None,
+        "shown_ns": hold.each,
+        "rows": [],
+        "evidence": [_event(part, worker, span)] if part else [],
+        "count": int(part is not None),
+        "line": part.line or None if part else None,
+        "words": {
+            "worker": called,
+            "doing": _doing(part) if part else "",
+            "why": " ".join(why_texts(hold, called)).removesuffix("."),
+        },
+    }
+
+
+def _doing(part: BlamedWork) -> str:
+    """What takes longer; empty where nothing but the step was recorded."""
+    if part.name.startswith("ProfilerStep"):
+        return ""
+    return f"{part.name} in {part.module}" if part.module else part.name
+
+
+def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
+    """The longest event of what takes longer in a step."""
+    return {
+        "label": part.name[:LONGEST_LABEL],
+        "worker": worker,
+        "span": span,
+        "event": part.event,
+        "start_ns": part.start,
+        "dur_ns": part.duration,
+    }
+
+
+def _begun(text: str) -> str:
+    """Within a sentence."""
+    return text[:1].lower() + text[1:]
+
+
+def _called(worker: str) -> str:
+    """A rank is called the same everywhere: ``rank 5`` for the worker ``rank5``."""
+    return re.sub(r"^rank[ _-]?(\d+)$", r"rank \1", worker)

@@ -1,0 +1,124 @@
+"""What is alive on one device at a moment, by origin."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
+from torch_tb_profiler.analysis.memory.window import by_category, of_device
+from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight import Insight
+
+
+@dataclass(frozen=True)
+class LiveMemory:
+    """Live blocks grouped by origin, the largest sum first; arrays of shape (origins,), texts are
+    insight strings.
+
+    time: ns.
+    allocated, reserved: bytes after the last record up to that time; reserved −1 unknown.
+    unknown: allocated − Σ ``bytes``: allocated before the recording and not released in it.
+        Negative if the records contradict each other.
+    operator, parent, module, line, category: −1 unknown.
+    rule: position in ``CATEGORY_RULES``; −1 recorded or unknown.
+    bytes, count, largest: count and largest −1 where the file contains only sums.
+    oldest: start of the oldest block, ns; −1 before the recording.
+    """
+
+    time: int
+    allocated: int
+    reserved: int
+    unknown: int
+    operator: Ints
+    parent: Ints
+    module: Ints
+    line: Ints
+    category: Ints
+    rule: Ints
+    bytes: Ints
+    count: Ints
+    largest: Ints
+    oldest: Ints
+
+
+def live_memory_at(insight: Insight, device: int, time: int | None) -> LiveMemory:
+    """What is alive at a time, ns; at None or the peak time, the peak itself."""
+    devices, curve = insight["memory_devices"], insight["memory_curve"]
+    rows, last = of_device(curve, device), last_record(insight, device, time)
+    time = int(devices["peak_time"][device]) if time is None else time
+    recorded = last >= rows.start
+    allocated = int(curve["allocated"][last]) if recorded else int(devices["begin"][device])
+    reserved = int(curve["reserved"][last]) if recorded else -1
+    origins = _blocks(insight, device, last)
+    if not len(origins["bytes"]):
+        origins = _sums(insight, device, last)
+    order = np.argsort(-origins["bytes"], kind="stable")
+    unknown = allocated - int(origins["bytes"].sum())
+    columns = {key: values[order] for key, values in origins.items()}
+    return LiveMemory(time, allocated, reserved, unknown, **columns)
+
+
+def places_of(insight: Insight, held: LiveMemory, most: int) -> list[tuple[str, int]]:
+    """Where most of what is alive was allocated, and its bytes: line, else operator, else module, else what it is for."""
+    found = []
+    for row in range(min(most, len(held.bytes))):
+        numbers = (held.line[row], held.operator[row], held.module[row])
+        place = next((insight.strings[int(number)] for number in numbers if number >= 0), "")
+        kind = int(held.category[row])
+        if not place and 0 <= kind < len(BLOCK_CATEGORIES):
+            place = BLOCK_CATEGORIES[kind].replace("_", " ")
+        if place and held.bytes[row] > 0:
+            found.append((place, int(held.bytes[row])))
+    return found
+
+
+def last_record(insight: Insight, device: int, time: int | None) -> int:
+    """The row of ``memory_curve`` after which a moment is: of the peak, or None, the one that reaches
+    it; the row before the device's first where there is none yet.
+    """
+    devices, curve = insight["memory_devices"], insight["memory_curve"]
+    rows = of_device(curve, device)
+    if time is not None and time != int(devices["peak_time"][device]):
+        return int(rows.start + np.searchsorted(curve["time"][rows], time, side="right") - 1)
+    above = int(devices["peak"][device]) > int(devices["begin"][device])
+    return int(rows.start + (np.argmax(curve["allocated"][rows]) if above else -1))
+
+
+def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
+    """Origins of the blocks alive after a row of ``memory_curve``."""
+    table, nodes = insight["allocations"], insight["memory_nodes"]
+    rows = of_device(table, device)
+    record, release = table["record"][rows], table["release"][rows]
+    row = rows.start + np.flatnonzero((record <= last) & ((release < 0) | (release > last)))
+    node = table["node"][row]
+    name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
+    columns = {
+        "operator": name[node],
+        "parent": name[above[node]],
+        "module": module_names_of(insight)[table["path"][row]],
+        "line": table["line"][row],
+        "category": table["category"][row],
+        "rule": table["rule"][row],
+    }
+    first, group = group_rows(list(columns.values()))
+    n, size, begin = len(first), table["bytes"][row], table["begin"][row]
+    return {
+        **{key: values[first].astype(np.int64) for key, values in columns.items()},
+        "bytes": sum_by(group, n, size),
+        "count": np.bincount(group, minlength=n),
+        "largest": extreme_by(np.maximum, group, n, size),
+        "oldest": extreme_by(np.minimum, group, n, begin),
+    }
+
+
+def _sums(insight: Insight, device: int, last: int) -> dict[str, Ints]:
+    """Bytes by category after a row of ``memory_curve``, for files that contain only sums."""
+    size = by_category(insight, device, np.array([last]))[:-2].sum(axis=1)
+    category = np.flatnonzero(size)
+    unknown = np.full(len(category), -1, np.int64)
+    nowhere = ("operator", "parent", "module", "line", "rule", "count", "largest", "oldest")
+    return dict.fromkeys(nowhere, unknown) | {"category": category, "bytes": size[category]}

@@ -1,0 +1,53 @@
+"""Functions of Python as profilers name them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TEXT = re.compile(
+    r"<built-in (?:function|method) (?P<built_in>\S+?)(?: of .+)?>"
+    r"|(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<opened>.+?\.py|<ipython-input[^>]*>)): (?P<function>.+)",
+    re.DOTALL,
+)
+
+
+@dataclass(frozen=True)
+class PythonFrame:
+    """A function in a file, or one that is written in C.
+
+    ::
+
+        torch/serialization.py(12): save         a line of a file
+        main.py: main                            without the line, which told nothing (``facts/stacks.py``)
+        <frozen importlib._bootstrap>(9): load   of no file; ``file`` is what stands there
+        <built-in method sum of Tensor at 0x7>   ``file`` is empty
+
+    Attributes:
+        line: the number in the file; None unknown.
+    """
+
+    function: str
+    file: str = ""
+    line: int | None = None
+
+    @classmethod
+    def of(cls, text: str) -> PythonFrame | None:
+        """The function that a name is of; None of an operator, a kernel or a module."""
+        match = _TEXT.fullmatch(text)
+        if match is None:
+            return None
+        if match["built_in"]:
+            return cls(match["built_in"])
+        line = int(match["line"]) if match["line"] else None
+        return cls(match["function"], match["file"] or match["opened"], line)
+
+    @property
+    def is_source(self) -> bool:
+        """Whether somebody wrote it: in a file of Python, or a cell of a notebook."""
+        return self.file.endswith(".py") or self.file.startswith("<ipython-input")
+
+    @property
+    def without_line(self) -> str:
+        """``torch/serialization.py: save``."""
+        return f"{self.file}: {self.function}"

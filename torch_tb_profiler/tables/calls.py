@@ -1,0 +1,72 @@
+"""The tables of calls of the accelerator's runtime, of what they launch and copy."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.api_calls.calls import (
+    API_CALLS,
+    LONG_CALLS,
+    call_table,
+    calls_of,
+    selected_time,
+)
+from torch_tb_profiler.analysis.api_calls.calls import long_calls as long_table
+from torch_tb_profiler.analysis.api_calls.copies import COPIES, copy_table
+from torch_tb_profiler.analysis.api_calls.launches import (
+    LAUNCHES,
+    SHORT_NS,
+    Launches,
+    launch_table,
+    launches_of,
+)
+from torch_tb_profiler.analysis.api_calls.queues import FULL, QUEUES, queue_table, queues_of
+from torch_tb_profiler.analysis.api_calls.sequences import LONGEST, SEQUENCES, sequence_table
+from torch_tb_profiler.store.display import DisplayTable
+from torch_tb_profiler.tables.source import TableSource, computes
+
+
+def _launches(of: TableSource) -> Launches:
+    return launches_of(of.trace, of.facts, of.selection)
+
+
+@computes(API_CALLS)
+def api_calls(of: TableSource) -> DisplayTable:
+    """Calls of the accelerator's runtime and driver by name, the largest total first."""
+    calls = calls_of(of.trace, of.facts, of.selection)
+    return call_table(of.trace, of.facts, of.selection, calls, _launches(of))
+
+
+@computes(LONG_CALLS)
+def long_calls(of: TableSource, queue_limit: int = FULL) -> DisplayTable:
+    """The longest runtime and driver calls with why they took long; ``queue_limit`` waiting launches fill a queue."""
+    launches = _launches(of)
+    queues = queues_of(of.trace, launches, queue_limit)
+    calls = calls_of(of.trace, of.facts, of.selection)
+    return long_table(of.trace, of.facts, calls, launches, queues)
+
+
+@computes(LAUNCHES)
+def launches(of: TableSource, short_ns: int = SHORT_NS) -> DisplayTable:
+    """Kernels by name with launch delays and the calls shorter than ``short_ns``."""
+    return launch_table(of.trace, _launches(of), short_ns)
+
+
+@computes(QUEUES)
+def queues(of: TableSource, limit: int = FULL) -> DisplayTable:
+    """Waiting launches of each stream; ``limit`` of them fill its queue."""
+    found = queues_of(of.trace, _launches(of), limit)
+    time = selected_time(of.facts, of.selection)
+    return queue_table(of.trace, of.facts, of.selection, found, time)
+
+
+@computes(COPIES)
+def copies(of: TableSource) -> DisplayTable:
+    """Copies and memsets by kind, host memory and size."""
+    return copy_table(of.trace, of.facts, _launches(of))
+
+
+@computes(SEQUENCES)
+def kernel_sequences(of: TableSource, operator: str = "", longest: int = LONGEST) -> DisplayTable:
+    """Kernels that follow each other on a stream more than once, 3 to ``longest`` of them; with ``operator`` all that
+    each call of an operator with this in its name launched.
+    """
+    return sequence_table(of.trace, of.facts, _launches(of), longest, operator)

@@ -49,7 +49,6 @@ def run(folder: Path, tests: str) -> str:
         command = ["npx", "vitest", "run", *tests.removeprefix("fe/").split()]
     else:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-n0", *tests.split()]
-    command += [] if "-m" in command or tests.startswith("fe/") else ["-m", "quick or processes"]
     place = folder / "fe" if tests.startswith("fe/") else folder
     environment = os.environ | {"PYTHONPATH": str(folder)}
     try:

@@ -1,4 +1,4 @@
-"""Folders as a hostile or careless hand might leave them, opened and asked by the thousand (``tests/fuzz/folders.py``
+"""Folders as a hostile or careless hand might leave them, opened and asked by the thousand (``benchmarks/fuzz/folders.py``
 says what is drawn).
 
     nice -n 15 python benchmarks/folders.py --cases 20000 --seed 1
@@ -29,7 +29,7 @@ HANG_SECONDS = 300
 def block(options: argparse.Namespace) -> None:
     """Check some folders in this process; each fault is a line of JSON, and so is the sum."""
     sys.path.insert(0, str(ROOT))
-    from tests.fuzz.folder_check import check_folder
+    from benchmarks.fuzz.folder_check import check_folder
 
     told: Counter[str] = Counter()
     begun = time.process_time()

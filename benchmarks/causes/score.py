@@ -12,7 +12,7 @@ out; a place by a line or an operator. ``causes.json`` lists them.
     no       neither
 
 "p/m" is the saving that the finding predicts by the one measured under the same profiler; "*" marks what a
-what-if predicts where no finding does. Claims that are not so are those of ``tests/views/claims.py``, a
+what-if predicts where no finding does. Claims that are not so are those of ``tests/views/findings/claims.py``, a
 step that the program did not take, and "within noise" of steps that are all longer than all of the twin.
 """
 
@@ -35,7 +35,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
-from tests.views.claims import NEAR, answers_of, broken  # noqa: E402
+from tests.views.findings.claims import NEAR, answers_of, broken  # noqa: E402
 from torch_tb_profiler.cli.main import main as command_line  # noqa: E402
 
 Answer = Mapping[str, Any]

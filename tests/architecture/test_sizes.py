@@ -5,6 +5,7 @@ of files and folders say what they hold. (Statements and shadowed names: ruff; t
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
@@ -12,6 +13,7 @@ from tests.architecture import tree
 
 FILE_LIMIT, FUNCTION_LIMIT = 700, 60
 BANNED = {"utils", "util", "common", "helpers", "helper", "core", "misc"}
+ENDING = re.compile(r"(ings?|ed|ers?|e?s|e|d)$")
 CODE = (".py", ".ts", ".tsx", ".js", ".mjs")
 
 
@@ -42,6 +44,18 @@ def banned(paths: Iterable[str]) -> list[str]:
     return sorted(path for path, names in words.items() if names & BANNED)
 
 
+def alike(paths: Iterable[str]) -> list[str]:
+    """Code whose name differs from another one's of its folder by its ending alone: replays, replayed."""
+    names: dict[tuple[PurePosixPath, str], set[str]] = {}
+    for path in map(PurePosixPath, paths):
+        if path.suffix in CODE:
+            name = path.name.split(".")[0]
+            names.setdefault((path.parent, ENDING.sub("", name)), set()).add(name)
+    return sorted(
+        f"{folder}/{name}" for (folder, _), n in names.items() if len(n) > 1 for name in n
+    )
+
+
 def test_files() -> None:
     assert long_files(tree.sources("", *CODE, ".css", ".sh")) == {}
 
@@ -52,6 +66,7 @@ def test_functions() -> None:
 
 def test_names() -> None:
     assert banned(tree.files()) == []
+    assert alike(tree.files()) == []
 
 
 def test_what_is_too_long_is_found() -> None:
@@ -64,3 +79,10 @@ def test_what_is_too_long_is_found() -> None:
 def test_a_banned_name_is_found() -> None:
     wrong = ["fe/src/base/misc.test.ts", "fe/src/common/x.ts", "torch_tb_profiler/utils/x.py"]
     assert banned([*wrong, "torch_tb_profiler/store/cores.py", "docs/misc/x.md"]) == wrong
+
+
+def test_names_that_are_alike_are_found() -> None:
+    assert alike(["a/replays.py", "a/replayed.py", "b/replay.py", "c/x.ts", "c/x.test.ts"]) == [
+        "a/replayed",
+        "a/replays",
+    ]

@@ -16,7 +16,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from tests.live.test_key_averages import torch
-from tests.views.claims import answers_of, broken, printed_by
+from tests.views.findings.claims import answers_of, broken, printed_by
 
 __all__ = ["torch"]
 PROGRAMS = ("ballot", "forecast", "ranks_turns")

@@ -10,8 +10,8 @@ from unittest import mock
 import pytest
 from werkzeug.test import Client
 
+from benchmarks.fuzz.folder_check import InThisProcess, settled
 from tests.api.traces import write
-from tests.fuzz.folder_check import InThisProcess, settled
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place

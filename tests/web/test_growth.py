@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
+from benchmarks.fuzz.check import MOST_REPLY_BYTES, questions
 from tests.builders.drawn import trace_of
 from tests.builders.grown import GROWN
-from tests.fuzz.check import MOST_REPLY_BYTES, questions
 from tests.views import hand_made
 from tests.web.served import WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive

@@ -68,13 +68,13 @@ def _asked(client: Client, where: dict[str, str]) -> list[tuple[int, bytes]]:
 
 def _quiet(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scanner looks no more."""
-    asked: set[str] = set()
+    asked: list[str] = []
 
-    def scan(name: str, watch: object) -> bool:
-        asked.add(name)
+    def nothing_new(name: str, watch: object) -> bool:
+        asked.append(name)
         return False
 
-    monkeypatch.setattr(catalogue, "_scan", scan)
+    monkeypatch.setattr(catalogue, "_scan", nothing_new)
     catalogue.rescan()
     until(lambda: asked)
 

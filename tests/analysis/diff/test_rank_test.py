@@ -268,3 +268,11 @@ def test_dependence_of_neighbours() -> None:
     assert dependence(np.full(10, 5.0)) == 1.0
     assert dependence(np.array([1.0, -1] * 10)) == 1.0
     assert dependence(np.repeat([1.0, 5.0], 10)) == pytest.approx(4.0)
+
+
+def test_many_steps_have_the_normal_law_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = [rank_test._p(u, 30, 30, 1.0) for u in range(200, 450, 25)]
+    monkeypatch.setattr(rank_test, "MOST_EXACT", 0)
+    assert [rank_test._p(u, 30, 30, 1.0) for u in range(200, 450, 25)] == pytest.approx(
+        exact, abs=4e-3
+    )

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz --cases 100000 --seed 1``: mutate, import, ask; a fault ends nothing and is
+"""``python -m benchmarks.fuzz --cases 100000 --seed 1``: mutate, import, ask; a fault ends nothing and is
 told with the number that makes it again (``--first NUMBER --cases 1``).
 """
 
@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from tests.fuzz.check import check
-from tests.fuzz.mutate import case
+from benchmarks.fuzz.check import check
+from benchmarks.fuzz.mutate import case
 
 BLOCK = 50
 """Cases of a task."""
@@ -113,7 +113,7 @@ def _in_processes(one: partial[Tally], firsts: Sequence[int], processes: int) ->
 
 def main() -> int:
     """The command; 1 after a fault."""
-    parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser("python -m benchmarks.fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")

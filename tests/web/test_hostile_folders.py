@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.folder_check import check_folder
+from benchmarks.fuzz.folder_check import check_folder
 
 pytestmark = [
     pytest.mark.slow,

@@ -16,8 +16,8 @@ from unittest import mock
 
 import numpy as np
 
+from benchmarks.fuzz.mutate import Case
 from tests.analysis.figures import everything
-from tests.fuzz.mutate import Case
 from tests.views import hand_made
 from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, insight_of, timeline_of
 from tests.web.timeline_asked import PARAMETERS

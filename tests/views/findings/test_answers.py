@@ -12,7 +12,7 @@ import pytest
 
 from tests.analysis.findings.cases import span, steps
 from tests.builders.drawn import Event
-from tests.views.test_findings import page
+from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.loading import load_all

@@ -25,9 +25,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from benchmarks.fuzz.mutate import case
+from benchmarks.fuzz.values import strange_value
 from tests.builders.snapshots import Allocator, pickled, snapshot
-from tests.fuzz.mutate import case
-from tests.fuzz.values import strange_value
 
 SECRET = "canary-4711"
 """Stands in the files outside, and nowhere else."""

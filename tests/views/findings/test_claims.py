@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import REAL_TRACES, REPOSITORY
-from tests.views.claims import Answered, answers_of, broken
+from tests.views.findings.claims import Answered, answers_of, broken
 
 SAMPLES = sorted(path.parent.name for path in (REPOSITORY / "samples").glob("*/*.pt.trace.json.gz"))
 FOLDERS = sorted(path for path in REAL_TRACES.glob("*") if path.is_dir())

@@ -1,6 +1,6 @@
 """A few hundred mutated traces, and the structures that once cost a whole trace.
 
-``python -m tests.fuzz`` tries as many as one likes.
+``python -m benchmarks.fuzz`` tries as many as one likes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from benchmarks.fuzz import __main__ as program
+from benchmarks.fuzz.check import Checked, check
+from benchmarks.fuzz.mutate import Case, case
 from tests.builders.drawn import Event, text_of
-from tests.fuzz import __main__ as program
-from tests.fuzz.check import Checked, check
-from tests.fuzz.mutate import Case, case
 
 pytestmark = pytest.mark.slow
 CASES = 200

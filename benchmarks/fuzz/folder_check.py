@@ -21,8 +21,8 @@ from unittest import mock
 
 from werkzeug.test import Client, TestResponse
 
-from tests.fuzz.check import Broken
-from tests.fuzz.folders import SECRET, Folder, draw
+from benchmarks.fuzz.check import Broken
+from benchmarks.fuzz.folders import SECRET, Folder, draw
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.catalogue import Catalogue

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
-from tests.fuzz.bases import BASES, Event, Header
-from tests.fuzz.values import BARE, strange_value
+from benchmarks.fuzz.bases import BASES, Event, Header
+from benchmarks.fuzz.values import BARE, strange_value
 
 MOST_MUTATIONS = 12
 MOST_DOUBLED = 4000

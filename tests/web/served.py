@@ -82,6 +82,7 @@ class WrittenCatalogue(Answering):
     rescans: int = 0
     store: Any = field(default_factory=lambda: SimpleNamespace(link=None))
     logdirs: dict[str, str] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
 
     def snapshot(self) -> Snapshot:
         spans = (

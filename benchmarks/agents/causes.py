@@ -437,7 +437,7 @@ class OddDimensions(Cause):
 
 
 class RepeatedCopies(Cause):
-    """The same table is copied to the GPU for every sample."""
+    """One table is copied to the GPU for every sample."""
 
     rules = ("repeated_copies",)
     question = "Are there copies that the job could do without?"

@@ -33,7 +33,7 @@ BUDGETS = (500, 2000, 8000)
 NEAR = 0.006
 """How far a printed time of three digits may be from what was planted."""
 LEAST = 1_500
-"""The same in ns, for short times."""
+"""In ns, for short times."""
 
 
 @dataclass(frozen=True)

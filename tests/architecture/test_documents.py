@@ -104,3 +104,14 @@ def test_a_wrong_default_would_be_found() -> None:
 )
 def test_the_guide_to_recording_names_what_others_ask_for(said: str) -> None:
     assert said in documents()["docs/recording.md"]
+
+
+_LEANS = re.compile(r'^\s*(?:"""|/\*\*) ?(?:The same|Same|See)\b', re.M)
+
+
+def test_docstrings_stand_by_themselves() -> None:
+    """None begins with "The same" or "See", so that it can be read where it is shown: in an editor, in ``help``."""
+    texts = tree.sources("", ".py", ".ts", ".tsx", ".mjs")
+    assert texts
+    assert [path for path, text in texts.items() if _LEANS.search(text)] == []
+    assert _LEANS.search('    """See ``Other``."""')

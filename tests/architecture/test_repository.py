@@ -129,3 +129,25 @@ def test_the_package_is_known_by_the_originals_names() -> None:
     assert '\nname = "torch_tb_profiler"\n' in project
     (loader,) = re.findall(r'tensorboard_plugins\]\n\w+ = "([\w.]+):(\w+)"', project)
     assert hasattr(importlib.import_module(loader[0]), loader[1])
+
+
+_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ied", "ers", "er", "es", "ed", "s", "d", "y", "e")  # fmt: skip
+
+
+def _stem(word: str) -> str:
+    """A word without the ending that makes a plural, a participle or a noun of it."""
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            return word.removesuffix(ending)
+    return word
+
+
+def test_no_two_files_of_a_folder_differ_by_an_ending() -> None:
+    """Such as ``route.py`` and ``routes.py``: nobody remembers which holds what."""
+    named: dict[tuple[str, ...], set[str]] = {}
+    for path in tree.sources("", ".py", ".ts", ".tsx", ".mjs"):
+        folder, _, file = path.rpartition("/")
+        name = file.partition(".")[0]
+        named.setdefault((folder, *map(_stem, name.split("_"))), set()).add(name)
+    assert [names for names in named.values() if len(names) > 1] == []
+    assert _stem("captured") == _stem("captures")

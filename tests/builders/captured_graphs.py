@@ -177,7 +177,7 @@ def layers(count: int, batch: int, length: int = 6) -> list[Graph]:
 
 
 def other_batch(graphs: Sequence[Graph], batch: int) -> list[Graph]:
-    """The same graphs captured for another batch."""
+    """Graphs captured for another batch."""
     return [
         replace(graph, nodes=tuple(replace(node, rows=batch) for node in graph.nodes))
         for graph in graphs

@@ -75,7 +75,7 @@ def server_trace(
 
 
 def sglang_server_trace(iterations: int = 60) -> tuple[list[Event], list[Served]]:
-    """The same of SGLang, with vLLM's words within its own."""
+    """A server trace of SGLang, with vLLM's words within its own."""
     events, truth = server_trace(iterations, (), sglang_plain)
     inner = [
         {**event, "name": _detailed(served), "ts": event["ts"] + 0.05, "dur": event["dur"] - 0.1}

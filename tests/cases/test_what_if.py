@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.store.columns import StepRow
 from torch_tb_profiler.store.insight_schema import PathCause
 
 Event = dict[str, Any]
@@ -95,7 +96,7 @@ def on_path(simulation: Simulation) -> np.ndarray[Any, np.dtype[np.float64]]:
     walk = Walk(scene.trace, scene.facts, gather(scene.trace, scene.facts))
     total = np.zeros(len(PathCause))
     for row in range(scene.facts["steps"].n):
-        start, end, cause, _ = walk.path(row)
+        start, end, cause, _ = walk.path(StepRow(row))
         np.add.at(total, cause.astype(int), (end - start) / 1e6)
     return total
 

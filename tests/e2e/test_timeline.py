@@ -49,7 +49,7 @@ def figures(events: list[dict[str, Any]], t0: int, t1: int) -> dict[str, tuple[i
 
 
 def in_table(lines: list[dict[str, str]]) -> dict[str, tuple[int, int, int, int]]:
-    """The same as a table says it."""
+    """The figures as a table says them."""
     keys = ("Count", "Total (ns)", "Min (ns)", "Max (ns)")
     return {line["Name"]: tuple(int(line[key]) for key in keys) for line in lines}  # type: ignore[misc]
 

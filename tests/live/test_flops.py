@@ -86,7 +86,7 @@ def surplus(call: Call, work: Work) -> int:
 
 
 def ours(calls: list[tuple[Call, Work | None]]) -> Counter[str]:
-    """The same by our models; every call must be modelled."""
+    """FLOPs by our models; every call must be modelled."""
     sums: Counter[str] = Counter()
     for call, work in calls:
         name = call.name.removeprefix("aten::")

@@ -64,7 +64,7 @@ def full_at_first(location: str, sidecar_path: str, settings: Settings, report: 
 def timeline_full_at_first(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> Maker:
-    """The same for the timeline."""
+    """Makes a timeline, for which the disk has no room at first."""
     _expect_room(sidecar_path, settings)
     return make_timeline(location, sidecar_path, settings, report)
 

@@ -21,7 +21,7 @@ import os, sys, threading
 import numpy as np
 from isal import isal_zlib
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damaged, mapped_files
+from torch_tb_profiler.store import damage_reports, mapped_files
 
 path, size = sys.argv[1], 4 << 20
 ways = [
@@ -35,7 +35,7 @@ ways = [
 
 def cut(way, length, told):
     try:
-        with damaged.expect_readable():
+        with damage_reports.expect_readable():
             with open(path, "rb") as file:
                 data = mapped_files.contents(file, path)
             os.truncate(path, length)

@@ -227,7 +227,7 @@ def test_a_single_run_has_a_row_per_recording(traces: dict[str, Made]) -> None:
 
 
 def test_all_ranks_stand_as_their_median(traces: dict[str, Made]) -> None:
-    """The same worker is compared by default, the last of its recordings; with all ranks, their medians."""
+    """One worker is compared by default, the last of its recordings; with all ranks, their medians."""
     logdir = Logdir(
         {
             ("a", "w0", "1"): traces["monday"],

@@ -142,7 +142,7 @@ def test_a_thousand_ranks_fit_a_reply_and_do_not_take_long() -> None:
 
 
 def rank_in_mesh(rank: Any, number: int) -> Any:
-    """The same rank as one of a mesh."""
+    """A rank as one of a mesh."""
     tp, dp, pp = number % 8, number // 8 % 16, number // 128
     lines = {
         "mesh_tp": range(number - tp, number - tp + 8),

@@ -23,7 +23,7 @@ Key = Callable[[Opened], Hashable]
 
 
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
-    """See ``analysis.diff.table.DIFF``.
+    """What changed from A to B, a row per operator, kernel and module.
 
     ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``causes``
     (what, category and ns of each part of the change; they add up to ``delta_ns``), ``changed``

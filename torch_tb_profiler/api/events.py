@@ -143,7 +143,7 @@ def _known(known: Mask, values: Ints) -> Any:
 
 
 def events(context: TraceContext) -> DataFrame:
-    """See ``EVENTS``."""
+    """One row per event with a duration, in time order."""
     trace, links = context.trace, context.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
     figures = context.opened.memoise("span_figures", lambda: span_figures(trace, context.facts))

@@ -35,7 +35,7 @@ def experiments(
     workers: Collection[str] = (),
     use_cache: bool = True,
 ) -> DataFrame:
-    """See ``analysis.diff.experiments.EXPERIMENTS``: one row per run of a logdir, of a single run one per recording.
+    """One row per run of a logdir, of a single run one per recording.
 
     ``base``: name of the run (of a single run the recording's path) that the others are compared with, by default the first.
     ``workers``: only these, by name or rank. Traces are read one at a time.

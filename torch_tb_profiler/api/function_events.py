@@ -75,7 +75,7 @@ class FunctionEvent(Average):
 
     @property
     def name(self) -> str:
-        """The same as ``key``."""
+        """The name of the call or kernel, as ``key``."""
         return self.key
 
     def __repr__(self) -> str:

@@ -134,6 +134,7 @@ class _Catalogue(OpenedTraces):
 
     store = SimpleNamespace(link=None)
     logdirs = MappingProxyType[str, str]({})
+    folders: Sequence[str] = ()
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
         super().__init__(traces)

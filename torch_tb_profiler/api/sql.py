@@ -20,5 +20,5 @@ def data_of(context: TraceContext) -> Data:
 
 
 def answered(context: TraceContext, statement: str, seconds: float) -> DataFrame:
-    """See ``Frames.sql``."""
+    """The answer to one SELECT over the tables of a trace; ``seconds``: it may take no longer."""
     return frame(data_of(context), statement, Limits(seconds=seconds, memory=_MEMORY))

@@ -39,7 +39,7 @@ def table_frame(table: DisplayTable, *, share: bool = False) -> DataFrame:
     """
     import pandas
 
-    shown = [column for column in table.spec.columns if column.doc and column.name in table]
+    shown = table.shown
     columns = {column.name: _values(table, column) for column in shown}
     frame: DataFrame = pandas.DataFrame(columns, copy=not share)
     frame.attrs = {

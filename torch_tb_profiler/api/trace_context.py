@@ -90,7 +90,7 @@ class TraceContext:
 
 
 def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
-    """The same traces, each with what is cold in its job: in the recordings that were made together with it."""
+    """The traces, each with what is cold in its job: in the recordings that were made together with it."""
     jobs: dict[object, list[int]] = {}
     for at, context in enumerate(contexts):
         opened = context.opened

@@ -49,7 +49,7 @@ def part_of(
     end_ns: int | None = None,
     kinds: Set[str] | None = None,
 ) -> Iterator[bytes]:
-    """See ``export.part``."""
+    """The text of a part of the trace: the events of some kinds between two times, ns."""
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:
         raise BadRequest(

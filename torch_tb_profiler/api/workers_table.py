@@ -34,7 +34,7 @@ WORKERS = DisplaySpec(
 
 
 def workers_frame(traces: Sequence[TraceContext]) -> DataFrame:
-    """See ``WORKERS``."""
+    """One row per trace that was opened."""
     opened = [context.opened for context in traces]
     selected = [
         (context.facts["steps"], complete(context.facts, context.selection())) for context in traces

@@ -71,7 +71,7 @@ class Document:
     whole: bool = False
 
     def cut(self, rows: int, blocks: int, details: int, lines: bool = True) -> Document:
-        """The same with at most ``rows`` per block, the first ``blocks``, ``details`` of so many items of a list, and with or
+        """The document with at most ``rows`` per block, the first ``blocks``, ``details`` of so many items of a list, and with or
         without lines about the whole.
         """
         return replace(

@@ -121,7 +121,7 @@ def _report(
 ) -> Report:
     selection = selected_steps(opened, options)
     plain = plain_columns(table)
-    numeric = [column.name for column in _shown(table) if column.dtype in _NUMERIC]
+    numeric = [column.name for column in table.shown if column.dtype in _NUMERIC]
     if longest is None:
         plain = {_RENAMED.get(name, name): values for name, values in plain.items()}
         numeric = [_RENAMED.get(name, name) for name in numeric]
@@ -193,11 +193,6 @@ def _any_known(table: DisplayTable, name: str) -> bool:
     return any(value is not None for value in plain_columns(table)[name])
 
 
-def _shown(table: DisplayTable) -> list[DisplayColumn]:
-    """The computed columns that people get."""
-    return [column for column in table.spec.columns if column.doc and column.name in table]
-
-
 def records(table: DisplayTable) -> list[dict[str, Any]]:
     """The rows of a table as plain values; None is unknown."""
     return _rows(plain_columns(table))
@@ -209,7 +204,7 @@ def _rows(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
 
 def plain_columns(table: DisplayTable) -> dict[str, list[Any]]:
     """The columns that a DataFrame of the table has, as lists of plain values; None is unknown."""
-    return {column.name: _plain(table, column) for column in _shown(table)}
+    return {column.name: _plain(table, column) for column in table.shown}
 
 
 def _plain(table: DisplayTable, column: DisplayColumn) -> list[Any]:

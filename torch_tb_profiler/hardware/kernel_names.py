@@ -43,7 +43,7 @@ TO_DEVICE = re.compile(r"Memcpy ?H(?:to|2)D|CopyHostToDevice|MEMORY_COPY_HOST_TO
 HOST_COPY = re.compile(
     rf"{TO_DEVICE.pattern}|Memcpy ?D(?:to|2)H|CopyDeviceToHost|MEMORY_COPY_DEVICE_TO_HOST"
 )
-"""The same, between host and device in either direction."""
+"""Matched at the beginning of a copy's full name: between host and device in either direction."""
 
 _GENERIC = "Kernel Kernel2 kernel device_kernel kentry run _kernel_agent kernel_agent GemmKernel"
 GENERIC_NAMES = frozenset(_GENERIC.split())

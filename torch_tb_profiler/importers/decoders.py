@@ -42,7 +42,7 @@ PAYS_BYTES = 64 << 20
 (measured), and needs 40 MB of memory.
 """
 FORK_PAYS_BYTES = 8 << 20
-"""The same of a fork."""
+"""Text still to come for each fork that is started."""
 OUR_THREADS = "profiler-"
 """What the names of our threads begin with. None holds a lock that decoding needs."""
 MOST_REFUSED = 16

@@ -293,7 +293,7 @@ class Walk:
         return self._end_before(_NEXT_EVENT, start)
 
     def _array_end(self, start: int) -> int:
-        """The same for the last entry of the array."""
+        """End of the last entry of the array after ``start``, −1 none."""
         return self._end_before(_LAST_EVENT, start)
 
     def _end_before(self, pattern: re.Pattern[bytes], start: int) -> int:

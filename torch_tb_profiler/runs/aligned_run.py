@@ -88,7 +88,7 @@ def nearest(workers: Sequence[Worker], asked: Worker, most: int = MOST_WORKERS) 
 def nearest_spans(
     found: Sequence[tuple[Worker, Span]], asked: Worker, most: int = MOST_WORKERS
 ) -> list[tuple[Worker, Span]]:
-    """The same of workers with their spans."""
+    """At most ``most`` workers with their spans, the asked one and those beside it."""
     span_of = {worker.name: span for worker, span in found}
     return [(w, span_of[w.name]) for w in nearest([w for w, _ in found], asked, most)]
 

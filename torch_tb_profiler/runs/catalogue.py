@@ -183,7 +183,7 @@ class Catalogue:
         return open_at(arrangement, (run, worker, span), trace, path)
 
     def timeline(self, run: str, worker: str, span: str) -> OpenedTimeline:
-        """The same with the trace's timeline.
+        """An imported trace with its timeline.
 
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the timeline is made.
@@ -193,7 +193,7 @@ class Catalogue:
         return OpenedTimeline(opened, timeline, TIMELINE.id(opened.sidecar, self._settings))
 
     def made_timeline(self, run: str, worker: str, span: str) -> OpenedTimeline | None:
-        """The same if it was made before; None while it or the import of its trace is missing."""
+        """An imported trace with its timeline if that was made before; None while it or the import of its trace is missing."""
         with contextlib.suppress(ProfilerError):
             opened = self.open(run, worker, span)
             if (timeline := self.store.made(TIMELINE, opened.sidecar)) is not None:
@@ -201,7 +201,7 @@ class Catalogue:
         return None
 
     def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
-        """The same with the trace's insight.
+        """An imported trace with its insight.
 
         Raises:
             NotFound, NotReady, ImportFailed: as ``open``, and while the insight is made.
@@ -210,7 +210,7 @@ class Catalogue:
         return self._with(opened, self.store.get(INSIGHT, opened.sidecar))
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
-        """The same without waiting: the insight, or how far it is, 0 to 1; it is made from now on.
+        """Without waiting, the trace with its insight, or how far it is, 0 to 1; it is made from now on.
 
         Raises:
             NotFound, ImportFailed: as ``open``.
@@ -289,7 +289,7 @@ class Catalogue:
             return entry, entry.sidecar
 
     def _look_at(self, entry: Entry) -> None:
-        """See whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
+        """Find out whether an earlier import is there, if the scanner has listed a file and not come to it yet."""
         if entry.state is State.WAITING and entry.pending is None and entry.found.location.is_local:
             self._accept(entry.root, entry.found)
 

@@ -152,7 +152,7 @@ class ClusterWorker:
             self._local.kill()
 
     def close(self) -> None:
-        """The same, and let go of that process."""
+        """Take the task back or end its process, and let go of that process."""
         self.kill()
         if self._local is not None:
             self._local.close()

@@ -93,7 +93,7 @@ class LocalProcesses:
         """There is nothing to let go of."""
 
     def free_memory(self) -> float:
-        """See ``store.memory.free_memory``."""
+        """Memory that this machine has left, bytes."""
         return free_memory()
 
 

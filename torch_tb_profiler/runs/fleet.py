@@ -226,7 +226,7 @@ class Fleets:
         return known if same and ready < GROWTH * len(known.place) else None
 
     def known(self, asked: Opened) -> Fleet | None:
-        """The same if all of it is known already; nothing is made now."""
+        """All ranks beside a trace if each of them is known already; nothing is made now."""
         run, fleet = self._whole.kept(_key(asked)) or (None, None)
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -111,14 +112,17 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
+    program = f"{__version__}-{code_version('runs.import_job')}" + settings.categories
+    if not settings.models and "torch_tb_profiler.hardware.work" not in sys.modules:
+        # Nobody can have registered a model, and a command need not import what holds them.
+        return program
     from torch_tb_profiler.hardware import user_models
 
-    program = f"{__version__}-{code_version('runs.import_job')}"
-    return program + settings.categories + user_models.version(settings.models)
+    return program + user_models.version(settings.models)
 
 
 def read_head(path: str) -> tuple[Trace, Facts]:
-    """See ``store.sidecar.read_head``."""
+    """What the head of a sidecar says, without its tables."""
     _expect_file(path)
     from torch_tb_profiler.store import sidecar
 
@@ -224,7 +228,7 @@ make_timeline = TIMELINE.make
 def make_insight(
     location: str, sidecar_path: str, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """See ``DerivedProduct.make``; an unusable models file is found before reading the trace."""
+    """Derive the insight of an imported trace and write it; an unusable models file is found before reading the trace."""
     from torch_tb_profiler.hardware import user_models
 
     user_models.load(settings.models)

@@ -204,7 +204,7 @@ class SidecarStore:
         return opened
 
     def read(self, product: Product[T], path: str) -> T:
-        """The same, let go when the caller does."""
+        """What lies at a path, let go when the caller lets go of it."""
         return self._read(product.read, path)
 
     def _read(self, read: Callable[[str], T], path: str) -> T:
@@ -246,7 +246,7 @@ class SidecarStore:
             raise
 
     def kept(self, product: Product[T], path: str) -> T | None:
-        """The same, marked as used; None if it is not there."""
+        """What lies at a path, marked as used; None if it is not there."""
         with suppress(SidecarError):
             kept = self.read(product, path)
             CacheFolder.touch(self.located(path))
@@ -299,13 +299,13 @@ class SidecarStore:
         return self.open(product, product.path(sidecar, self.settings))
 
     def made(self, product: DerivedProduct[T], sidecar: str) -> T | None:
-        """The same if it was made before; nothing is made now."""
+        """What was derived from the trace of a sidecar before; nothing is made now."""
         with suppress(SidecarError):
             return self.open(product, product.path(sidecar, self.settings))
         return None
 
     def ask(self, product: DerivedProduct[T], sidecar: str) -> T | float:
-        """The same without waiting, or how far its making is, 0 to 1.
+        """Without waiting, what is derived from the trace of a sidecar, or how far its making is, 0 to 1.
 
         Raises:
             ImportFailed: as ``get``.

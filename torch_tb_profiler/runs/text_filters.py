@@ -53,7 +53,7 @@ def of_kinds(texts: Iterator[bytes], kinds: Set[str], categories: str = "") -> I
 
 
 def without_marks(texts: Iterator[bytes], names: Set[str]) -> Iterator[bytes]:
-    """The same without the annotations of some names: the marks of steps that were not asked for
+    """The text without the annotations of some names: the marks of steps that were not asked for
     reach into the time of those that were, and would stand
     in the cut-out as steps in which hardly anything happens."""
     return _those(

@@ -12,7 +12,6 @@ see the page may not read.
 
 from __future__ import annotations
 
-import pickletools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -184,6 +183,9 @@ def of_pickle(head: bytes) -> Kind | None:
 
 
 def _pickled_texts(head: bytes) -> Iterator[str]:
+    # Few files are pickles.
+    import pickletools
+
     try:
         for _, argument, _ in pickletools.genops(head):
             if isinstance(argument, str):

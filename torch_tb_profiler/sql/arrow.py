@@ -90,8 +90,7 @@ def _bitmap(known: Mask | None) -> Any:
 
 def display_table(table: DisplayTable) -> Any:
     """The computed columns of a table of the page."""
-    shown = [column for column in table.spec.columns if column.doc and column.name in table]
-    return pa.table({column.name: _shown(table, column) for column in shown})
+    return pa.table({column.name: _shown(table, column) for column in table.shown})
 
 
 def _shown(table: DisplayTable, column: DisplayColumn) -> Any:

@@ -110,7 +110,7 @@ class Table(Columns[Array]):
         return Table(self.spec, {k: v[rows] for k, v in self.items()})
 
     def replace(self, **columns: Any) -> Table:
-        """The same table with some columns replaced."""
+        """The table with some columns replaced."""
         return self.spec.build(**{**self, **columns})
 
 

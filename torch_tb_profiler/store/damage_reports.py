@@ -29,7 +29,7 @@ def report(path: str, *, remove: bool = True) -> None:
 
 
 def report_unreadable(path: str, *, remove: bool = True) -> None:
-    """The same of a file of which zeros were read instead of what it holds."""
+    """Remember, and remove, a file of which zeros were read instead of what it holds."""
     _times[0] += 1
     _unreadable.append(os.path.basename(path))
     report(path, remove=remove)

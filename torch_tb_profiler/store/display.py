@@ -186,6 +186,11 @@ class DisplayTable(Columns[Any]):
         self.strings = strings
         self.attributes = dict(attributes or {})
 
+    @property
+    def shown(self) -> list[DisplayColumn]:
+        """The computed columns that people get outside of the page."""
+        return [column for column in self.spec.columns if column.doc and column.name in self]
+
     def take(self, rows: Array | slice) -> DisplayTable:
         """The rows selected by an index array, a boolean mask or a slice, in that order."""
         index = np.arange(self.n)[rows]
@@ -198,7 +203,7 @@ class DisplayTable(Columns[Any]):
         return DisplayTable(self.spec, self.strings, columns, self.attributes)
 
     def with_columns(self, **columns: Any) -> DisplayTable:
-        """The same table with more columns, or with others in their place."""
+        """The table with more columns, or with others in their place."""
         return DisplayTable(self.spec, self.strings, {**self._columns, **columns}, self.attributes)
 
     def with_attributes(self, **attributes: Any) -> DisplayTable:

@@ -54,11 +54,11 @@ T = TypeVar("T")
 LAYOUT = "7"
 """Changes with the tables' columns or the format of this file."""
 TIMELINE_LAYOUT = "timeline 2"
-"""The same for timeline sidecars."""
+"""Changes with the tables' columns of timeline sidecars."""
 INSIGHT_LAYOUT = "insight 3"
-"""The same for insight sidecars."""
+"""Changes with the tables' columns of insight sidecars."""
 RANKS_LAYOUT = "ranks 1"
-"""The same for rank indexes."""
+"""Changes with the columns of rank indexes."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
@@ -314,7 +314,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
 
 
 def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
-    """The same without header, tables and strings, of which nothing is verified, decoded or mapped.
+    """Map a sidecar without header, tables and strings, of which nothing is verified, decoded or mapped.
 
     Raises:
         SidecarError: as ``read``.

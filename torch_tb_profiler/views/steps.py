@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,8 +20,10 @@ from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, 
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.wire import StepsPayload
 from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.views.wire import StepsPayload
 
 MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
@@ -109,6 +111,9 @@ def window_text(facts: Facts, selection: Selection) -> str:
 
 def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     """Route ``/steps``."""
+    # Commands choose steps, and need no payload.
+    from torch_tb_profiler.views.wire import StepsPayload
+
     return StepsPayload(source=facts.summary.step_source, steps=step_columns(facts, selection))
 
 
@@ -124,7 +129,7 @@ def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
 
 
 def step_objects(steps: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The same as one object per step, as JSON of the command line has it."""
+    """The steps as one object per step, as JSON of the command line has it."""
     objects = records(steps)
     for step in objects:
         step["index"] = step.pop("step")

@@ -191,7 +191,7 @@ def _known(backend: Backend, opened: Opened) -> Hashable:
 def overview_ranks_known(
     opened: Opened, fleets: Fleets, steps: Steps
 ) -> overview_ranks_wire.OverviewRanksPayload:
-    """The same if all of it is known already, else empty; nothing is made."""
+    """All workers of the run at a glance if all of it is known already, else empty; nothing is made."""
     fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
     if fleet is None:
         return unknown_payload(len(opened.beside))
@@ -340,7 +340,7 @@ def diff_file(
     steps2: Annotated[StepRange, _SECOND_STEPS],
     format: Annotated[DiffFormat, OneOf("`csv` has every row, times in ns per step.")] = "csv",
 ) -> Download:
-    """The same as a download."""
+    """The comparison of two traces as a download."""
     ending, content_type, write = _FILES[format]
     text = write(diff(pair, steps, steps2))
     return Download(f"diff.{ending}", content_type, Body(text.encode("utf-8", "replace")))

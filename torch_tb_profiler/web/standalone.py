@@ -118,7 +118,7 @@ class QuietHandler(WSGIRequestHandler):
         """Nothing: who sends what is no request is told so."""
 
     def make_environ(self) -> Environ:
-        """See werkzeug; an address that cannot be taken apart is that of nothing here."""
+        """The environment of a request; an address that cannot be taken apart is that of nothing here."""
         try:
             return super().make_environ()
         except ValueError:

@@ -1069,7 +1069,7 @@ export interface AlignmentPayload {
   workers_total: number;
 }
 
-/** The same collective on a worker; `start_ns` is that worker's own time. `lane` is -1 while that worker's timeline was never looked at. */
+/** A collective on another worker; `start_ns` is that worker's own time. `lane` is -1 while that worker's timeline was never looked at. */
 export interface CollectivePeer {
   worker: string;
   span: string;

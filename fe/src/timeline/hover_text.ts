@@ -48,7 +48,7 @@ export function rowText(
   return { title: row.label || "Overlap", lines: lines.filter(Boolean) };
 }
 
-/** The same as one sentence, for screen readers. */
+/** The text of a hovered slice as one sentence, for screen readers. */
 export function spokenText(
   slice: Slice,
   sources: readonly Source[],

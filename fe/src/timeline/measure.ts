@@ -35,7 +35,7 @@ export class Measure {
     return this.on ? null : this.stretch;
   }
 
-  /** The same while it is being chosen. */
+  /** The measured stretch while it is being chosen. */
   get stretch(): TimeRange | null {
     const times = this.#times;
     return times.length > 0 ? { t0: Math.min(...times), t1: Math.max(...times) } : null;

@@ -56,6 +56,6 @@ export const timelineColumn = (
     eventLink(hrefOf, events),
   );
 
-/** The same, where there is one. */
+/** The column of links to the timeline, where there is one. */
 export const timelineColumns = (...args: Parameters<typeof timelineColumn>): Column[] =>
   knownColumns([timelineColumn(...args)]);

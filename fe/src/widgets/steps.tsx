@@ -104,7 +104,7 @@ interface FromToProps {
   first: number;
   last: number;
   options: readonly Option[];
-  /** The same rows by their last steps. */
+  /** The rows of the steps by their last steps. */
   ends: readonly Option[];
   onChange: (first: number, last: number) => void;
 }

@@ -152,7 +152,7 @@ def test_a_node_holds_what_is_beneath_it(name: str) -> None:
 
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "one odd step"])
 def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
-    """The same through import, steps and what is left out of them."""
+    """The laws hold through import, steps and what is left out of them."""
     random = np.random.default_rng(11)
 
     def lengths() -> list[int]:

@@ -153,7 +153,7 @@ def test_python_in_the_model() -> None:
 
 
 def _checked(entries: list[Event]) -> list[Event]:
-    """The same with a check for NaN in each backward function."""
+    """A trace with a check for NaN in each backward function."""
     nodes = [entry for entry in entries if entry["name"] == NODE]
     names = ("aten::isnan", "aten::_is_any_true", "aten::item")
     return entries + [

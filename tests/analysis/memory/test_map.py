@@ -74,7 +74,7 @@ def churn(seed: int, moves: int = 160) -> tuple[Splitting, list[tuple[int, Split
 
 
 def check(held: AllocatorState, device: Splitting, *, exact: bool) -> None:
-    """The same segments and blocks, and figures that a plain loop counts."""
+    """Equal segments and blocks, and figures that a plain loop counts."""
     wanted = state(device)
     assert held.bytes.tolist() == [size for _, size, _ in wanted]
     listed, begin = [], 0

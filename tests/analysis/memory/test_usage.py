@@ -142,7 +142,7 @@ def test_calls_of_modules_in_a_window() -> None:
 def expected(
     tree: list[Call], listed: list[tuple[int, int, int, bool]], window: tuple[int, int]
 ) -> tuple[dict[str, Row], int, int]:
-    """The same by walking up from every record; a name is counted once on each way."""
+    """Usage by walking up from every record; a name is counted once on each way."""
     total: dict[str, Counter[str]] = {}
     own: dict[str, Counter[str]] = {}
     outside = outside_increase = 0

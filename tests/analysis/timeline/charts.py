@@ -26,7 +26,7 @@ def chart(trace: Trace) -> Chart:
 
 @lru_cache(maxsize=1)
 def chart_of_file(path: Path) -> Chart:
-    """The same of a file; the last one is kept."""
+    """The charts of a file; the last one is kept."""
     trace, facts = opened(path)
     return trace, facts, build_timeline(trace, facts)
 

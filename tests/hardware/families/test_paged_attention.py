@@ -66,7 +66,7 @@ def test_verified_tokens_see_each_other_only_backwards() -> None:
 
 
 def test_a_prompt_of_its_own_is_counted_as_by_pytorch() -> None:
-    """The same as ``scaled_dot_product_attention`` with a causal mask."""
+    """As ``scaled_dot_product_attention`` with a causal mask."""
     one = "execute_5_context_1(sq5sk5sqsq25sqsk25)_generation_0(sq0sk0sqsq0sqsk0)"
     served = work(LAYER, "bf16 5x4x8", "bf16 5x4x8", "bf16 5x4x8", "bf16 5x4x8", step=one)
     plain = work(

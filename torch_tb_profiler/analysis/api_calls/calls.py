@@ -89,7 +89,7 @@ class Calls:
 
 
 def calls_of(trace: Trace, facts: Facts, selection: Selection) -> Calls:
-    """See ``Calls``."""
+    """The runtime and driver calls of the selected steps."""
     spans, links = trace["spans"], facts["span_links"]
     row = np.flatnonzero(spans["role"] == Role.RUNTIME)
     row = row[mask(selection, links["step"][row])]
@@ -104,7 +104,7 @@ def calls_of(trace: Trace, facts: Facts, selection: Selection) -> Calls:
 def call_table(
     trace: Trace, facts: Facts, selection: Selection, calls: Calls, launches: Launches
 ) -> DisplayTable:
-    """See ``API_CALLS``."""
+    """One row per name of a call: how often and how long, the longest time first."""
     first, group = group_rows([calls.name])
     n = len(first)
     outer = np.flatnonzero(calls.outer)
@@ -141,7 +141,7 @@ def selected_time(facts: Facts, selection: Selection) -> int:
 def long_calls(
     trace: Trace, facts: Facts, calls: Calls, launches: Launches, queues: Queues
 ) -> DisplayTable:
-    """See ``LONG_CALLS``."""
+    """The longest calls, a row each."""
     outer = np.flatnonzero(calls.outer)
     dur = calls.dur[outer]
     if len(outer) > LONGEST:

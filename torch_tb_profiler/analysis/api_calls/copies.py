@@ -79,7 +79,7 @@ def host_memory(name: str) -> str | None:
 
 
 def copy_table(trace: Trace, facts: Facts, launches: Launches) -> DisplayTable:
-    """See ``COPIES``."""
+    """Copies and memsets by kind, host memory and size, the most time first."""
     rows = np.flatnonzero(~launches.kernel & launches.selected)
     work, dur = launches.work[rows], launches.dur[rows]
     kinds, kind = _labels(trace, work, launches.name[rows], copy_kind)

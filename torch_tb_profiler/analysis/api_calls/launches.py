@@ -102,13 +102,13 @@ class Launches:
 
 
 def within(launches: Launches, facts: Facts, selection: Selection) -> Launches:
-    """The same with the work of other steps selected."""
+    """Launches with the work of other steps selected."""
     step = facts["span_links"]["step"][launches.work]
     return replace(launches, selected=mask(selection, step))
 
 
 def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
-    """See ``Launches``."""
+    """All launches of a trace, with the work of the selected steps marked."""
     spans, links = trace["spans"], facts["span_links"]
     work = device_rows(trace)
     launch = links["launch"][work].astype(np.int64)
@@ -143,7 +143,7 @@ def launches_of(trace: Trace, facts: Facts, selection: Selection) -> Launches:
 
 
 def launch_table(trace: Trace, launches: Launches, short_ns: int = SHORT_NS) -> DisplayTable:
-    """See ``LAUNCHES``; those with the most time in short calls first."""
+    """One row per kernel name; those with the most time in short calls first."""
     it = launches
     rows = np.flatnonzero(it.kernel & it.selected)
     names, group = group_rows([it.name[rows]])

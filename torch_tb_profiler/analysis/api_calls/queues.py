@@ -78,7 +78,7 @@ class Queues:
 
 
 def queues_of(trace: Trace, launches: Launches, limit: int = FULL) -> Queues:
-    """See ``Queue``; the streams with the most launches first."""
+    """What waits on each stream; the streams with the most launches first."""
     rows = np.flatnonzero(launches.first)
     device = device_of(trace, launches.work)[rows]
     stream = device_arguments(trace, launches.work, ("stream",))["stream"][rows]
@@ -129,7 +129,7 @@ def _blocked(trace: Trace, launch: Ints, begin: Ints, end: Ints, others: Array, 
 def queue_table(
     trace: Trace, facts: Facts, selection: Selection, queues: Queues, time: int
 ) -> DisplayTable:
-    """See ``QUEUES``. ``time``: of the selected steps, ns."""
+    """One row per stream. ``time``: of the selected steps, ns."""
     rows = [_row(trace, facts, selection, queue, queues.limit, time) for queue in queues.streams]
     names = [column.name for column in QUEUES.columns]
     columns: dict[str, Array | list[str]] = {

@@ -67,7 +67,7 @@ def sequence_table(
     longest: int = LONGEST,
     operator: str = "",
 ) -> DisplayTable:
-    """See ``SEQUENCES``. ``operator``: a part of an operator's name; empty: sequences of streams."""
+    """Kernels that follow each other again and again. ``operator``: a part of an operator's name; empty: sequences of streams."""
     if operator:
         order, found = _beneath(trace, facts, launches, operator)
     else:

@@ -53,7 +53,7 @@ COMPILED = DisplaySpec(
 def compiled_table(
     trace: Trace, facts: Facts, provenance: Provenance, selection: Selection
 ) -> DisplayTable:
-    """See ``COMPILED``; the largest device time first, then host time."""
+    """One row per compiled kernel; the largest device time first, then host time."""
     calls = compiled_calls(trace, facts)
     spans, links = trace["spans"], facts["span_links"]
     chosen = mask(selection, links["step"][calls.row])

@@ -28,7 +28,7 @@ COMPILATIONS = DisplaySpec(
 
 
 def compilation_table(trace: Trace, facts: Facts, selection: Selection) -> DisplayTable:
-    """See ``COMPILATIONS``; the longest first."""
+    """One row per thing that was compiled; the longest first."""
     spans, found = trace["spans"], compilations(trace, facts)
     step = facts["span_links"]["step"][found.row]
     chosen = mask(selection, step)

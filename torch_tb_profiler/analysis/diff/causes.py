@@ -89,7 +89,7 @@ def _told(cause: Cause, rows: Sequence[Part]) -> list[Cause]:
 
 
 def _netted(given: Sequence[Cause], whole: float) -> list[Cause]:
-    """The same, those that exceed the whole together with what they exceed it for."""
+    """Causes, those that exceed the whole together with what they exceed it for."""
     left = sorted(given, key=lambda one: one.delta)
     while len(left) > 1 and max(-left[0].delta, left[-1].delta) > abs(whole) * (1 + 1e-9):
         first, last = left.pop(0), left.pop()

@@ -135,7 +135,7 @@ def coordinates(
 
 
 def _with_names(found: list[Dimension], told: Sequence[Mapping[str, int]]) -> list[Dimension]:
-    """The same with what names tell: names of groups without one, and dimensions that no group names. These tell ranks apart
+    """Dimensions with what names tell: names of groups without one, and dimensions that no group names. These tell ranks apart
     where there are no groups.
     """
     basis = [] if found else [np.zeros(len(told), np.int64)]

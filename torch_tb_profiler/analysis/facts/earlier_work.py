@@ -38,7 +38,7 @@ from torch_tb_profiler.store.roles import Role
 LEAST_NS = 100_000
 """What an idle stream needs at most to begin what it was given: a shorter wait tells nothing."""
 FACTOR = 10
-"""The same in medians of the time from a launch to its work, for devices that are slow to begin."""
+"""The longest such wait in medians of the time from a launch to its work, for devices that are slow to begin."""
 RECURS = 2
 """A wait is of the begin of the recording if it is so many times as long as the longest of a typical other step."""
 STEPS = 0.5

@@ -80,8 +80,8 @@ class Within(IntEnum):
 
     NONE = 0
     NAME = 1
-    """The same name."""
+    """Equal names."""
     SHAPES = 2
-    """The same name and input shapes."""
+    """Equal names and input shapes."""
     SAME = 3
-    """The same name, input shapes, input types and stack."""
+    """Equal names, input shapes, input types and stacks."""

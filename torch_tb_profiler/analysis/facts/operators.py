@@ -216,7 +216,7 @@ class _DeviceTime:
         return sum_by(self.launcher[rows], len(self.above), spans["dur"][caused.row[rows]])
 
     def total(self, key: str) -> Ints:
-        """The same including everything beneath the node."""
+        """Σ duration of the device work launched by each node and everything beneath it."""
         return _carried_up(self.own(key), self.above)
 
 

@@ -65,7 +65,7 @@ def shown_frames(facts: Facts, frames: Array) -> Ints:
 
 
 def shown_frame(facts: Facts, frame: str) -> str:
-    """The same of a frame as text."""
+    """What is shown of a frame that is given as text."""
     number = facts.strings.number(frame)
     return facts.strings[int(shown_frames(facts, np.array([number]))[0])] if number >= 0 else frame
 

@@ -36,7 +36,7 @@ RECENT = 32
 ROUNDS = 16
 """Rounds from which on a stretch is a loop."""
 UNKNOWN_ROUNDS, UNKNOWN_CALLS = 40, 16
-"""The same where products may have weights of their own, and most calls of a round: hardly a network has so many layers
+"""Rounds and calls of a loop where products may have weights of their own, and most calls of a round: hardly a network has so many layers
 of so few calls. In each round an element is taken out.
 """
 SHARED = 4

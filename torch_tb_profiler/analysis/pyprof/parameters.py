@@ -55,7 +55,7 @@ def parameters(work: AttributedWork, workload: int) -> str | None:
 
 
 def call_parameters(call: Call, known: Work | None) -> str | None:
-    """The same of a call and its work."""
+    """The parameter text of a call and its work; None if no shape was recorded."""
     if known is not None and known.parameters:
         written = ", ".join(f"{key}={value}" for key, value in known.parameters.items())
         return _joined(written, known.precision)

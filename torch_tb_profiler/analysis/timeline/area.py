@@ -417,7 +417,7 @@ def _joined(parts: list[Sums]) -> Sums:
 
 
 def _grouped(rows: Sums) -> Sums:
-    """The same with each key once, ascending."""
+    """Sums with each key once, ascending."""
     n = len(rows.key)
     size = int(rows.key.max()) + 1 if n else 0
     if size <= _DENSE * max(n, BLOCK):

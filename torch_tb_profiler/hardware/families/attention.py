@@ -75,7 +75,7 @@ class _Schema:
     secret: tuple[int, ...] = ()
     """Tensors whose values select the keys (used lengths, pages): with one, the work is unknown."""
     paged: tuple[int, ...] = ()
-    """The same where a server's step tells the lengths."""
+    """Tensors whose values select the keys where a server's step tells the lengths."""
     beside: int = -1
     """A second part of the query, whose keys are the values (``qv``)."""
     local: int = -1

@@ -342,7 +342,7 @@ class _NsightReader:
         )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """See ``header_of``."""
+        """The header, and the multiprocessors of each device by its number."""
         devices = [{**gpu, "id": number} for number, gpu in self._devices()]
         header, multiprocessors = header_of(f"Nsight Systems {self._version()}".rstrip(), devices)
         for rows in self._database.rows("TARGET_INFO_SESSION_START_TIME", ["utcEpochNs"]):

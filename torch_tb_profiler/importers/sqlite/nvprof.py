@@ -264,7 +264,7 @@ class _NvprofReader:
                     )
 
     def _properties(self) -> tuple[dict[str, Any], dict[int, int]]:
-        """See ``header_of``."""
+        """The header, and the multiprocessors of each device by its number."""
         keys = {
             "globalMemorySize": "totalGlobalMem",
             "numMultiprocessors": "numSms",

@@ -58,7 +58,7 @@ class Spill:
         return tables
 
     def keep(self, array: Array) -> Array:
-        """The same numbers: mapped from a file if columns are on disk already, else the array
+        """The numbers of an array: mapped from a file if columns are on disk already, else the array
         itself.
         """
         if not self.used or array.nbytes < LEAST_BYTES or isinstance(array.base, mmap.mmap):

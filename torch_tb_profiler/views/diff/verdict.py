@@ -60,7 +60,7 @@ def judged(
     whole: bool = False,
     among: str = "",
 ) -> Verdict:
-    """The same of figures: mean steps in ns and their numbers. ``whole``: recordings without steps;
+    """The verdict on figures: mean steps in ns and their numbers. ``whole``: recordings without steps;
     ``among``: behind the sentence, of what it is the mean.
     """
     if not all(counts):

@@ -72,7 +72,7 @@ class Source:
         return self.analysis_without(())
 
     def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:
-        """The same; unless steps are chosen, without some rows of steps, where others are left."""
+        """The findings that count in these steps; unless steps are chosen, without some rows of steps, where others are left."""
         chosen = self.steps
         # Of all steps, the rules leave cold and cut ones out.
         every = chosen is None or len(chosen) == self.facts["steps"].n

@@ -184,7 +184,7 @@ def _worker(worker: PlacedWorker, figures: RunFigures) -> RunWorker:
 
 
 def _of_workers(spread: Spread, run: RunOfRanks) -> Spread:
-    """The same, by worker in place of rank."""
+    """How a figure spreads, by worker in place of rank."""
     values = np.full(len(run.placed), np.nan)
     values[run.members] = spread.values
     outliers = run.members[spread.outliers]

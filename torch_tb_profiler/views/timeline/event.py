@@ -60,7 +60,7 @@ class Refs:
         )
 
     def known(self, event: int) -> EventRef | None:
-        """The same; None for -1."""
+        """The reference to an event; None for -1."""
         return self(event) if event >= 0 else None
 
 

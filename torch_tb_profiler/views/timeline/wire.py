@@ -389,7 +389,7 @@ class AlignmentPayload(Wire, frozen=True, kw_only=True):
 
 
 class CollectivePeer(Wire, frozen=True, kw_only=True):
-    """The same collective on a worker; ``start_ns`` is that worker's own time. ``lane`` is -1 while
+    """A collective on another worker; ``start_ns`` is that worker's own time. ``lane`` is -1 while
     that worker's timeline was never looked at.
     """
 

@@ -16,7 +16,7 @@ _VLLM = {
     "with_stack=True": "torch_profiler_with_stack",
     "profile_memory=True": "torch_profiler_with_memory",
 }
-"""The same option of vLLM."""
+"""vLLM's name of each option."""
 _LOOP = ("for batch in loader:", "    train_step(batch)", "    profiler.step()")
 _SCRIPT = (
     "for _ in range(8):",

@@ -213,7 +213,7 @@ def _curve(queue: Queue, window: tuple[int, int] | None) -> QueueCurve:
 def sequences_payload(
     trace: Trace, facts: Facts, selection: Selection, longest: int, operator: str, keep: Keep
 ) -> KernelSequencesPayload:
-    """See ``sequence_table``."""
+    """Kernels that follow each other again and again, as the page shows them."""
     launches = _launches(trace, facts, selection, keep)
     table = sequence_table(trace, facts, launches, longest, operator)
     return KernelSequencesPayload(vocabulary=vocabulary(facts), rows=wire_columns(table))

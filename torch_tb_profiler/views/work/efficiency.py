@@ -120,7 +120,7 @@ def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "")
 
 
 def mfu_of_steps(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> Array:
-    """The same of every selected step, float64 of shape (steps,), NaN unknown."""
+    """The model FLOPs utilization of every selected step, float64 of shape (steps,), NaN unknown."""
     rows = workload_rows(insight, selection)
     use = matrix_use(insight, selection, rows, shares(insight, rows, device_peaks(facts, file)))
     return _utilization(use.flops, use.ideal, _times(facts, selection)[1])

@@ -52,7 +52,7 @@ interface HalvedLinkProps {
   event: EventPayload;
 }
 
-/** The same for one event, with all others of its name. */
+/** A link to the what-if for one event, with all others of its name. */
 export function HalvedLink({ view, event: { ref } }: HalvedLinkProps) {
   const selector = OF_LOOK[lookOf(ref.look).term];
   return selector && ref.name ? (

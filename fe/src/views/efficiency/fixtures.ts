@@ -82,7 +82,7 @@ export function efficiency(more: Partial<EfficiencyPayload> = {}): EfficiencyPay
   };
 }
 
-/** The same without an accelerator. */
+/** A payload without an accelerator. */
 export function onHost(): EfficiencyPayload {
   const nothing = [null, null, null];
   return efficiency({

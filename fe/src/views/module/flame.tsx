@@ -319,7 +319,7 @@ function FrameDetail({ payload, row, device, layout, hrefOf, params }: DetailPro
   );
 }
 
-/** The same frames as a tree to be sorted and saved. */
+/** The frames of the graph as a tree to be sorted and saved. */
 function FrameTable({
   payload,
   device,

@@ -187,7 +187,7 @@ export const offsetOf = (
   source: number,
 ): number => recordings[source]?.offset ?? 0;
 
-/** The same array as long as it says the same, because new sources begin with no tile. */
+/** One array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   const last = useRef(recordings);
   const text = (list: readonly Recording[]): string =>

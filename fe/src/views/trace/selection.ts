@@ -20,7 +20,7 @@ export interface Choice {
   choose: (slice: Slice | null) => void;
   /** Selects an event and brings it into sight. */
   go: (source: number, ref: EventRef) => void;
-  /** The same for an event of which only the number is known. */
+  /** Selects and shows an event of which only the number is known. */
   reach: (source: number, event: number) => void;
 }
 

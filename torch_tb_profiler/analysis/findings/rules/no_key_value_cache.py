@@ -111,7 +111,7 @@ def _indices(dims: str) -> tuple[int, int]:
 
 
 def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
-    """The same from how long the products of each pass take, over steps of as many passes."""
+    """The sequences' lengths from how long the products of each pass take, over steps of as many passes."""
     spans, step = case.trace["spans"], case.facts["span_links"]["step"]
     product = case.operators[case.named(case.operators, _PRODUCTS.match)]
     product = product[spans["track"][product] == case.main_track]

@@ -16,6 +16,7 @@ from playwright.sync_api import expect
 from tests.e2e import timeline_traces as drawn
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
+from tests.e2e.pages import PATIENCE_MS
 from tests.e2e.server import Server
 from tests.e2e.timeline_page import TracePage
 
@@ -133,7 +134,13 @@ def test_all_workers_on_one_clock(open_tab: OpenTab, sample_server: Server) -> N
 def test_a_worker_of_many_is_selected_and_found_again(
     open_tab: OpenTab, sample_server: Server
 ) -> None:
-    page = TracePage.open(open_tab(sample_server), "synthetic_ddp8", workers="all")
+    page = TracePage.open(open_tab(sample_server, height=1400), "synthetic_ddp8", workers="all")
+    page.frame.get_by_role("button", name="Collapse all tracks", exact=True).click()
+    # A rank has its place among those whose timeline is made.
+    page.frame.wait_for_function(
+        "() => window.__profiler_test.rows().filter((row) => row.kind === 'source').length === 8",
+        timeout=PATIENCE_MS,
+    )
     page.frame.get_by_role("combobox", name="Search events").fill("nccl")
     expect(page.frame.get_by_role("button", name="Next match")).to_be_enabled()
     page.frame.get_by_role("button", name="Next match").click()

@@ -64,7 +64,7 @@ def test_what_decides_a_product_is_in_and_what_does_not_is_out() -> None:
     assert {"importers.chrome_trace", "importers.snapshot", "store.sidecar"} <= imported
     assert "hardware.families.gemm" in insight, "found by the package itself"
     assert "hardware.families.gemm" not in imported
-    assert {"analysis.findings", "analysis.memory.totals"} <= insight
+    assert {"analysis.findings", "analysis.memory.build"} <= insight
     assert not any(module.startswith("analysis.findings") for module in imported | timeline)
     rooms = {module.partition(".")[0] for module in imported | timeline | insight}
     assert not rooms & {"web", "views", "api", "cli"}

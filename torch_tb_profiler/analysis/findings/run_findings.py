@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -179,14 +179,22 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
     if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
-        # Only those with communication hidden hold what late ranks cost, too.
+        # Only those with communication hidden hold what late ranks cost, too; of one change alone there is no total.
         most = max(finding["recoverable_ns"] or 0 for finding in kept)
         totals = [
             total
             for total in totals
-            if total["certainty"] != "certain" and total["recoverable_ns"] >= most
+            if total["certainty"] != "certain"
+            and total["recoverable_ns"] >= most
+            and sum(_counts_in(finding, total["certainty"]) for finding in kept) > 1
         ]
     return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
+
+
+def _counts_in(finding: Mapping[str, Any], certainty: str) -> bool:
+    """Whether a total of this certainty is of this finding's change, too."""
+    within = CERTAINTIES[: CERTAINTIES.index(certainty) + 1]
+    return finding["costs"] and not finding["artefact"] and finding["certainty"] in within
 
 
 def _details(

@@ -37,6 +37,20 @@ def test_every_table_as_csv(one: TraceFrames, name: str) -> None:
     assert all(list(row) == list(frame.columns) for row in rows)
 
 
+def test_a_table_is_computed_once(one: TraceFrames, monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[str] = []
+    make = TraceFrames._table
+
+    def counted(frames: TraceFrames, name: str, steps: Any = None, **options: Any) -> Any:
+        computed.append(name)
+        return make(frames, name, steps, **options)
+
+    monkeypatch.setattr(TraceFrames, "_table", counted)
+    export.table(one, "steps")
+    export.table(one, "operators")
+    assert computed == ["steps", "operators"]
+
+
 def test_what_stands_in_a_csv(one: TraceFrames) -> None:
     lines = text(export.table(one, "operators", "shape")).split("\r\n")
     assert lines[0].startswith("name,input_shapes,input_dtypes,time_share,calls,device_self_ns")

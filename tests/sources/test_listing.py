@@ -198,6 +198,12 @@ def test_a_server_that_does_not_answer() -> None:
         list_files(Place("http://user:secret@127.0.0.1:1/logs"))
     assert "secret" not in caught.value.message
 
+    # An archive in an archive: fsspec names the outermost alone.
+    inner = Place("zip://a.json::zip://in.zip::http://user:secret@127.0.0.1:1/run.zip")
+    with pytest.raises(SourceError) as caught:
+        list_files(inner)
+    assert "secret" not in caught.value.message
+
 
 @pytest.mark.parametrize(
     ("url", "module", "package"),

@@ -73,6 +73,17 @@ def test_a_member_of_an_archive(path: str) -> None:
     assert Place("/data/run.tar.gz").member_at(path).scheme == "tar"
 
 
+def test_no_secret_is_shown_of_an_archive_in_an_archive() -> None:
+    url = "https://user:password@host/run.zip?token=secret"
+    assert (
+        Place(f"zip://a%20b.json::tar://in.tar::{url}").shown
+        == "https://host/run.zip/in.tar/a b.json"
+    )
+    assert Place(f"part://TP00::zip://a.json::zip://in.zip::{url}").shown.startswith(
+        "https://host/"
+    )
+
+
 def test_what_only_this_process_can_read() -> None:
     inside = Place("memory://x/run.zip")
     for place in (inside, inside.member_at("a.json"), inside.with_part("TP00")):

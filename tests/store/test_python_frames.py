@@ -19,6 +19,7 @@ from torch_tb_profiler.store.python_frames import PythonFrame
         ("<built-in function len>", PythonFrame("len")),
         ("<built-in method sum of Tensor object at 0x7f>", PythonFrame("sum")),
         ("<built-in method sum of", None),
+        (f"a.py({'9' * 5000}): f", PythonFrame("f", "a.py")),
         ("aten::add", None),
         ("nn.Module: Linear_0", None),
         ("void gemm<(int)8>(float*)", None),

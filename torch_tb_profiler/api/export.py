@@ -61,7 +61,8 @@ def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
         raise BadRequest(f"by={by!r}: this table has no groups.", "Leave it out.")
     if name == "key_averages":
         return _single(frames).key_averages().frame
-    if not hasattr(frames, name):
+    # Of the class: asked of the traces, an attribute would be computed twice.
+    if not hasattr(type(frames), name):
         raise BadRequest(f"The table {name} is one of a run.", "Use a folder with several traces.")
     made = getattr(frames, name)
     # What grew since the beginning says more than what differs between a peak and itself.

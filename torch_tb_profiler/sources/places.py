@@ -136,7 +136,15 @@ class Place:
             return f"{self.archive.shown}/{readable(self.member)}"
         if self.is_local:
             return readable(self.path)
-        parts = urlsplit(self.file.text)
+        text, members = self.file.text, ""
+        # What lies deeper than a place is parsed ends in a URL all the same, which may hold secrets.
+        while text.startswith(_NESTED) and "::" in text:
+            first, _, text = text.partition("::")
+            member = unquote(first.partition("://")[2], errors="surrogateescape")
+            members = f"/{readable(member)}{members}"
+        if members:
+            return f"{Place(text).shown}{members}"
+        parts = urlsplit(text)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     def join(self, path: str) -> Place:

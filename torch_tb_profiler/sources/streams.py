@@ -113,7 +113,10 @@ def open_bytes(place: Place) -> tuple[IO[bytes], int | None]:
 
 def _why(error: BaseException, place: Place) -> str:
     """The error as text, without the credentials and signatures in the URL."""
-    return words(error).replace(place.text, place.shown)
+    text = words(error).replace(place.text, place.shown)
+    # Of an archive in an archive fsspec names the outermost one.
+    url = Place(place.text.rpartition("::")[2])
+    return text if url.is_local else text.replace(url.text, url.shown)
 
 
 class TextStream:

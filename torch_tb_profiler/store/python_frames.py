@@ -10,6 +10,7 @@ _TEXT = re.compile(
     r"|(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<opened>.+?\.py|<ipython-input[^>]*>)): (?P<function>.+)",
     re.DOTALL,
 )
+_MOST_DIGITS = 18
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class PythonFrame:
             return None
         if match["built_in"]:
             return cls(match["built_in"])
-        line = int(match["line"]) if match["line"] else None
+        # Python refuses to read a number of thousands of digits, and no file has so many lines.
+        digits = match["line"]
+        line = int(digits) if digits and len(digits) <= _MOST_DIGITS else None
         return cls(match["function"], match["file"] or match["opened"], line)
 
     @property

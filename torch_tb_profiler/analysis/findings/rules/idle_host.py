@@ -128,7 +128,9 @@ def _words(case: Case, place: int) -> str:
     """``zoom at scipy/ndimage/_interpolation.py(739)``; empty for −1."""
     text = case.facts.strings[place] if place >= 0 else ""
     frame = PythonFrame.of(text)
-    return f"{frame.function} at {frame.file}({frame.line})" if frame and frame.line else text
+    if frame is None or frame.line is None:
+        return text
+    return f"{frame.function} at {frame.file}({frame.line})"
 
 
 RULE = Rule(

@@ -6,7 +6,7 @@
                              │   └── Decoders, of a large trace ──┘                │
                              └── header keys ─────────────────────────────────────┘
 
-Events without a known category get their roles last (``placed``).
+Events without a known category get their roles last (``inferred_roles``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Walk entry by entry through text that cannot be decoded at once: damage costs only its own entry.
 
-The end of a well-formed entry is exact (``extent``). One with wrong values ends where its brackets
+The end of a well-formed entry is exact (``json_extent``). One with wrong values ends where its brackets
 balance, its strings being whole. One with broken strings ends where the next event seems to begin::
 
     {"name": "a", "ts": 01}, 17, {"name": …       brackets balance, and an entry follows

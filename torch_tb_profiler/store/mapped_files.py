@@ -3,7 +3,7 @@ its disk or server is gone. The system then sends the thread that touches such a
 the process. Here it ends what that thread computes::
 
     thread reads a page ─▶ SIGBUS ─▶ zeros are laid over the page and all behind it, the file is noted
-          └──────────── goes on, reads zeros ──────────────▶ ``damaged.expect_readable`` ─▶ SidecarError: nothing of it is told
+          └──────────── goes on, reads zeros ──────────────▶ ``damage_reports.expect_readable`` ─▶ SidecarError: nothing of it is told
 
 Reading instead of mapping needs no such thing, and is what other systems than 64-bit Linux do. It takes 40 ms instead of
 9 for a column of 40 MB (measured on two cores of a virtual machine), so that a first view of five million events would

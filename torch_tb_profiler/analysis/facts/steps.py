@@ -390,7 +390,7 @@ def _model_passes(trace: Trace) -> ServerIterations:
         text encoder   transformer  transformer  transformer   decoder      outermost calls of modules
                       └── pass 0 ──┴── pass 1 ──┴── pass 2 ──┘
 
-    The outermost calls of one module on one thread are iterations if there are at least ``LEAST_PASSES`` and they cover at least
+    The outermost calls of one module on one thread are iterations if there are at least ``_LEAST_PASSES`` and they cover at least
     ``LEAST_COVERAGE`` of the time from the first to the last of them, in a trace without training. Sequences of operators alone
     mark none: layers repeat as well.
     """

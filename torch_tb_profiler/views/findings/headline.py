@@ -53,7 +53,7 @@ def answer_of(
     words: Mapping[str, str],
     texts: Sequence[Mapping[str, str]],
 ) -> Answer:
-    """The answer of the findings of ``analysis`` (``selected.py``). ``words``: of the vendor; ``texts``: of each
+    """The answer of the findings of ``analysis`` (``step_findings.py``). ``words``: of the vendor; ``texts``: of each
     finding, in the same order, ``left`` with its interval among them.
     """
     if analysis["step_ns"] is None:

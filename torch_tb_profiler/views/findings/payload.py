@@ -68,7 +68,7 @@ class Source:
 
     @property
     def analysis(self) -> dict[str, Any]:
-        """The findings that count in these steps (``selected.py``)."""
+        """The findings that count in these steps (``step_findings.py``)."""
         return self.analysis_without(())
 
     def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:

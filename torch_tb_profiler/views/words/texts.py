@@ -224,7 +224,7 @@ _INSTEAD = {"device": ("device_times", "device_of_rank")}
 
 
 def missing(keys_absent: Iterable[str], wanted: Iterable[str]) -> list[Missing]:
-    """Texts for the ``wanted`` keys of ``MISSING`` that are absent (see ``figures.absent``); without
+    """Texts for the ``wanted`` keys of ``MISSING`` that are absent (see ``figures.missing_data``); without
     any events that is the only reason.
     """
     absent = set(keys_absent)

@@ -8,7 +8,6 @@ from contextlib import suppress
 from typing import Any
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
-from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.api.waiting import fleet_places, ranks_path
 from torch_tb_profiler.cli.document import Column, Document, Table
@@ -204,8 +203,11 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
 
 
 def _plain(context: TraceContext, place: FleetPlace, limit: int | None) -> list[dict[str, Any]]:
-    path = records(TABLES["critical_path"].computed(context.source(member=place)))
-    steps = step_table(context.facts, context.selection()).take(context.selection().steps)
+    source = context.source(member=place)
+    path, steps = (
+        records(TABLES["critical_path"].computed(source)),
+        TABLES["steps"].computed(source),
+    )
     # The path holds what the step's own time leaves out.
     whole = steps["wall_ns"] + steps["earlier_ns"]
     columns = zip(steps["step"].tolist(), steps.texts("name"), whole.tolist(), strict=True)

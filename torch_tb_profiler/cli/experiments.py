@@ -40,16 +40,15 @@ def run(options: argparse.Namespace) -> int:
     # What describes a trace takes longer to import than a small trace to read.
     from torch_tb_profiler.analysis.diff.experiments import experiment_table
     from torch_tb_profiler.api.experiments import base_row, experiment_rows
-    from torch_tb_profiler.cli.tables import plain_columns
+    from torch_tb_profiler.cli.tables import records
 
     rows = experiment_rows(chain(first, traces), settings)
     if not rows:
         raise NotATrace(no_trace_message(options.path, unreadable))
     base = base_row(rows, options.base)
-    columns = plain_columns(experiment_table(rows, base))
-    told = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    told = records(experiment_table(rows, base))
     if options.csv:
-        write(_csv(told, list(columns)))
+        write(_csv(told))
     else:
         printer = Printer(options)
         if options.json:
@@ -62,10 +61,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _csv(rows: list[dict[str, Any]], names: list[str]) -> str:
+def _csv(rows: list[dict[str, Any]]) -> str:
     from torch_tb_profiler.views.words.escapes import csv_field
 
-    cells = [names, *([csv_field(_plain(row[name])) for name in names] for row in rows)]
+    cells = [list(rows[0]), *([csv_field(_plain(value)) for value in row.values()] for row in rows)]
     return "".join(",".join(line) + "\n" for line in cells)
 
 

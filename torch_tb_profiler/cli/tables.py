@@ -190,7 +190,8 @@ def _largest_first(values: Sequence[Any]) -> list[int]:
 
 
 def _any_known(table: DisplayTable, name: str) -> bool:
-    return any(value is not None for value in plain_columns(table)[name])
+    column = next(column for column in table.spec.columns if column.name == name)
+    return any(value is not None for value in _plain(table, column))
 
 
 def records(table: DisplayTable) -> list[dict[str, Any]]:

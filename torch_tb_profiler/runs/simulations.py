@@ -21,13 +21,9 @@ class Simulations:
 
     def of(self, insight: OpenedInsight) -> Simulation:
         """The graph of a trace, to be replayed with changes."""
-        trace, facts, device = (
-            insight.opened.trace,
-            insight.opened.facts,
-            usable(self._settings.peaks),
-        )
+        trace, facts = insight.opened.trace, insight.opened.facts
         return self._kept.get(
             insight.id,
-            lambda: Simulation(trace, facts, insight.insight, device),
+            lambda: Simulation(trace, facts, insight.insight, usable(self._settings.peaks)),
             trace["spans"].n,
         )

@@ -5,7 +5,7 @@ columns, the DataFrame, the command line's text, Markdown and JSON, and the docu
 
     OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
     operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON ─▶ the page's grid
-                                                ├─▶ api/table_frame.py             DataFrame, docs/api.md
+                                                ├─▶ api/table_frame.py       DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
 """
 

@@ -46,7 +46,7 @@ def critical_path(of: TableSource) -> DisplayTable:
 @computes(COLLECTIVES)
 def collectives(of: TableSource) -> DisplayTable:
     """Collectives and point-to-point transfers; of a run matched, with waiting separated from transfer."""
-    table = collective_table(of.insight).with_columns(**waiting_columns(of.member))
+    table = collective_table(of.insight).with_columns(**waiting_columns(of.in_fleet))
     return table.take(mask(of.selection, table["step"]))
 
 
@@ -67,24 +67,25 @@ def findings_of(of: TableSource) -> FindingsPayload:
     """The findings of a trace; of a member of a fleet, stragglers of its run included."""
     worker, span = (of.opened.worker.name, of.opened.span.name) if of.opened else ("", "")
     source = Source(of.trace, of.facts, of.insight, worker, span, of.selection.steps)
-    if of.member is None or of.member[1] < 0:
+    if of.in_fleet is None:
         return findings_payload(source)
-    fleet = of.member[0]
+    fleet, _ = of.in_fleet
     return findings_in_run(source, fleet.figures, fleet.verdict, fleet.names)
 
 
 def path_insight(of: TableSource) -> Insight:
     """The insight of a trace; of a member of a fleet, waiting for other ranks on its path apart from transfer."""
-    if of.member is None or of.member[1] < 0:
+    if of.in_fleet is None:
         return of.insight
-    return with_waiting(of.trace, of.facts, of.insight, of.member[0].figures, of.member[1])
+    fleet, rank = of.in_fleet
+    return with_waiting(of.trace, of.facts, of.insight, fleet.figures, rank)
 
 
 def waiting_columns(member: FleetPlace | None) -> dict[str, Any]:
     """The columns ``match``, ``wait_ns``, ``transfer_ns``, ``last_worker`` and ``skewed`` of a
     trace, one entry per row of its ``collectives``; none where the trace is of no fleet.
     """
-    if member is None or member[1] < 0:
+    if member is None:
         return {}
     fleet, rank = member
     figures = fleet.figures

@@ -35,6 +35,11 @@ class TableSource:
     member: FleetPlace | None = None
 
     @property
+    def in_fleet(self) -> FleetPlace | None:
+        """``member``; None also where the fleet does not hold the trace."""
+        return None if self.member is None or self.member[1] < 0 else self.member
+
+    @property
     def insight(self) -> Insight:
         """The tables of modules, memory, communication and work."""
         return self.derive()

@@ -25,10 +25,7 @@ from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if
 from torch_tb_profiler.views.overview.payload import PROVISIONAL, Place, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.table_wire import TablePayload, table_payload
-from torch_tb_profiler.views.work import (
-    efficiency_wire,
-    module_wire,
-)
+from torch_tb_profiler.views.work import efficiency_wire, module_wire
 from torch_tb_profiler.views.work.api_calls import (
     ApiCallsPayload,
     KernelSequencesPayload,

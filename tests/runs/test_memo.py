@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Iterator
@@ -53,6 +54,13 @@ def test_a_dropped_result_is_made_again() -> None:
     memo.get("k", lambda: 1)
     memo.drop("k")
     assert memo.get("k", lambda: 2) == 2
+
+
+def test_limits_go_along_to_another_process() -> None:
+    memo = pickle.loads(pickle.dumps(Memo(weighed=False, heaviest=2)))
+    for key in range(3):
+        memo.get(key, lambda key=key: key, weight=1)  # type: ignore[misc]
+    assert memo.results() == [1, 2]
 
 
 @pytest.fixture

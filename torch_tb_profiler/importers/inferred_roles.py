@@ -31,7 +31,7 @@ from torch_tb_profiler.store.process_roles import (
     ANY,
     TORCH_NPU,
     UNITRACE,
-    Place,
+    EventOrigin,
     Profiler,
     device_number,
     profiler_of,
@@ -114,14 +114,14 @@ class _Places:
         bare = self.unknown[spans["category"][self.unknown] == self._trace.strings.number("")]
         return iter(self._trace.strings.many(np.unique(spans["name"][bare]).tolist()))
 
-    def of(self, track: int, category: int = -1) -> Place:
+    def of(self, track: int, category: int = -1) -> EventOrigin:
         """The place of the events of a track that have a category."""
         tracks, strings = self._trace["tracks"], self._trace.strings
         process, label, thread = (
             strings[int(tracks[name][track])]
             for name in ("process_name", "process_label", "thread_name")
         )
-        return Place(process, label, thread, strings[category])
+        return EventOrigin(process, label, thread, strings[category])
 
     def roles(self) -> tuple[Ints, Array]:
         """Rows of spans, ascending, and the role that their process gives them."""

@@ -1,5 +1,5 @@
-"""The one store of what was made and may be asked for again: payloads and what they are made from, mapped files, graphs,
-fleets.
+"""A bounded cache of what was made and may be asked for again: payloads and what they are made from, mapped files,
+graphs, fleets.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
@@ -54,10 +55,14 @@ class Memo:
         if weighed:
             _together.add(self)
 
-    def __reduce__(self) -> tuple[type[Memo], tuple[int]]:
+    def __reduce__(self) -> tuple[Callable[..., Memo], tuple[()]]:
         # Results are made again where they are needed: what is sent to another process is large
         # enough without them.
-        return Memo, (self._limit,)
+        alone = self._only is not None
+        make = partial(
+            Memo, self._limit, weighed=self._weighed, heaviest=self._heaviest, one_at_a_time=alone
+        )
+        return make, ()
 
     def __len__(self) -> int:
         return len(self._results)

@@ -21,7 +21,7 @@ from torch_tb_profiler.store.roles import Role
 
 
 @dataclass(frozen=True)
-class Place:
+class EventOrigin:
     """Where an event stands: what its file calls its process and thread, and its category; empty
     where it does not say.
     """
@@ -62,7 +62,7 @@ class ProcessRule:
             return bool_of_any
         return re.compile(self.name, re.DOTALL).fullmatch
 
-    def fits(self, place: Place) -> bool:
+    def fits(self, place: EventOrigin) -> bool:
         """Whether events of such a place may fit; their names decide."""
         texts = (place.process, place.label, place.thread, place.category)
         return all(p.fullmatch(text) for p, text in zip(self._patterns, texts, strict=True))
@@ -222,7 +222,7 @@ def vendor_of(profiler: object) -> str:
     return next((one.vendor for one in PROFILERS if one.name == profiler), "")
 
 
-def device_number(place: Place) -> int:
+def device_number(place: EventOrigin) -> int:
     """The device that a process is called after; −1 unknown."""
     for text in (place.label, place.process):
         for pattern in _NUMBERS:

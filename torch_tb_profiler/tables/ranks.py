@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, critic
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES, collective_table
 from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS, group_table
-from torch_tb_profiler.analysis.distributed.groups import Place
+from torch_tb_profiler.analysis.distributed.groups import RankNode
 from torch_tb_profiler.analysis.distributed.groups import process_groups as sums_of_groups
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.runs.fleet import Fleet
@@ -57,7 +57,7 @@ def process_groups(fleet: Fleet) -> DisplayTable:
     """
     figures, members = fleet.figures, [fleet.members[number].worker for number in fleet.place]
     places = [
-        Place(worker.rank, node_of(worker.name, rank))
+        RankNode(worker.rank, node_of(worker.name, rank))
         for worker, rank in zip(members, figures.ranks, strict=True)
     ]
     return group_table(sums_of_groups(figures), places, figures.ranks)

@@ -5,15 +5,15 @@ import { useEffect, useState } from "preact/hooks";
 import type { ViewProps } from "../state/view";
 import { Skeleton } from "../widgets";
 
-type Later = typeof import("./deferred_views");
+type DeferredViews = typeof import("./deferred_views");
 
-let come: Later | null = null;
+let come: DeferredViews | null = null;
 
 /** Fetches them; what fails is fetched again when one is looked at. */
-export const fetchLater = async (): Promise<Later> => (come = await import("./deferred_views"));
+export const fetchLater = async (): Promise<DeferredViews> => (come = await import("./deferred_views"));
 
 /** One of them; until it is there, its place is shown. */
-export function later(name: keyof Later): ComponentType<ViewProps> {
+export function later(name: keyof DeferredViews): ComponentType<ViewProps> {
   return function LaterView(props: ViewProps) {
     const [thrown, setThrown] = useState<Error | null>(null);
     const [, setCome] = useState(come);

@@ -22,7 +22,7 @@ export class ViewEvents {
 
   see(now: number, visible: VisibleRange): void {
     const before = this.#visible;
-    if (before && sameSight(before, visible)) return;
+    if (before && sameRange(before, visible)) return;
     this.#visible = visible;
     if (!before) {
       this.#tell(now);
@@ -61,6 +61,6 @@ function sameView(a: TimeRange, b: TimeRange): boolean {
   return a.t0 === b.t0 && a.t1 === b.t1;
 }
 
-function sameSight(a: VisibleRange, b: VisibleRange): boolean {
+function sameRange(a: VisibleRange, b: VisibleRange): boolean {
   return a.width === b.width && sameView(a.view, b.view) && a.rows === b.rows;
 }

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.analysis.distributed.group_table import compact, group_table
 from torch_tb_profiler.analysis.distributed.groups import (
     GroupKey,
-    Place,
+    RankNode,
     pair_share,
     process_groups,
     traffic,
@@ -51,11 +51,11 @@ def grid(device: str = H100) -> list[Rank]:
     return ranks
 
 
-def places(*nodes: str) -> list[Place]:
-    return [Place(number, node) for number, node in enumerate(nodes)]
+def places(*nodes: str) -> list[RankNode]:
+    return [RankNode(number, node) for number, node in enumerate(nodes)]
 
 
-def table(ranks: Sequence[Rank], where: Sequence[Place]) -> DisplayTable:
+def table(ranks: Sequence[Rank], where: Sequence[RankNode]) -> DisplayTable:
     return group_table(process_groups(run_figures(ranks)), where, ranks)
 
 

@@ -19,7 +19,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of
 from torch_tb_profiler.analysis.critical_path.evidence import gather
-from torch_tb_profiler.analysis.critical_path.walk import NO_SPAN, Piece, Place, Walk, in_order
+from torch_tb_profiler.analysis.critical_path.walk import (
+    NO_SPAN,
+    Piece,
+    Walk,
+    WalkPosition,
+    in_order,
+)
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow
 from torch_tb_profiler.store.insight import Insight
@@ -69,15 +75,15 @@ class _OwnPath:
         own = (late > self._start[row]) & (late < self._end[row])
         self._met, self._release = row[own], late[own]
 
-    def end_of(self, step: StepRow) -> Place:
+    def end_of(self, step: StepRow) -> WalkPosition:
         """Where the end of a step is."""
-        return Place(int(self._step_end[step]))
+        return WalkPosition(int(self._step_end[step]))
 
-    def begin_of(self, event: SpanRow, time: int) -> Place:
+    def begin_of(self, event: SpanRow, time: int) -> WalkPosition:
         """The path at ``time``; the event need not be on it."""
-        return Place(time)
+        return WalkPosition(time)
 
-    def leg(self, place: Place, floor: int) -> tuple[list[Piece], SpanRow]:
+    def leg(self, place: WalkPosition, floor: int) -> tuple[list[Piece], SpanRow]:
         """As ``Walk.leg``."""
         time = place.time
         if time <= floor:
@@ -228,7 +234,7 @@ class RanksWalk:
                 return legs[::-1]
             walk, place = following, self._start_of(following.path, rank, match, time)
 
-    def _start_of(self, walk: Walk | _OwnPath, rank: int, match: int, time: int) -> Place:
+    def _start_of(self, walk: Walk | _OwnPath, rank: int, match: int, time: int) -> WalkPosition:
         """Where the rank that came last to a match stands then."""
         own = self._figures.matched.matches.row[self._figures.waits.last_entry[match]]
         event = SpanRow(int(self._figures.ranks[rank].event[own]))

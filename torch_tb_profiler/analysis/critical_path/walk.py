@@ -36,7 +36,7 @@ _NO_WORK: Final = WorkPosition(-1)
 _NO_TRACK: Final = TrackRow(-1)
 
 
-class Place(NamedTuple):
+class WalkPosition(NamedTuple):
     """Where a walk stands, at ``time``, ns."""
 
     time: int
@@ -106,18 +106,18 @@ class Walk:
         cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
         return cause, time
 
-    def end_of(self, step: StepRow) -> Place:
+    def end_of(self, step: StepRow) -> WalkPosition:
         """Where the end of a step is."""
         steps = self._steps
         begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
-        return Place(end, self._last_device(begin, end, host_end), self.main)
+        return WalkPosition(end, self._last_device(begin, end, host_end), self.main)
 
-    def begin_of(self, event: SpanRow, time: int) -> Place:
+    def begin_of(self, event: SpanRow, time: int) -> WalkPosition:
         """Where an event begins, or the moment of it at ``time``."""
         device = WorkPosition(int(positions_of(self._work.row, np.array([event]))[0]))
-        return Place(time, device, TrackRow(int(self._track[event])))
+        return WalkPosition(time, device, TrackRow(int(self._track[event])))
 
-    def leg(self, place: Place, floor: int) -> tuple[list[Piece], SpanRow]:
+    def leg(self, place: WalkPosition, floor: int) -> tuple[list[Piece], SpanRow]:
         """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the
         row of spans of that communication, −1 at the floor.
         """

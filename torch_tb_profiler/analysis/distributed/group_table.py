@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.arrays.grouping import consecutive
 from torch_tb_profiler.analysis.distributed.groups import (
     GroupKey,
     GroupSums,
-    Place,
+    RankNode,
     crosses_nodes,
     link_rate,
     node_count,
@@ -160,7 +160,7 @@ PROCESS_GROUPS = DisplaySpec(
 
 
 def group_table(
-    groups: dict[GroupKey, GroupSums], places: Sequence[Place], ranks: Sequence[Rank]
+    groups: dict[GroupKey, GroupSums], places: Sequence[RankNode], ranks: Sequence[Rank]
 ) -> DisplayTable:
     """The first ``MOST_GROUPS`` groups. ``places``: of the ranks."""
     rows = [_row(key, sums, places, ranks) for key, sums in list(groups.items())[:MOST_GROUPS]]
@@ -171,7 +171,7 @@ def group_table(
 
 
 def _row(
-    key: GroupKey, sums: GroupSums, places: Sequence[Place], ranks: Sequence[Rank]
+    key: GroupKey, sums: GroupSums, places: Sequence[RankNode], ranks: Sequence[Rank]
 ) -> dict[str, Any]:
     recorded, listed = len(sums.recorded), sums.listed
     crosses, link = crosses_nodes(key, sums, places), link_rate(key, sums, places, ranks)

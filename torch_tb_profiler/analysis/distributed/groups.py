@@ -131,20 +131,20 @@ def _add_operation(sums: GroupSums, row: Operation) -> None:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankNode:
     """Where a rank of the figures runs. number: its rank, None unknown. node: empty unknown."""
 
     number: int | None
     node: str
 
 
-def node_count(key: GroupKey, sums: GroupSums, places: Sequence[Place]) -> int:
+def node_count(key: GroupKey, sums: GroupSums, places: Sequence[RankNode]) -> int:
     """Nodes that a group spans; −1 unless every member was recorded and says where it ran."""
     nodes = _known_nodes(key, sums, places)
     return len(set(nodes)) if nodes and len(nodes) == sums.size else -1
 
 
-def crosses_nodes(key: GroupKey, sums: GroupSums, places: Sequence[Place]) -> bool | None:
+def crosses_nodes(key: GroupKey, sums: GroupSums, places: Sequence[RankNode]) -> bool | None:
     """Whether a group spans several nodes, which two of its members can tell; None unknown."""
     if len(set(_known_nodes(key, sums, places))) > 1:
         return True
@@ -152,7 +152,7 @@ def crosses_nodes(key: GroupKey, sums: GroupSums, places: Sequence[Place]) -> bo
     return None if count < 0 else count > 1
 
 
-def _known_nodes(key: GroupKey, sums: GroupSums, places: Sequence[Place]) -> list[str]:
+def _known_nodes(key: GroupKey, sums: GroupSums, places: Sequence[RankNode]) -> list[str]:
     if key.ranks:
         members = frozenset(key.ranks)
         return [place.node for place in places if place.number in members and place.node]
@@ -163,7 +163,7 @@ def _known_nodes(key: GroupKey, sums: GroupSums, places: Sequence[Place]) -> lis
 
 
 def link_rate(
-    key: GroupKey, sums: GroupSums, places: Sequence[Place], ranks: Sequence[Rank]
+    key: GroupKey, sums: GroupSums, places: Sequence[RankNode], ranks: Sequence[Rank]
 ) -> tuple[Link, float] | None:
     """The link between the members of a group and bytes/s that one of them can send over it; None where the group leaves
     its node or its devices are not known to have one.
@@ -209,7 +209,7 @@ class Traffic(NamedTuple):
     left_out: int
 
 
-def traffic(ranks: Sequence[Rank], places: Sequence[Place]) -> Traffic:
+def traffic(ranks: Sequence[Rank], places: Sequence[RankNode]) -> Traffic:
     """Who sends how much to whom: collectives by ``pair_share``, a transfer from its sender to its receiver, as the sender
     recorded it.
     """

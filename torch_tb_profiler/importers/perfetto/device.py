@@ -15,7 +15,12 @@ from typing import Any
 
 from torch_tb_profiler.importers.events import ANY
 from torch_tb_profiler.importers.events import DECODE_ERRORS as JSON_ERRORS
-from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
+from torch_tb_profiler.importers.perfetto.places import (
+    TrackDescriptors,
+    TrackThread,
+    json_text,
+    text_of,
+)
 
 _CATEGORIES = {
     "kernel": "kernel",
@@ -62,8 +67,8 @@ def names_of(descriptor: Any) -> dict[int, bytes]:
 
 
 def stage_entry(
-    event: Any, interned: Interned, names: dict[int, bytes], places: Places
-) -> tuple[str, str, Place, str]:
+    event: Any, interned: Interned, names: dict[int, bytes], places: TrackDescriptors
+) -> tuple[str, str, TrackThread, str]:
     """Name, category, place and fields of ``args`` of a render stage."""
     old = event.specifications
     if event.HasField("specifications"):

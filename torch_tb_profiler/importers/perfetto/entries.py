@@ -19,7 +19,12 @@ from torch_tb_profiler.importers.decimal_text import LARGEST_NS, LONGEST_NS
 from torch_tb_profiler.importers.perfetto import schema
 from torch_tb_profiler.importers.perfetto.device import counter_samples, stage_entry
 from torch_tb_profiler.importers.perfetto.packets import inflated
-from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text, text_of
+from torch_tb_profiler.importers.perfetto.places import (
+    TrackDescriptors,
+    TrackThread,
+    json_text,
+    text_of,
+)
 from torch_tb_profiler.importers.perfetto.plain import Run, plain_runs
 from torch_tb_profiler.importers.perfetto.rocprof import translated
 from torch_tb_profiler.importers.perfetto.schema import BOOTTIME, OWN_CLOCKS, REALTIME
@@ -141,7 +146,7 @@ class Translation:
         self.base = base
         self.texts: list[str] = []
         self.entries = self.lost = self.system_packets = 0
-        self.places, self.clocks, self.slices = Places(), Clocks(), Slices()
+        self.places, self.clocks, self.slices = TrackDescriptors(), Clocks(), Slices()
         self._counts, self._left = counts, most_inflated
         self._sequences = Sequences(counts, whole)
         self._quoted, self._categories = Quoted(), Categories()
@@ -345,7 +350,7 @@ class Translation:
         self.texts.append(text)
         self.entries += 1
 
-    def _flows(self, event: Any, place: Place, time: int, category: Category) -> None:
+    def _flows(self, event: Any, place: TrackThread, time: int, category: Category) -> None:
         """Kineto has one category for launches and their work, and one for forward and backward."""
         kind = "fwdbwd" if category.role == Role.OPERATOR else "flow"
         if category.role in _OF_LAUNCHES:
@@ -374,7 +379,7 @@ class Translation:
             counter.total = value = counter.total + value
         self._sample(counter.name, self.places.of(uuid), value, time)
 
-    def _sample(self, name: str, place: Place, value: float, time: int) -> None:
+    def _sample(self, name: str, place: TrackThread, value: float, time: int) -> None:
         self._write(
             f'{{"ph":"C","name":{json_text(name)},{place.json},"ts":{_micros(time)},"args":{{"":{json_text(value)}}}}}'
         )

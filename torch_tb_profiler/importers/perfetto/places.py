@@ -49,7 +49,7 @@ class Counter:
 
 
 @dataclass(frozen=True)
-class Place:
+class TrackThread:
     """Where events of a track are drawn. ``json``: pid and tid as fields of an entry."""
 
     pid: Id
@@ -58,7 +58,7 @@ class Place:
     is_overhead: bool = False
 
 
-class Places:
+class TrackDescriptors:
     """What the descriptors of tracks say, and the place of every track that was used."""
 
     def __init__(self) -> None:
@@ -69,9 +69,9 @@ class Places:
         self._threads: dict[tuple[int, int], str] = {}
         self._labels: dict[tuple[Id, Id | None], dict[str, Any]] = {}
         """Metadata of GPUs and their queues, which no descriptor describes."""
-        self._queues: dict[tuple[int, str], Place] = {}
+        self._queues: dict[tuple[int, str], TrackThread] = {}
         self._taken: dict[tuple[Id, Id], int] = {}
-        self._of: dict[int, Place] = {}
+        self._of: dict[int, TrackThread] = {}
 
     def describe(self, track: Any) -> None:
         """Take in a ``TrackDescriptor``."""
@@ -118,14 +118,14 @@ class Places:
             found = self.counters[uuid] = Counter(name, 1, False)
         return found
 
-    def of(self, uuid: int) -> Place:
+    def of(self, uuid: int) -> TrackThread:
         """The place of a track; the same whenever it is asked until the track is described anew."""
         place = self._of.get(uuid)
         if place is None:
             place = self._of[uuid] = self._found(uuid)
         return place
 
-    def of_thread(self, pid: Id, tid: int) -> Place:
+    def of_thread(self, pid: Id, tid: int) -> TrackThread:
         """The place of a thread."""
         return self._place(pid, tid)
 
@@ -133,7 +133,7 @@ class Places:
         """The process that was described first; empty without any."""
         return next(iter(self._processes), "")
 
-    def _found(self, uuid: int) -> Place:
+    def _found(self, uuid: int) -> TrackThread:
         own = self._described.get(uuid)
         if own is not None and own.HasField("thread"):
             return self._place(own.thread.pid, own.thread.tid)
@@ -151,23 +151,23 @@ class Places:
             tid = f"{label} ({number})"
         return self._place(pid, tid)
 
-    def _place(self, pid: Id, tid: Id) -> Place:
+    def _place(self, pid: Id, tid: Id) -> TrackThread:
         json = f'"pid":{json_text(pid)},"tid":{json_text(tid)}'
         overhead = isinstance(pid, int) and self._processes.get(pid) == _OVERHEAD
-        return Place(pid, tid, json, overhead)
+        return TrackThread(pid, tid, json, overhead)
 
-    def of_gpu(self, gpu: int) -> Place:
+    def of_gpu(self, gpu: int) -> TrackThread:
         """The place of what concerns a whole GPU."""
         return self._queue(gpu, "")
 
-    def of_queue(self, gpu: int, queue: str) -> Place:
+    def of_queue(self, gpu: int, queue: str) -> TrackThread:
         """The place of a queue of a GPU: its stream, as in Chrome traces, where the name says so."""
         place = self._queues.get((gpu, queue))
         if place is None:
             place = self._queues[gpu, queue] = self._queue(gpu, queue)
         return place
 
-    def _queue(self, gpu: int, queue: str) -> Place:
+    def _queue(self, gpu: int, queue: str) -> TrackThread:
         match = _STREAM.fullmatch(queue)
         tid: Id = int(match[1]) if match else queue
         if queue:

@@ -16,7 +16,7 @@ import re
 from typing import Any, cast
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
-from torch_tb_profiler.importers.perfetto.places import Place, Places, json_text
+from torch_tb_profiler.importers.perfetto.places import TrackDescriptors, TrackThread, json_text
 
 KERNELS, COPIES = "kernel_dispatch", "memory_copy"
 CATEGORIES = frozenset(
@@ -41,8 +41,8 @@ _SAME = {
 
 
 def translated(
-    category: str, name: str, fields: str, place: Place, places: Places
-) -> tuple[Place, str]:
+    category: str, name: str, fields: str, place: TrackThread, places: TrackDescriptors
+) -> tuple[TrackThread, str]:
     """Place and fields of ``args`` of a slice, with those that Kineto's traces would have behind its own."""
     try:
         args = cast("dict[str, Any]", ANY.decode(f"{{{fields}}}"))

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.distributed.group_table import (
     PROCESS_GROUPS,
     group_table,
 )
-from torch_tb_profiler.analysis.distributed.groups import Place, process_groups, traffic
+from torch_tb_profiler.analysis.distributed.groups import RankNode, process_groups, traffic
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.units import format_count
@@ -65,7 +65,8 @@ def process_groups_payload(
     """The payload of the workers that are ready."""
     ready = sorted((worker for worker in placed if worker.place >= 0), key=lambda w: w.place)
     places = [
-        Place(worker.rank, node_of(worker.worker, figures.ranks[worker.place])) for worker in ready
+        RankNode(worker.rank, node_of(worker.worker, figures.ranks[worker.place]))
+        for worker in ready
     ]
     groups = process_groups(figures)
     sent = traffic(figures.ranks, places)
@@ -82,7 +83,7 @@ def process_groups_payload(
     )
 
 
-def _side(ready: Sequence[PlacedWorker], places: Sequence[Place]) -> _Side:
+def _side(ready: Sequence[PlacedWorker], places: Sequence[RankNode]) -> _Side:
     """Ranks while there are few; else nodes where all are known; else consecutive ranks together."""
     count = len(places)
     nodes = list(dict.fromkeys(place.node for place in places))

@@ -1,5 +1,5 @@
-"""Time of the program's thread between its forward pass, backward pass, optimizer, input and communication
-(``case.py``), after the same of them again and again: in operators that train nothing, or in which
+"""Time of the program's thread between its forward pass, backward pass, optimizer, input and communication,
+after the same of them again and again: in operators that train nothing, or in which
 nothing was recorded. With call stacks only the latter, because ``own_code`` tells the functions; so, too, without a
 backward pass, where any operator may be the work.
 

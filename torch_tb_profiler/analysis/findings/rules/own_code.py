@@ -1,5 +1,5 @@
-"""The function called in the loop, apart from model, backward, optimizer, input and communication
-(``case.py``), in which the program's thread spends most of the critical path. Of the calls in it
+"""The function called in the loop, apart from model, backward, optimizer, input and communication,
+in which the program's thread spends most of the critical path. Of the calls in it
 the innermost function of the user's own that holds most of that time stands for it, with the call below that holds
 most.
 

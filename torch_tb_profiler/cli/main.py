@@ -89,7 +89,9 @@ def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
         command = command_of(name)
-        subparser = commands.add_parser(name, help=command.HELP, description=command.HELP)
+        first = next(other for other in COMMANDS if COMMANDS[other] == COMMANDS[name])
+        text = command.HELP if name == first else f"same as {first}"
+        subparser = commands.add_parser(name, help=text, description=text)
         command.declare(subparser)
         subparser.set_defaults(run=command.run, refuse=subparser.error)
     return parser

@@ -25,6 +25,7 @@ from torch_tb_profiler.untrusted import printable, printable_json
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.figures.selection import Selection
+    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.web.parameters import StepRange
@@ -171,6 +172,17 @@ def all_traces(
     if not traces:
         raise NotATrace(no_trace_message(path, unreadable))
     return traces
+
+
+def contexts(options: argparse.Namespace) -> list[TraceContext]:
+    """All traces at ``options.path``, ready for questions. Raises as ``all_traces`` does."""
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    traces = all_traces(options.path, settings, unreadable, options.worker)
+    warn_unreadable(unreadable)
+    from torch_tb_profiler.api.trace_context import TraceContext
+
+    return [TraceContext(opened, settings) for opened in traces]
 
 
 def single_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:

@@ -1,37 +1,30 @@
-"""``torch-tb-profiler summary``: a trace's facts as a document."""
+"""``summary PATH``: configuration, findings, step-time breakdown, top operators and kernels, steps, devices, health; for a run, first its
+workers and their findings
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
-from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.analysis.what_if.table import preset_table
-from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table, event_id
-from torch_tb_profiler.cli.finding_texts import findings_block
 from torch_tb_profiler.cli.findings import RunFindings, run_reports
 from torch_tb_profiler.cli.hints import hint
-from torch_tb_profiler.cli.output import Report
-from torch_tb_profiler.cli.summary import facts_object
-from torch_tb_profiler.cli.tables import records
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.cli.output import Report, identity, print_runs, print_traces
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
-from torch_tb_profiler.views.findings.wire import FindingsPayload
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
-from torch_tb_profiler.views.steps import choose, window_text
-from torch_tb_profiler.views.wire import OverviewPayload
-from torch_tb_profiler.views.words.texts import CATEGORY_LABELS
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.views.findings.wire import FindingsPayload
+    from torch_tb_profiler.views.wire import OverviewPayload
+
+HELP = "summarize each trace: findings, step time, operators, kernels, devices"
 TOP = 10
 STEPS_SHOWN = 12
 BAR = 30
@@ -39,23 +32,44 @@ PRESETS_SHOWN = 5
 _ALLOCATED_BY = ("line", "operator", "category", "module")
 
 
-def reports(
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    arguments.form(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the facts of the traces at ``options.path``. JSON has no findings, and needs no other trace of the run."""
+    return print_traces(options, _facts) if options.json else print_runs(options, _reports)
+
+
+def _facts(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    return Report(lambda: Document(opened.title), lambda: facts_object(opened))
+
+
+def facts_object(opened: Opened) -> dict[str, Any]:
+    """The object of ``--json`` for one trace."""
+    from torch_tb_profiler.views.overview.summary import summary
+
+    return summary(opened.facts, identity(opened), opened.trace.entries, opened.span.lost or 0)
+
+
+def _reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
-    """The facts of the traces of a run."""
-    return run_reports(
-        options,
-        RunFindings(traces, settings),
-        lambda opened, findings: _report(TraceContext(opened, settings), findings),
-    )
+    from torch_tb_profiler.api.trace_context import TraceContext
 
+    def report(opened: Opened, findings: FindingsPayload) -> Report:
+        return Report(lambda: trace_document(TraceContext(opened, settings), findings), None)
 
-def _report(context: TraceContext, findings: FindingsPayload) -> Report:
-    return Report(lambda: trace_document(context, findings), lambda: facts_object(context.opened))
+    return run_reports(options, RunFindings(traces, settings), report)
 
 
 def trace_document(context: TraceContext, findings: FindingsPayload) -> Document:
     """The facts of one trace."""
+    from torch_tb_profiler.views.overview.payload import Place, overview_payload
+    from torch_tb_profiler.views.steps import choose
+
     opened, worker = context.opened, context.opened.worker
     place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
     overview = overview_payload(opened.facts, choose(opened.facts), place)
@@ -69,6 +83,8 @@ def _document(
     findings: FindingsPayload,
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
+    from torch_tb_profiler.cli.finding_texts import findings_block
+
     events, opened = summary["events"], context.opened
     lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
     extent = (
@@ -107,6 +123,11 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     average = overview.average
     if average is None:
         return None
+    import msgspec
+
+    from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
+    from torch_tb_profiler.views.words.texts import CATEGORY_LABELS
+
     wall = average.wall_ns
     times = msgspec.structs.asdict(average.categories_ns)
     rows = []
@@ -127,6 +148,8 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
 
 def _what_if(context: TraceContext) -> Block | None:
     """What the usual changes would save."""
+    from torch_tb_profiler.analysis.what_if.table import preset_table
+
     rows = preset_table(context.facts, context.insight, context.selection())
     if not rows.n:
         return None
@@ -210,6 +233,9 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     rows = summary["operators"]
     if not rows:
         return None
+    from torch_tb_profiler.analysis.figures.longest_events import longest_calls
+    from torch_tb_profiler.analysis.figures.selection import select
+
     device = rows[0]["device_self_ns"] is not None
     columns = {"device_self_ns": "Device self", "device_total_ns": "Device total"} if device else {}
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
@@ -227,6 +253,10 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
     rows = summary["kernels"]
     if not rows:
         return None
+    from torch_tb_profiler.analysis.figures.kernels import short_name
+    from torch_tb_profiler.analysis.figures.longest_events import longest_kernels
+    from torch_tb_profiler.analysis.figures.selection import select
+
     counts = summary["attribution"]
     columns = {"total_ns": "Total", "mean_ns": "Mean", "min_ns": "Min", "max_ns": "Max"}
     event = longest_kernels(opened.trace, opened.facts, select(opened.facts))
@@ -239,6 +269,9 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
 
 
 def _window(opened: Opened) -> str:
+    from torch_tb_profiler.analysis.figures.selection import select
+    from torch_tb_profiler.views.steps import window_text
+
     return window_text(opened.facts, select(opened.facts))
 
 
@@ -274,6 +307,8 @@ def _memory(context: TraceContext) -> Block | None:
     """Of a file of allocations alone, which has nothing else to tell."""
     if not _allocations_alone(context):
         return None
+    from torch_tb_profiler.cli.tables import records
+
     alive = records(TABLES["memory_alive"].computed(context.source()))
     if not alive:
         return None

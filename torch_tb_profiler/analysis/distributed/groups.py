@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation, bus_factor
@@ -130,8 +131,7 @@ def _add_operation(sums: GroupSums, row: Operation) -> None:
         sums.carried += row.carried
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where a rank of the figures runs. number: its rank, None unknown. node: empty unknown."""
 
     number: int | None

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -24,7 +23,6 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.words.texts import missing
 
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
@@ -114,6 +112,9 @@ def _document(
         if name in shown and (name != "longest_event" or shown[name] != [None] * len(shown[name]))
     }
     if not total:
+        from torch_tb_profiler.analysis.figures.missing_data import absent
+        from torch_tb_profiler.views.words.texts import missing
+
         why = [
             Item(f"{gap.what}: {gap.why}", (), "")
             for gap in missing(absent(opened.facts), (_GAP[word],))

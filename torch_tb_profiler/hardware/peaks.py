@@ -10,12 +10,11 @@ The file is JSON: patterns of device names (``*`` matches anything) → what ove
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-import msgspec
 
 from torch_tb_profiler import untrusted
 from torch_tb_profiler.errors import SourceError
@@ -40,7 +39,8 @@ _OF_FAMILY = {
 }
 
 
-class Peaks(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Peaks:
     """The peaks of one device.
 
     Attributes:

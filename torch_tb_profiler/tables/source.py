@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
-
-import msgspec
 
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.runs.model import Opened
@@ -20,7 +19,8 @@ FleetPlace: TypeAlias = "tuple[Fleet, int]"
 """A fleet and a trace's place among its ranks; −1: not among them."""
 
 
-class TableSource(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class TableSource:
     """A trace with its selected steps. ``derive``: gives the insight, and is called once a table needs it. ``peaks``: file
     of the user's own peaks, empty: none. ``opened``: the trace in its place, None where a process knows only its content.
     ``member``: its place among the ranks that were recorded together with it, None where they are not asked.
@@ -45,7 +45,8 @@ class TableSource(msgspec.Struct, frozen=True):
         return self.derive()
 
 
-class Computed(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Computed:
     """A table's columns, and the function that computes it: called with a ``TableSource`` (of a table of all ranks with a
     ``Fleet``) and options by name.
     """

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.web.parameters import StepRange
 
 REASONS_SHOWN = 5
 
@@ -246,24 +245,30 @@ def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "ste
         raise _of_option(error, name) from None
 
 
-def steps_option(options: argparse.Namespace, name: str = "steps") -> StepRange:
+class StepsOption(NamedTuple):
+    """The first and the last step, both included; None: all."""
+
+    first: int | None
+    last: int | None
+    skip_cold: bool
+
+
+def steps_option(options: argparse.Namespace, name: str = "steps") -> StepsOption:
     """``--steps`` and ``--skip-cold``, before a trace is open.
 
     Raises:
         BadRequest: ``--steps`` has another form.
     """
+    given, skip_cold = getattr(options, name), getattr(options, "skip_cold", False)
+    if not given:
+        return StepsOption(None, None, skip_cold)
     from torch_tb_profiler.web.parameters import STEPS
 
     try:
-        given = _Given(
-            {
-                "steps": getattr(options, name) or "all",
-                "skip_cold": "1" if getattr(options, "skip_cold", False) else "0",
-            }
-        )
-        return STEPS.read(given, "steps")
+        asked = STEPS.read(_Given(steps=given), "steps")
     except BadRequest as error:
         raise _of_option(error, name) from None
+    return StepsOption(asked.first, asked.last, skip_cold)
 
 
 def _of_option(error: BadRequest, name: str) -> BadRequest:

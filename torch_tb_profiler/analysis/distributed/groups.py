@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation, bus_factor
@@ -131,7 +130,8 @@ def _add_operation(sums: GroupSums, row: Operation) -> None:
         sums.carried += row.carried
 
 
-class Place(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Place:
     """Where a rank of the figures runs. number: its rank, None unknown. node: empty unknown."""
 
     number: int | None

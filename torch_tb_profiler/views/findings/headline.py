@@ -12,9 +12,9 @@ it says where the time goes. It has at most twelve words and two quantities.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.figures.devices import device_use
@@ -39,7 +39,8 @@ LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Answer:
     """The answer in one sentence, and the sentences after it."""
 
     headline: str

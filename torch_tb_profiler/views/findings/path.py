@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -25,7 +25,8 @@ _MODULE = "nn.Module: "
 _LONGEST_NAME, _LONGEST_FILE, _FOLDERS = 60, 60, 2
 
 
-class Place(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Place:
     """Where time goes: ``what``, a name; ``at``: `` at train.py(12)``, `` in main of train.py``, or nothing;
     ``time``: its mean per step, ns. ``called``: whether it is what is called there.
     """
@@ -47,7 +48,8 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.what}{self.at}"
 
 
-class Path(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Path:
     """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
     step, ns.
     """

@@ -45,10 +45,10 @@ REFUSED = (
 )
 FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
     **{
-        command.name: ((), ("--json",))
-        for command in COMMANDS
+        name: ((), ("--json",))
+        for name in COMMANDS
         # What import makes is in the cache, which this test goes without (test_import.py).
-        if command.name
+        if name
         not in ("compare", "serve", "report", "import", "mcp", "skill", "baseline", "record")
     },
     "baseline save now": ((),),

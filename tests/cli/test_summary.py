@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.views import hand_made
-from torch_tb_profiler.cli import main, output
+from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.plain import WIDTH
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.loading import Unreadable
@@ -40,7 +40,7 @@ def holds(monkeypatch: pytest.MonkeyPatch) -> Any:
             asked.append(settings)
             yield from items
 
-        monkeypatch.setattr(output, "load_all", load_all)
+        monkeypatch.setattr("torch_tb_profiler.runs.loading.load_all", load_all)
         return asked
 
     return say
@@ -206,7 +206,7 @@ def test_serve_says_why_it_cannot(
             "127.0.0.1:1 cannot be used: Permission denied.", "Choose another --port."
         )
 
-    monkeypatch.setattr("torch_tb_profiler.cli.serve.server", refuse)
+    monkeypatch.setattr("torch_tb_profiler.web.standalone.server", refuse)
     assert main.main(["serve", "somewhere"]) == 2
     assert (
         capsys.readouterr().err

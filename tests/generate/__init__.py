@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.generate import (
     changes,
     columns,
+    commands,
     definitions,
     frames,
     models,
@@ -26,7 +27,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/definitions.md": rules.page,
     "docs/columns.md": lambda _: columns.text(),
     "docs/api.md": frames.page,
-    "docs/command_line.md": tables.command_line,
+    "docs/command_line.md": commands.page,
     "torch_tb_profiler/api/table_methods.py": tables.methods,
     "docs/critical_path.md": changes.page,
     "docs/guide/sql.md": sql.page,

@@ -101,18 +101,12 @@ def _wrapped(head: str, parts: list[str], tail: str) -> str:
     return f"{head}\n{inner}\n{margin}{tail}"
 
 
-def within(page: str, text: str) -> str:
+def within(page: str, text: str, marks: tuple[str, str] = MARKS) -> str:
     """The page with a text between its marks."""
-    first, last = map(re.escape, MARKS)
+    first, last = map(re.escape, marks)
     return re.sub(
         f"({first}).*?({last})", lambda found: f"{found[1]}{text}{found[2]}", page, flags=re.S
     )
-
-
-def command_line(page: str) -> str:
-    """``docs/command_line.md`` with what ``export --what`` takes."""
-    others = ", ".join(f"`{name}`" for name in TABLES if name != "operators")
-    return within(page, f"`operators` (default), {others}")
 
 
 def python_list() -> str:

@@ -19,8 +19,7 @@ from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.findings import RunFindings
 from torch_tb_profiler.cli.plain import WIDTH, plain
-from torch_tb_profiler.cli.summary import facts_object
-from torch_tb_profiler.cli.summary_document import trace_document
+from torch_tb_profiler.cli.summary import facts_object, trace_document
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Snapshot
 from torch_tb_profiler.settings import Settings

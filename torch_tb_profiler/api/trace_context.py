@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING
 
-from torch_tb_profiler.analysis.efficiency.device import usable
 from torch_tb_profiler.analysis.figures.selection import Selection, select
-from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
 from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -55,6 +53,7 @@ class TraceContext:
     @property
     def simulation(self) -> Simulation:
         """The trace's graph, to be replayed with changes; made on first use."""
+        from torch_tb_profiler.analysis.efficiency.device import usable
         from torch_tb_profiler.analysis.what_if.simulation import Simulation
 
         return self.opened.memoise(
@@ -91,6 +90,8 @@ class TraceContext:
 
 def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
     """The traces, each with what is cold in its job: in the recordings that were made together with it."""
+    from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
+
     jobs: dict[object, list[int]] = {}
     for at, context in enumerate(contexts):
         opened = context.opened

@@ -1,23 +1,25 @@
-"""``torch-tb-profiler compiled``: what torch.compile made, what it fuses, and its source lines."""
+"""``compiled PATH``: kernels of torch.compile and what its graphs call of libraries: the operators that each fuses, its graph and region;
+with ``--provenance FOLDER``, or a ``TORCH_TRACE`` or tlparse folder beside the trace, its source lines
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
-from torch_tb_profiler.analysis.compiled.times import COMPILATIONS, compilation_table
-from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.output import Report, identity, selected_steps
-from torch_tb_profiler.cli.tables import cell, records
-from torch_tb_profiler.runs.compile_logs import provenance_of
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.provenance import Provenance
+from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
+from torch_tb_profiler.cli.values import path_or_url
 from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.steps import window_text
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.figures.selection import Selection
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.store.provenance import Provenance
+
+HELP = "list what torch.compile made, what it fuses, and its source lines"
 _SHOWN = ("name", "region", "calls", "device_ns", "host_ns")
 _TIMES = ("compiler", "region", "calls", "steps", "host_ns")
 _LINES = 6
@@ -29,13 +31,32 @@ _HOW = (
 _HOST = "Kernels in C++ are recorded with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1 alone."
 
 
-def compiled(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The compiled kernels of a trace.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    arguments.form(parser)
+    arguments.steps(parser)
+    parser.add_argument(
+        "--provenance",
+        metavar="FOLDER",
+        type=path_or_url,
+        help="logs of torch.compile, as TORCH_TRACE or tlparse writes them (default: those beside the"
+        " trace)",
+    )
+    arguments.limit(parser)
 
-    Raises:
-        BadRequest: there are no such steps.
-        SourceError: there are no logs where ``--provenance`` says.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the compiled kernels of the traces at ``options.path``."""
+    return print_traces(options, _report)
+
+
+def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    from torch_tb_profiler.analysis.compiled.table import compiled_table
+    from torch_tb_profiler.analysis.compiled.times import compilation_table
+    from torch_tb_profiler.cli.tables import records
+    from torch_tb_profiler.runs.compile_logs import provenance_of
+
     selection = selected_steps(opened, options)
     provenance = provenance_of(opened, options.provenance)
     table = compiled_table(opened.trace, opened.facts, provenance, selection)
@@ -63,6 +84,10 @@ def _document(
     provenance: Provenance,
     limit: int,
 ) -> Document:
+    from torch_tb_profiler.analysis.compiled.table import COMPILED
+    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.views.steps import window_text
+
     lines = [opened.span.path]
     if provenance.problems:
         counts = ", ".join(f"{format_count(n)} {what}" for what, n in provenance.problems.items())
@@ -99,6 +124,9 @@ def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
     """The table of what was compiled in the selected steps, and how long that took; none where nothing was."""
     if not times:
         return ()
+    from torch_tb_profiler.analysis.compiled.times import COMPILATIONS
+    from torch_tb_profiler.cli.tables import cell
+
     declared = {column.name: column for column in COMPILATIONS.columns}
     columns = [
         Column(declared[name].label, "name" if name == "compiler" else "number") for name in _TIMES

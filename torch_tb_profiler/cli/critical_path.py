@@ -1,28 +1,31 @@
-"""``torch-tb-profiler critical-path``: what the end of each step waited for."""
+"""``critical-path PATH``: what the end of each step waited for, back to its begin: time by cause, and the events, operators and lines
+behind it; JSON has every segment; ``--ranks all`` takes one path per step through all ranks of a run folder
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
-from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places, ranks_path
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, is_chosen, steps_option
-from torch_tb_profiler.cli.tables import context_of, records
+from torch_tb_profiler.cli.output import Report, identity, is_chosen, print_runs, steps_option
+from torch_tb_profiler.cli.values import positive
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.fleet import Fleet
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.display import DisplayTable
-from torch_tb_profiler.tables.ranks import path_insight
 from torch_tb_profiler.tables.registry import TABLES
-from torch_tb_profiler.tables.source import FleetPlace
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.runs.fleet import Fleet
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.store.display import DisplayTable
+    from torch_tb_profiler.tables.source import FleetPlace
+
+HELP = "show what the end of each step waited for, back to its begin"
 Rows = Sequence[Mapping[str, Any]]
 """Segments, by the columns of the table of the path."""
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
@@ -31,14 +34,37 @@ ROWS = 20
 _TIMES = (Column("On the path"), Column("Share"), Column("Segments"))
 
 
-def reports(
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    arguments.form(parser)
+    arguments.steps(parser)
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=positive,
+        help="rows of the text (default: 20); of JSON the longest N segments of each step (default: all)",
+    )
+    parser.add_argument(
+        "--ranks",
+        choices=("all",),
+        help="one path per step through all ranks of a run folder, with steps as the run counts them",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the critical path of the traces at ``options.path``, or through all ranks of their runs."""
+    return print_runs(options, _reports)
+
+
+def _reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
-    """The critical path of the traces of a run, or through all its ranks, of each recording if there are several.
+    """Of a run; of each recording if there are several."""
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.api.waiting import fleet_places
+    from torch_tb_profiler.cli.tables import context_of
 
-    Raises:
-        BadRequest: there are no such steps.
-    """
     run = [TraceContext(opened, settings) for opened in traces]
     places = fleet_places(run)
     if options.ranks:
@@ -60,6 +86,9 @@ def _run_paths(
     tied: bool = False,
 ) -> Iterator[Report]:
     """The path through all ranks of each recording. ``tied``: only where something ties them."""
+    from torch_tb_profiler.api.waiting import ranks_path
+    from torch_tb_profiler.cli.tables import records
+
     asked = steps_option(options)
     chosen = None if asked.first is None else (asked.first, asked.last or 0)
     fleets = list({id(fleet): fleet for fleet, _ in places}.values())
@@ -146,6 +175,8 @@ def _sums_table(
     path: Rows, title: str, columns: Mapping[str, Column], limit: int, wall: int
 ) -> Table:
     """Time and segments of the path by some columns, the most first."""
+    from torch_tb_profiler.analysis.critical_path.table import KINDS
+
     sums: dict[tuple[str, ...], list[int]] = {}
     for row in path:
         texts = {**row, "line": row["line"] or ""}
@@ -167,6 +198,9 @@ def _sums_table(
 
 
 def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table, Table]:
+    from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
+    from torch_tb_profiler.tables.ranks import path_insight
+
     facts, selection = context.facts, context.selection()
     insight = path_insight(context.source(member=place))
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
@@ -203,6 +237,8 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
 
 
 def _plain(context: TraceContext, place: FleetPlace, limit: int | None) -> list[dict[str, Any]]:
+    from torch_tb_profiler.cli.tables import records
+
     source = context.source(member=place)
     path, steps = (
         records(TABLES["critical_path"].computed(source)),

@@ -1,7 +1,5 @@
-"""``torch-tb-profiler doctor``: which files at a path are used, why others are not, and whether the
-installation is complete.
-
-Imports inside functions: a trace is opened before what describes it is imported.
+"""``doctor [PATH]``: whether the installation is complete and how to repair it; which files are at a path, and whether each is read or
+why not
 """
 
 from __future__ import annotations
@@ -13,11 +11,10 @@ import shutil
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler._version import __version__
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.output import (
     Printer,
@@ -29,11 +26,14 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.loading import Unreadable, cache_use, computed_from
-from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.loading import Unreadable
+    from torch_tb_profiler.runs.model import Opened
+
+HELP = "check the installation, and which files are used and why"
 PACKAGES = ("tensorboard", "numpy", "pandas", "msgspec", "pyarrow", "torch")
 PLUGIN_GROUP = "tensorboard_plugins"
 MISSING_PACKAGE = "not installed"
@@ -41,16 +41,20 @@ LEAST_TENSORBOARD = (2, 15)
 _DEFECT = ("name", "severity", "count", "sentence", "touched_share")
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the report; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser, "?")
+    arguments.form(parser)
 
-    Raises:
-        SourceError: there is nothing at the path.
-        NotATrace: none of its files could be read; the report is printed anyway.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the report, also where none of the files at ``options.path`` can be read."""
+    from torch_tb_profiler.runs.loading import computed_from
+
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
-    traces, tables = list[dict[str, Any]](), list[Unreadable]()
+    traces: list[dict[str, Any]] = []
+    tables: list[Unreadable] = []
     if options.path:
         for opened in readable(options.path, settings, unreadable, options.worker):
             traces.append(_trace(opened))
@@ -61,6 +65,8 @@ def run(options: argparse.Namespace) -> int:
         for item in (*unreadable, *tables)
     ]
     if options.json:
+        import msgspec
+
         write(
             msgspec.json.encode(
                 {"program": program, "advice": advice, "traces": traces, "unreadable": files}
@@ -83,6 +89,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _program(settings: Settings) -> dict[str, str]:
+    from torch_tb_profiler.runs.loading import cache_use
+
     cache = cache_use(settings)
     cached = cache.note or f"{cache.folder} ({cache.files} files, {format_bytes(cache.bytes)})"
     changed = {
@@ -104,6 +112,8 @@ def _program(settings: Settings) -> dict[str, str]:
 
 def _advice(settings: Settings) -> list[str]:
     """What is wrong, and how to fix it."""
+    from torch_tb_profiler.runs.loading import cache_use
+
     advice = []
     if not _registered():
         advice.append(
@@ -164,6 +174,8 @@ def _version(name: str) -> str:
 
 
 def _trace(opened: Opened) -> dict[str, Any]:
+    import msgspec
+
     from torch_tb_profiler.analysis.figures.missing_data import absent
     from torch_tb_profiler.views.overview.payload import health_items
     from torch_tb_profiler.views.words.texts import MISSING, missing

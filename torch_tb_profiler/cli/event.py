@@ -1,44 +1,57 @@
-"""``torch-tb-profiler event``: everything about single events, by the ids that other commands print."""
+"""``event PATH ID…``: everything about events that other commands print as ``#1234``: enclosing calls, the path from the program to the
+device, arguments, call stack
+"""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
-from torch_tb_profiler.cli.output import Printer, Report, identity
+from torch_tb_profiler.cli.output import Printer, Report, identity, settings_of, single_trace
+from torch_tb_profiler.cli.values import event_number, path_or_url
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.runs.compile_logs import provenance_of
-from torch_tb_profiler.runs.event_text import EventTexts
-from torch_tb_profiler.runs.loading import insight_of, timeline_of
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.units import and_more, format_count, format_ns
-from torch_tb_profiler.views.critical_path.payload import EventPathPayload, event_path_payload
-from torch_tb_profiler.views.timeline.event import event_payload
-from torch_tb_profiler.views.timeline.event_arguments import args_payload, cut
-from torch_tb_profiler.views.timeline.wire import EventPayload, EventRef
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.store.timeline import Timeline
+    from torch_tb_profiler.views.critical_path.payload import EventPathPayload
+    from torch_tb_profiler.views.timeline.wire import EventPayload, EventRef
+
+HELP = "show everything about single events"
 SHOWN, LONGEST_NAME = 10, 200
 """Device events, arrows and frames that text lists, and characters of a name; JSON has all that the
 page has.
 """
 
 
-def print_events(opened: Opened, settings: Settings, options: argparse.Namespace) -> int:
-    """Print the events of ``options.ids``; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    text = "trace file, or folder with one trace: a path or a URL"
+    parser.add_argument("path", metavar="PATH", type=path_or_url, help=text)
+    parser.add_argument(
+        "ids", metavar="ID", nargs="+", type=event_number, help="event ids, like 1234 or '#1234'"
+    )
+    arguments.workers(parser)
+    arguments.cache(parser)
+    arguments.form(parser)
+    parser.add_argument(
+        "--raw", action="store_true", help="also print all arguments as written in the file"
+    )
 
-    Raises:
-        NotFound: there is no such event.
-        SourceError: with ``--raw``, the file cannot be read any more.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the events of ``options.ids`` in the one trace at ``options.path``."""
+    settings = settings_of(options)
+    opened = single_trace(options.path, settings, options.worker)
+    from torch_tb_profiler.runs.event_text import EventTexts
+    from torch_tb_profiler.runs.loading import insight_of, timeline_of
+    from torch_tb_profiler.views.critical_path.payload import event_path_payload
+
     timeline = timeline_of(opened, settings)
     texts = EventTexts()
     printer = Printer(options)
@@ -58,6 +71,9 @@ def print_events(opened: Opened, settings: Settings, options: argparse.Namespace
 
 
 def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[EventPayload]:
+    from torch_tb_profiler.runs.compile_logs import provenance_of
+    from torch_tb_profiler.views.timeline.event import event_payload
+
     logged = provenance_of(opened)
     try:
         return [
@@ -77,6 +93,8 @@ def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[Ev
 def _object(
     opened: Opened, payload: EventPayload, path: EventPathPayload, raw: str | None
 ) -> dict[str, Any]:
+    import msgspec
+
     fields: dict[str, Any] = msgspec.to_builtins(payload)
     on_path = {"critical_path": msgspec.to_builtins(path)}
     return identity(opened) | fields | on_path | ({} if raw is None else {"raw": raw})
@@ -120,11 +138,13 @@ def _blocks(payload: EventPayload, path: EventPathPayload, raw: str | None) -> I
     )
     yield from _listing("Call stack", payload.stack)
     if raw is not None:
-        arguments = args_payload(raw)
+        from torch_tb_profiler.views.timeline.event_arguments import args_payload
+
+        found = args_payload(raw)
         yield from _listing(
             "In the file",
-            [f"{a.name}: {a.value}" for a in arguments.arguments] or [arguments.text],
-            most=len(arguments.arguments) or 1,
+            [f"{a.name}: {a.value}" for a in found.arguments] or [found.text],
+            most=len(found.arguments) or 1,
         )
 
 
@@ -192,5 +212,9 @@ def _listing(
 
 
 def _event(ref: EventRef) -> str:
+    from torch_tb_profiler.analysis.figures.kernels import short_name
+    from torch_tb_profiler.store.timeline_schema import Look
+    from torch_tb_profiler.views.timeline.event_arguments import cut
+
     name = short_name(ref.name) if ref.look == Look.KERNEL else cut(ref.name, LONGEST_NAME)
     return f"#{ref.event} {name} {format_ns(ref.dur_ns)}"

@@ -1,12 +1,15 @@
-"""``torch-tb-profiler experiments``: the runs of a logdir side by side."""
+"""``experiments LOGDIR``: the runs side by side: step time and spread, change against ``--base RUN`` and whether the step changed, GPU
+active, MFU, peak memory, exposed communication, findings; ``--csv`` for a table
+"""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import (
     Printer,
@@ -18,26 +21,33 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.units import UNKNOWN, format_delta
 from torch_tb_profiler.untrusted import printable
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.loading import Unreadable
+
+HELP = "list the runs of a logdir side by side: step, MFU, memory, findings, change"
 _SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
 _CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the runs at ``options.path``; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    form = arguments.form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
+    parser.add_argument(
+        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+    )
 
-    Raises:
-        NotFound: there is no such base or worker.
-        SourceError, NotATrace: nothing could be read.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the runs at ``options.path``."""
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     traces = readable(options.path, settings, unreadable, options.worker)
     first = list(islice(traces, 1))
-    # What describes a trace takes longer to import than a small trace to read.
     from torch_tb_profiler.analysis.diff.experiments import experiment_table
     from torch_tb_profiler.api.experiments import base_row, experiment_rows
     from torch_tb_profiler.cli.tables import records

@@ -1,7 +1,4 @@
-"""``torch-tb-profiler export``: tables, flame graphs and parts of traces as files.
-
-Imports inside functions: the traces are opened before what makes tables of them is imported.
-"""
+"""``export PATH``: tables as CSV, Parquet or Arrow; stacks as folded text or speedscope; a part of the trace as a trace"""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from torch_tb_profiler.api import export
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import (
     all_traces,
     selected_steps,
@@ -20,15 +18,16 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
 )
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
+    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.views.work.module_wire import FlameTree
 
+HELP = "write tables, flame graphs or part of a trace to a file"
 TRACE = "trace"
 TENSORBOARD = "tensorboard"
 SCALARS = "scalars"
@@ -54,15 +53,60 @@ ONLY = {
 """Options that only some forms take."""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Write the file; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    arguments.steps(parser)
+    parser.add_argument(
+        "--what",
+        metavar="WHAT",
+        help=f"with csv, parquet and arrow a table: {', '.join(TABLES)} (default: operators); with folded and speedscope modules or"
+        " lines (default: lines); with trace events; with tensorboard scalars",
+    )
+    parser.add_argument(
+        "--to",
+        metavar="FORM",
+        help="csv, parquet, arrow, folded, speedscope, trace or tensorboard (default: by the ending of FILE, else csv; of scalars"
+        " tensorboard: event files with a curve per figure, in the folder FILE or in scalars beside the traces)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="- is standard output (default: WHAT with the ending of FORM, in this folder)",
+    )
+    groups = [
+        f"{name} by {', '.join(table.groups)}" for name, table in TABLES.items() if table.groups
+    ]
+    parser.add_argument("--by", metavar="GROUP", help=f"group rows: {'; '.join(groups)}")
+    parser.add_argument(
+        "--metric",
+        choices=("device", "host"),
+        help="time shown by folded and speedscope (default: device, else host)",
+    )
+    parser.add_argument(
+        "--start",
+        metavar="NS",
+        type=int,
+        help="where the trace starts, ns after the first event (default: at the selected steps)",
+    )
+    parser.add_argument("--end", metavar="NS", type=int, help="where it ends")
+    parser.add_argument(
+        "--kinds",
+        metavar="KINDS",
+        help="kinds of events in the trace, comma-separated: operator,runtime,kernel,memcpy,memory …",
+    )
+    parser.add_argument(
+        "--first-step",
+        metavar="N",
+        type=int,
+        help="with tensorboard: number of the step that counts as 0",
+    )
+    arguments.force(parser)
 
-    Raises:
-        BadRequest: the options do not fit together, the file exists already, or the traces have no
-            such steps.
-        SourceError, NotATrace: nothing could be read, or the file cannot be written.
-        MissingPackage: the form needs a package that is not installed.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Write the file."""
     form, what = _form_and_content(options)
     if form == TENSORBOARD:
         return _event_files(options)

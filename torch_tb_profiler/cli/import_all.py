@@ -1,18 +1,19 @@
-"""``torch-tb-profiler import``: every trace of a logdir imported and analysed, by processes of this
-machine or by a Dask cluster.
+"""``import LOGDIR``: one line: every trace imported and analysed, by processes of this machine (``--workers N``) or by a cluster
+(``--scheduler tcp://…``, [guide/cluster.md](guide/cluster.md))
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 import time
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import write
 from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.cli.values import path_or_url, positive
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.untrusted import printable
@@ -20,19 +21,36 @@ from torch_tb_profiler.untrusted import printable
 if TYPE_CHECKING:
     from torch_tb_profiler.runs import whole_logdir
 
+HELP = "import and analyse every trace of a logdir, here or in a cluster"
 LINE_SECONDS = 10.0
 """Between two lines of progress where no bar can be shown."""
 SOME_FAILED = 1
 
 
-def run(options: argparse.Namespace) -> int:
-    """Import and analyse; the exit code: 1 if some traces failed.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("path", metavar="LOGDIR", type=path_or_url, help=arguments.PATH)
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers do it, like tcp://host:8786",
+    )
+    where.add_argument(
+        "--workers",
+        metavar="N",
+        type=positive,
+        help="processes of this machine that do it (default: one per core)",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print a JSON object with every trace and its state"
+    )
 
-    Raises:
-        SourceError: there is nothing at the path, or the scheduler does not answer.
-        NotATrace: nothing there is one, or none could be read.
-        BadRequest: the cache is off.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Import and analyse; the exit code is 1 if some traces failed."""
+    import logging
+
     from torch_tb_profiler.runs.whole_logdir import make_all
 
     # What Dask logs of a lost scheduler is said in our words.

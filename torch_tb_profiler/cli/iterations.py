@@ -1,24 +1,23 @@
-"""``torch-tb-profiler iterations``: the iterations of an inference server."""
+"""``iterations PATH``: iterations of an inference server (vLLM, SGLang, TensorRT-LLM …): phase, requests and tokens of each kind, batch,
+times, gap before, steady state, tokens per second; phases compared
+"""
 
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.analysis.figures.iterations import (
-    ITERATIONS,
-    PHASE_TABLE,
-    iteration_table,
-    phase_table,
-)
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.output import Report, identity, selected_steps
-from torch_tb_profiler.cli.tables import cell
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
-from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline
+from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
+from torch_tb_profiler.cli.values import positive
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.store.display import DisplayTable
+
+HELP = "list the iterations of an inference server"
 _SHOWN = (
     "name phase part context_requests context_tokens generation_requests generation_tokens batch"
     " wall_ns device_ns gap_ns scheduler_ns tokens_per_second"
@@ -27,12 +26,29 @@ _PHASES = "phase iterations wall_ns interval_ns tokens tokens_per_second padding
 _BELOW = ("name",)
 
 
-def iterations(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The iterations of a trace.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    arguments.form(parser)
+    arguments.steps(parser)
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=positive,
+        default=40,
+        help="rows of the text; JSON has all (default: %(default)s)",
+    )
 
-    Raises:
-        BadRequest: there are no such steps.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the iterations of the traces at ``options.path``."""
+    return print_traces(options, _report)
+
+
+def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    from torch_tb_profiler.analysis.figures.iterations import iteration_table
+    from torch_tb_profiler.views.display_wire import records, wire_columns
+
     table = iteration_table(opened.facts, selected_steps(opened, options))
     return Report(
         lambda: Document(opened.title, (opened.span.path,), tuple(_blocks(table, options.limit))),
@@ -41,6 +57,9 @@ def iterations(opened: Opened, settings: Settings, options: argparse.Namespace) 
 
 
 def _blocks(table: DisplayTable, limit: int) -> list[Block]:
+    from torch_tb_profiler.analysis.figures.iterations import phase_table
+    from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline
+
     if not table.n:
         items = [Item(f"{server}: {how}") for server, how in HOW_TO_RECORD]
         return [Listing("No iterations", [Item(headline(table), (), ""), *items])]
@@ -48,13 +67,16 @@ def _blocks(table: DisplayTable, limit: int) -> list[Block]:
     shown = table.take(slice(0, limit))
     return [
         Listing("Iterations", [Item(headline(table), (), "")]),
-        _block("Phases", phases, PHASE_TABLE, _PHASES, phases.n),
-        _block("Iterations in time order", shown, ITERATIONS, _SHOWN, table.n),
+        _block("Phases", phases, _PHASES, phases.n),
+        _block("Iterations in time order", shown, _SHOWN, table.n),
     ]
 
 
-def _block(title: str, table: DisplayTable, spec: DisplaySpec, names: str, total: int) -> Table:
-    declared = {column.name: column for column in spec.columns}
+def _block(title: str, table: DisplayTable, names: str, total: int) -> Table:
+    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.views.display_wire import records, wire_columns
+
+    declared = {column.name: column for column in table.spec.columns}
     rows = records(wire_columns(table))
     chosen = [declared[name] for name in names.split()]
     used = [c for c in chosen if any(row[c.name] is not None for row in rows) or not rows]

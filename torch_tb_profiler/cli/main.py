@@ -1,4 +1,4 @@
-"""Entry point of ``torch-tb-profiler``; ``commands.py`` declares the subcommands.
+"""Entry point of ``torch-tb-profiler``; ``commands.py`` lists the subcommands.
 
 Exit codes: 0 done, 1 slower than ``diff --fail-on`` allows, 2 nothing could be read or wrong
 arguments.
@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.cli.commands import COMMANDS, contradiction, function_of
+from torch_tb_profiler.cli.arguments import contradiction
+from torch_tb_profiler.cli.commands import COMMANDS, command_of
 from torch_tb_profiler.errors import ProfilerError, SidecarError
 from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.damage_reports import expect_readable
@@ -28,12 +29,12 @@ FAILED = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     os.environ |= {**OWN_PROCESSES, **os.environ}
-    options = _parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    options = _parser(given).parse_args(given)
     if clash := contradiction(options):
         options.refuse(clash)
-    target, *further = options.target
     try:
-        code = _carried_out(target, options, further)
+        code = _carried_out(options)
         sys.stdout.flush()
         return code
     except ProfilerError as error:
@@ -64,7 +65,7 @@ class _Parser(argparse.ArgumentParser):
         super()._print_message(printable(message, lines=True), file)
 
 
-def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str]) -> int:
+def _carried_out(options: argparse.Namespace) -> int:
     """The exit code of a command. Damage of a kept file shows only where it is read: the file is
     removed then, and the command begins anew.
     """
@@ -72,7 +73,7 @@ def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str
     while True:
         try:
             with expect_readable():
-                code: int = function_of(target)(options, *further)
+                code: int = options.run(options)
         except SidecarError as damage:
             if damage.message in seen:
                 raise
@@ -81,14 +82,18 @@ def _carried_out(target: str, options: argparse.Namespace, further: Sequence[str
             return code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
+    """A parser of all commands, or of the one that comes first: no other is imported then."""
     parser = _Parser(prog="torch-tb-profiler", description="Analyze PyTorch profiler traces.")
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        subparser = commands.add_parser(command.name, help=command.help, description=command.help)
-        command.arguments(subparser)
-        subparser.set_defaults(target=command.target, refuse=subparser.error)
+    for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
+        command = command_of(name)
+        first = next(other for other in COMMANDS if COMMANDS[other] == COMMANDS[name])
+        text = command.HELP if name == first else f"same as {first}"
+        subparser = commands.add_parser(name, help=text, description=text)
+        command.declare(subparser)
+        subparser.set_defaults(run=command.run, refuse=subparser.error)
     return parser
 
 

@@ -1,8 +1,7 @@
 """What the commands share: the traces at a path, reports on them as text, Markdown or JSON, and the
 files that could not be read.
 
-What describes a trace takes longer to import than a small trace to read. It is named (see
-``commands.function_of``) or imported in a function here, once the first trace is open.
+Imports inside functions: ``--help`` imports this, and a trace is opened before what describes it is imported.
 """
 
 from __future__ import annotations
@@ -13,23 +12,22 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from torch_tb_profiler.cli.commands import function_of
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
-from torch_tb_profiler.runs.loading import Unreadable, load_all
-from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
 from torch_tb_profiler.untrusted import printable, printable_json
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.figures.selection import Selection
-    from torch_tb_profiler.web.parameters import StepRange
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.runs.loading import Unreadable
+    from torch_tb_profiler.runs.model import Opened
 
 REASONS_SHOWN = 5
 
@@ -91,24 +89,31 @@ def settings_of(options: argparse.Namespace) -> Settings:
     return Settings.from_environment(use_cache=False if options.no_cache else None)
 
 
-def print_traces(options: argparse.Namespace, make_report: str) -> int:
+def print_traces(
+    options: argparse.Namespace,
+    make_report: Callable[[Opened, Settings, argparse.Namespace], Report],
+) -> int:
     """Print ``make_report(opened, settings, options)`` for every trace at ``options.path``; the exit
     code. Raises as ``print_runs`` does.
     """
-    return _print(
+    return print_runs(
         options,
-        lambda run, settings: (
-            function_of(make_report)(opened, settings, options) for opened in run
-        ),
+        lambda run, settings, options: (make_report(opened, settings, options) for opened in run),
+        whole=False,
     )
 
 
-def print_runs(options: argparse.Namespace, make_reports: str, make_report: str = "") -> int:
+def print_runs(
+    options: argparse.Namespace,
+    make_reports: Callable[[Iterator[Opened], Settings, argparse.Namespace], Iterable[Report]],
+    *,
+    whole: bool = True,
+) -> int:
     """Print ``make_reports(traces, settings, options)`` for every run at ``options.path``, and to
     standard error what could not be read; the exit code.
 
-    ``traces`` are all of the run, whatever ``--worker`` selects, one in memory at a time unless
-    kept. ``make_report``: used instead for JSON, as by ``print_traces``.
+    ``traces``: those of the run, one in memory at a time unless kept; with ``whole`` all,
+    whatever ``--worker`` selects.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -116,26 +121,12 @@ def print_runs(options: argparse.Namespace, make_reports: str, make_report: str 
         NotATrace: none of its files could be read.
         BadRequest: a trace has no such steps.
     """
-    if make_report and options.json:
-        return print_traces(options, make_report)
-    return _print(
-        options,
-        lambda run, settings: function_of(make_reports)(run, settings, options),
-        whole_runs=True,
-    )
-
-
-def _print(
-    options: argparse.Namespace,
-    make_reports: Callable[[Iterator[Opened], Settings], Iterable[Report]],
-    whole_runs: bool = False,
-) -> int:
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     printer, printed = Printer(options), False
-    traces = readable(options.path, settings, unreadable, options.worker, whole_runs)
+    traces = readable(options.path, settings, unreadable, options.worker, whole)
     runs = groupby(traces, lambda opened: opened.run.name)
-    for report in (report for _, run in runs for report in make_reports(run, settings)):
+    for report in (report for _, run in runs for report in make_reports(run, settings, options)):
         printer.add(report)
         printed = True
     if not printed:
@@ -143,29 +134,6 @@ def _print(
     printer.end()
     warn_unreadable(unreadable)
     return 0
-
-
-def run_on_trace(options: argparse.Namespace, run: str) -> int:
-    """Call ``run(opened, settings, options)`` with the one trace at ``options.path``; the exit code.
-    Raises as ``single_trace`` does.
-    """
-    settings = settings_of(options)
-    opened = single_trace(options.path, settings, options.worker)
-    return int(function_of(run)(opened, settings, options))
-
-
-def run_on_both(options: argparse.Namespace, run: str) -> int:
-    """Call ``run((a, b), settings, options)`` with the traces at ``options.a`` and ``options.b``;
-    the exit code. Raises as ``all_traces`` does.
-    """
-    settings = settings_of(options)
-    unreadable: list[Unreadable] = []
-    sides = [
-        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
-    ]
-    code = int(function_of(run)(sides, settings, options))
-    warn_unreadable(unreadable)
-    return code
 
 
 def readable(
@@ -178,6 +146,8 @@ def readable(
     """The traces at a path, one in memory at a time: those of ``workers``, with ``beside`` the
     others of their runs too. Files that are no traces go into ``unreadable``.
     """
+    from torch_tb_profiler.runs.loading import Unreadable, load_all
+
     with Progress("reading") as progress:
         for item in load_all(path, settings, progress.update, workers, beside):
             if isinstance(item, Unreadable):
@@ -201,6 +171,17 @@ def all_traces(
     if not traces:
         raise NotATrace(no_trace_message(path, unreadable))
     return traces
+
+
+def contexts(options: argparse.Namespace) -> list[TraceContext]:
+    """All traces at ``options.path``, ready for questions. Raises as ``all_traces`` does."""
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    traces = all_traces(options.path, settings, unreadable, options.worker)
+    warn_unreadable(unreadable)
+    from torch_tb_profiler.api.trace_context import TraceContext
+
+    return [TraceContext(opened, settings) for opened in traces]
 
 
 def single_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
@@ -264,24 +245,30 @@ def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "ste
         raise _of_option(error, name) from None
 
 
-def steps_option(options: argparse.Namespace, name: str = "steps") -> StepRange:
+class StepsOption(NamedTuple):
+    """The first and the last step, both included; None: all."""
+
+    first: int | None
+    last: int | None
+    skip_cold: bool
+
+
+def steps_option(options: argparse.Namespace, name: str = "steps") -> StepsOption:
     """``--steps`` and ``--skip-cold``, before a trace is open.
 
     Raises:
         BadRequest: ``--steps`` has another form.
     """
+    given, skip_cold = getattr(options, name), getattr(options, "skip_cold", False)
+    if not given:
+        return StepsOption(None, None, skip_cold)
     from torch_tb_profiler.web.parameters import STEPS
 
     try:
-        given = _Given(
-            {
-                "steps": getattr(options, name) or "all",
-                "skip_cold": "1" if getattr(options, "skip_cold", False) else "0",
-            }
-        )
-        return STEPS.read(given, "steps")
+        asked = STEPS.read(_Given(steps=given), "steps")
     except BadRequest as error:
         raise _of_option(error, name) from None
+    return StepsOption(asked.first, asked.last, skip_cold)
 
 
 def _of_option(error: BadRequest, name: str) -> BadRequest:

@@ -1,27 +1,20 @@
-"""``torch-tb-profiler pyprof``: PyProf's kernel table, one line per kernel launch.
-
-Imports inside functions: the trace is opened before what makes the table is imported.
-"""
+"""``pyprof [PATH]``: a line per kernel launch, with the twenty columns of NVIDIA's PyProf; without PATH, or with ``-``, of standard input"""
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING
 
-import msgspec
-
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
-from torch_tb_profiler.cli.values import STANDARD_INPUT
+from torch_tb_profiler.cli.values import STANDARD_INPUT, path_or_input, positive
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
-from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import csv_field
 from torch_tb_profiler.views.work.pyprof_columns import BETWEEN_LINES, COLUMNS
@@ -31,6 +24,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.views.work.pyprof import Cell, KernelCells
     from torch_tb_profiler.views.work.pyprof_lines import ListedCells
 
+HELP = "print PyProf's kernel table, one line per kernel launch"
 ALL = "all"
 ROWS_AT_ONCE = 10_000
 """Rows that are made and printed together, to bound memory."""
@@ -39,6 +33,9 @@ _WIDEST = 10_000
 _INPUT = "standard input"
 _SHARED = ("kernel", "params")
 """Columns that share the rest of the width."""
+_COLUMNS = """comma-separated columns, or all (default: %(default)s): idx row number; seq autograd sequence number; altseq others around it;
+tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop or bprop; sub position in the kernels of its call; mod and op the call;
+kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
 
 @dataclass(frozen=True)
@@ -51,14 +48,45 @@ class _Form:
     line: Callable[[Sequence[str]], str]
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the table of the one trace, or list of kernels, at ``options.path``; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        type=path_or_input,
+        nargs="?",
+        default=STANDARD_INPUT,
+        help="trace file, folder with one trace, or a file that --dict or PyProf's parser wrote: a path or a URL;"
+        " - or nothing is standard input",
+    )
+    arguments.workers(parser)
+    arguments.cache(parser)
+    arguments.steps(parser)
+    default = "idx,dir,sub,mod,op,kernel,params,sil"
+    parser.add_argument("-c", dest="columns", metavar="COLUMNS", default=default, help=_COLUMNS)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
+    form.add_argument(
+        "-w",
+        dest="width",
+        metavar="WIDTH",
+        type=positive,
+        help="print aligned columns, at most WIDTH characters a line",
+    )
+    form.add_argument(
+        "--json",
+        action="store_true",
+        help="print a JSON array with one object per kernel; unknown is null",
+    )
+    form.add_argument(
+        "--dict",
+        action="store_true",
+        help="print every column as a dictionary per line, with the keys of PyProf's parser; each line is Python and JSON",
+    )
 
-    Raises:
-        BadRequest: there is no such column or step, the columns do not fit the width, or the path
-            holds several traces.
-        SourceError, NotATrace: the trace cannot be read.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the table of the one trace, or list of kernels, at ``options.path``."""
     keys = list(COLUMNS) if options.dict else chosen_columns(options.columns)
     form = _CSV if options.csv else _columns(keys, options.width) if options.width else _SPACED
     settings = settings_of(options)
@@ -100,6 +128,9 @@ def _standard_input() -> Iterator[str]:
     Raises:
         SourceError: it cannot be read or kept, or there is none.
     """
+    import shutil
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="torch-tb-profiler-") as folder:
         path = os.path.join(folder, _INPUT)
         try:
@@ -139,6 +170,7 @@ def _of_trace(
     opened = single_trace(path, settings, options.worker)
     from torch_tb_profiler.analysis.figures.selection import mask
     from torch_tb_profiler.analysis.pyprof.table import kernel_table
+    from torch_tb_profiler.runs.loading import insight_of
     from torch_tb_profiler.views.work.pyprof import KernelCells
 
     insight = insight_of(opened, settings)
@@ -177,6 +209,8 @@ def _parts(
 
 def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
     """An array with an object per row, one on a line."""
+    import msgspec
+
     before = "[\n"
     encode = msgspec.json.Encoder().encode
     for columns in parts:
@@ -189,6 +223,8 @@ def _json(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[st
 
 def _dictionaries(parts: Iterator[list[list[Cell]]], keys: Sequence[str]) -> Iterator[str]:
     """A dictionary per row and line."""
+    import msgspec
+
     from torch_tb_profiler.views.work.pyprof_lines import line_of
 
     encode = msgspec.json.Encoder().encode

@@ -1,33 +1,47 @@
-"""``torch-tb-profiler ranges``: what ran in annotated ranges."""
+"""``ranges PATH``: annotated ranges (``record_function``, NVTX, ``gpu_user_annotation``) by name: calls, host time, projected device
+time, busy time, shares of the device and of the critical path; ``--csv`` for a table
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import (
+    Report,
     all_traces,
     print_csv,
     print_traces,
     settings_of,
     warn_unreadable,
 )
-from torch_tb_profiler.runs.loading import Unreadable
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.runs.loading import Unreadable
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+
+HELP = "list annotated ranges"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser)
+    form = arguments.form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown numbers are empty")
+    arguments.steps(parser)
+    arguments.order(parser, "busy time on the device, else on the host")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the ranges of the traces at ``options.path``; the exit code.
-
-    Raises:
-        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
-        SourceError, NotATrace: nothing could be read.
-    """
+    """Print the ranges of the traces at ``options.path``."""
     if not options.csv:
-        return print_traces(options, "tables:ranges")
+        return print_traces(options, _report)
     unreadable: list[Unreadable] = []
     settings = settings_of(options)
     traces = all_traces(options.path, settings, unreadable, options.worker)
-    # The traces are opened before what makes tables of them is imported.
     from torch_tb_profiler.cli.tables import computed, plain_columns
 
     found = [plain_columns(computed("ranges", opened, settings, options)) for opened in traces]
@@ -37,3 +51,13 @@ def run(options: argparse.Namespace) -> int:
     if not any(rows):
         print("torch-tb-profiler: there are no ranges to write.", file=sys.stderr)
     return 0
+
+
+def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    from torch_tb_profiler.cli.tables import any_known, computed, table_report
+
+    rows = computed("ranges", opened, settings, options)
+    device = any_known(rows, "device_ns")
+    times = "device_ns busy_ns device_share launched" if device else ""
+    names = f"name calls host_ns {times} path_ns path_share"
+    return table_report(opened, options, "ranges", rows, "busy_ns" if device else "host_ns", names)

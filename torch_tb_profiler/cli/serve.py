@@ -1,4 +1,4 @@
-"""``torch-tb-profiler serve``: the page without TensorBoard."""
+"""``serve LOGDIR``: the page without TensorBoard"""
 
 from __future__ import annotations
 
@@ -9,19 +9,39 @@ import socket
 import sys
 from collections.abc import Iterator
 
-from torch_tb_profiler.runs.catalogue import catalogue_of
+from torch_tb_profiler.cli.values import path_or_url, port
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.web.application import Application
-from torch_tb_profiler.web.standalone import server
+
+HELP = "serve the page without TensorBoard"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("logdir", metavar="LOGDIR", type=path_or_url, help="a path or a URL")
+    parser.add_argument(
+        "--port", type=port, default=6007, help="0 picks a free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen on (default: %(default)s, this machine only)",
+    )
+    parser.add_argument(
+        "--allowed-hosts",
+        metavar="NAMES",
+        default="",
+        help="names that it is reached by beside this machine's own, such as one of a proxy:"
+        " a.example.com,*.b.example.com",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted; the exit code.
+    """Serve until interrupted."""
+    from torch_tb_profiler.runs.catalogue import catalogue_of
+    from torch_tb_profiler.web.application import Application
+    from torch_tb_profiler.web.standalone import server
 
-    Raises:
-        SourceError: the address cannot be used.
-    """
     logdir, host, settings = options.logdir, options.host, Settings.from_environment()
     catalogue = catalogue_of(logdir, None, settings)
     allowed = [name for name in options.allowed_hosts.split(",") if name.strip()]

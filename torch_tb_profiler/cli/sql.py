@@ -1,6 +1,5 @@
-"""``torch-tb-profiler sql``: one SELECT over the tables of a trace.
-
-Imports inside functions: the trace is opened before what answers is imported.
+"""``sql PATH "select …"``: the answer of one SELECT over the tables of each trace, ``--csv`` or ``--json``; ``--list`` names tables and
+columns ([guide](guide/sql.md))
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import (
     Report,
@@ -20,29 +20,48 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
     write,
 )
+from torch_tb_profiler.cli.values import positive
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.runs.loading import Unreadable
-from torch_tb_profiler.sql.engine import check_installed
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
+    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sql.engine import Result
 
+HELP = "answer one SELECT over the tables of a trace"
 TEXT_ROWS = 100
 _FILE_ROWS = 1_000_000
 _MEMORY = 4 << 30
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print the tables that there are, or the answer of each trace at ``options.path``.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser, "?")
+    parser.add_argument(
+        "statement", metavar="STATEMENT", nargs="?", help="one SELECT; times are integer ns"
+    )
+    form = arguments.form(parser)
+    form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
+    parser.add_argument(
+        "--limit",
+        metavar="N",
+        type=positive,
+        help="rows to print (default: 100 of the text, 1,000,000 of --csv and --json)",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=positive,
+        default=60,
+        help="end the statement after so long (default: %(default)s)",
+    )
+    parser.add_argument("--list", action="store_true", help="list the tables and their columns")
 
-    Raises:
-        BadRequest: there is no path or no statement, or that is no SELECT or wrong.
-        MissingPackage: DuckDB or pyarrow is not installed.
-        SourceError, NotATrace: nothing could be read.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Print the tables that there are, or the answer of each trace at ``options.path``."""
     if options.list:
         return _list()
     if options.path is None or not (options.statement or "").strip():
@@ -50,12 +69,13 @@ def run(options: argparse.Namespace) -> int:
             "sql needs a trace and a statement.",
             'Like `sql PATH "select name, dur from kernels"`, or --list for the tables.',
         )
+    from torch_tb_profiler.sql.engine import check_installed
+
     check_installed()
-    return _print_csv(options) if options.csv else print_traces(options, "sql:report")
+    return _print_csv(options) if options.csv else print_traces(options, _report)
 
 
-def report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The answer of one trace."""
+def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     answer = _answer(opened, settings, options)
     return Report(lambda: _document(opened, answer), lambda: {**identity(opened), **_plain(answer)})
 

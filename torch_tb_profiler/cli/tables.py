@@ -1,4 +1,4 @@
-"""``torch-tb-profiler operators``, ``kernels`` and ``ranges``: the rows of the DataFrames of these names."""
+"""What commands print of declared tables: the rows of the DataFrames of these names."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.figures.longest_events import longest_calls, longest_kernels
-from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -25,66 +23,12 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
-from torch_tb_profiler.views.words.texts import missing
 
 Cell = Callable[[Any], str]
 _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "device"}
 """What was not recorded where a table is empty."""
 _NUMERIC = ("int64", "Int64", "float64")
 _RENAMED = {"event": "longest_event"}
-
-
-def operators(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The operators of a trace.
-
-    Raises:
-        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
-    """
-    rows = computed("operators", opened, settings, options, by=options.by)
-    device = _any_known(rows, "device_self_ns")
-    times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
-    names = f"name {'' if options.by == 'name' else 'input_shapes'} stack time_share calls {times}"
-    columns = _columns(rows.spec, f"{names} host_total_ns host_median_ns host_max_ns flops bytes")
-    order = "device_self_ns" if device else "host_self_ns"
-    return _report(opened, options, "operators", rows, order, columns, longest_calls)
-
-
-def kernels(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The kernels of a trace. Raises as ``operators`` does."""
-    rows = computed("kernels", opened, settings, options, by=options.by)
-    names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
-    columns = _columns(rows.spec, names)
-    return _report(opened, options, "kernels", rows, "total_ns", columns, longest_kernels)
-
-
-def ranges(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """The annotated ranges of a trace. Raises as ``operators`` does."""
-    rows = computed("ranges", opened, settings, options)
-    device = _any_known(rows, "device_ns")
-    times = "device_ns busy_ns device_share launched" if device else ""
-    columns = _columns(rows.spec, f"name calls host_ns {times} path_ns path_share")
-    order = "busy_ns" if device else "host_ns"
-    return _report(opened, options, "ranges", rows, order, columns, None)
-
-
-_CALLS = {
-    "calls": ("api_calls", "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
-    "long": ("long_calls", "dur_ns", "name operator dur_ns reason"),
-    "launches": ("launches", "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
-    "queues": ("queues", "launches", "stream launches mean_length max_length full_ns blocked"),
-    "copies": ("copies", "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
-    "sequences": ("kernel_sequences", "device_ns", "sequence length count device_ns gaps_ns host_ns"),
-}  # fmt: skip
-"""Of each table of ``api-calls`` its name, what it is sorted by, and the columns of its text."""
-
-
-def api_calls(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    """Runtime and driver calls of a trace, or another table about them. Raises as ``operators`` does."""
-    name, order, names = _CALLS[options.what]
-    given = {"operator": options.operator} if options.what == "sequences" else {}
-    rows = computed(name, opened, settings, options, **given)
-    columns = _columns(rows.spec, names)
-    return _report(opened, options, "calls", rows, order, columns, None)
 
 
 def computed(
@@ -110,15 +54,22 @@ def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) 
     return TraceContext(opened, settings, bounds, options.skip_cold)
 
 
-def _report(
+def table_report(
     opened: Opened,
     options: argparse.Namespace,
     word: str,
     table: DisplayTable,
     order: str,
-    columns: dict[str, tuple[str, Kind, Cell]],
-    longest: Callable[[Trace, Facts, Selection], Mapping[str, int]] | None,
+    names: str,
+    longest: Callable[[Trace, Facts, Selection], Mapping[str, int]] | None = None,
 ) -> Report:
+    """A report on a table. ``word``: what its rows are; ``order``: the column that they are sorted by unless ``--sort`` names another;
+    ``names``: the columns of its text; ``longest``: finds the longest event of each name.
+
+    Raises:
+        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
+    """
+    columns = _columns(table.spec, names)
     selection = selected_steps(opened, options)
     plain = plain_columns(table)
     numeric = [column.name for column in table.shown if column.dtype in _NUMERIC]
@@ -161,6 +112,9 @@ def _document(
         if name in shown and (name != "longest_event" or shown[name] != [None] * len(shown[name]))
     }
     if not total:
+        from torch_tb_profiler.analysis.figures.missing_data import absent
+        from torch_tb_profiler.views.words.texts import missing
+
         why = [
             Item(f"{gap.what}: {gap.why}", (), "")
             for gap in missing(absent(opened.facts), (_GAP[word],))
@@ -189,7 +143,8 @@ def _largest_first(values: Sequence[Any]) -> list[int]:
     return known + [i for i, value in enumerate(values) if value is None]
 
 
-def _any_known(table: DisplayTable, name: str) -> bool:
+def any_known(table: DisplayTable, name: str) -> bool:
+    """Whether a column has a value that is known."""
     column = next(column for column in table.spec.columns if column.name == name)
     return any(value is not None for value in _plain(table, column))
 

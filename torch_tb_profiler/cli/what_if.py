@@ -1,30 +1,190 @@
-"""``torch-tb-profiler whatif``: what a step would take if something in it were different."""
+"""``whatif PATH``: what a step would take with the usual changes, or with ``--change NAME:key=value`` …, all at once; ``--list`` names them
+([critical_path.md](critical_path.md))
+"""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from torch_tb_profiler.cli.output import print_runs, print_traces, write
+from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.output import Report, identity, print_runs, print_traces, write
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.units import format_count, format_ns, format_share
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.what_if.changes import Applied
+    from torch_tb_profiler.runs.fleet import Fleet
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+
+HELP = "predict the step if something in it were different"
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    arguments.trace(parser, "?")
+    arguments.form(parser)
+    arguments.steps(parser)
+    parser.add_argument(
+        "--change",
+        metavar="NAME[:KEY=VALUE,...]",
+        action="append",
+        default=[],
+        help="a change; several are simulated together (default: each usual one)",
+    )
+    parser.add_argument("--list", action="store_true", help="list the changes and their parameters")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the changes that there are, or predictions for the traces at ``options.path``.
-
-    Raises:
-        BadRequest: no path is given, or there is no such change.
-    """
+    """Print the changes that there are, or predictions for the traces at ``options.path``."""
     if options.list:
-        from torch_tb_profiler.analysis.what_if.changes import CHANGES
-
-        for change in CHANGES.values():
-            write(f"{change.name}  {change.words}\n")
-            for key, about in change.about.items():
-                default = change.defaults[key]
-                write(f"    {key}  {about}{f' Default: {default}.' if default else ''}\n")
-        return 0
+        return _list()
     if options.path is None:
         raise BadRequest("whatif needs a trace.", "Give a PATH, or --list for the changes.")
     if any(text.partition(":")[0] == "no-stragglers" for text in options.change):
-        return print_runs(options, "what_if_report:run_reports")
-    return print_traces(options, "what_if_report:report")
+        return print_runs(options, _run_reports)
+    return print_traces(options, _report)
+
+
+def _list() -> int:
+    from torch_tb_profiler.analysis.what_if.changes import CHANGES
+
+    for change in CHANGES.values():
+        write(f"{change.name}  {change.words}\n")
+        for key, about in change.about.items():
+            default = change.defaults[key]
+            write(f"    {key}  {about}{f' Default: {default}.' if default else ''}\n")
+    return 0
+
+
+def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+    """What a trace would take with all changes at once; without any, with each usual one."""
+    from torch_tb_profiler.analysis.what_if.changes import read_change
+    from torch_tb_profiler.analysis.what_if.table import (
+        preset_table,
+        what_if_document,
+        what_if_table,
+    )
+    from torch_tb_profiler.cli.tables import context_of
+
+    context = context_of(opened, settings, options)
+    changes = [read_change(text) for text in options.change]
+    facts, selection = context.facts, context.selection()
+
+    def document() -> Document:
+        rows = (
+            what_if_table(facts, context.simulation, changes, selection)
+            if changes
+            else preset_table(facts, context.insight, selection)
+        )
+        texts = {key: rows.texts(key) for key in ("change", "words")}
+        cells = [
+            (
+                texts["words"][row] or "",
+                texts["change"][row] or "",
+                format_ns(float(rows["predicted_ns"][row])),
+                " to ".join(format_ns(float(rows[key][row])) for key in ("low_ns", "high_ns")),
+                format_ns(float(rows["saved_ns"][row])),
+                format_share(float(rows["saved"][row])),
+            )
+            for row in range(rows.n)
+        ]
+        columns = (
+            Column("What changes", "text"),
+            Column("Change", "name"),
+            Column("Predicted"),
+            Column("Interval"),
+            Column("Saved"),
+            Column("Share"),
+        )
+        plain = what_if_document(facts, context.simulation, changes, selection)
+        steps = len(selection.steps)
+        measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
+        heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
+        tables = [Table(heading, columns, cells, rows.n)]
+        if changes:
+            tables.append(_kinds(plain["by_kind_ns"]))
+        return Document(opened.title, (opened.span.path,), tuple(tables))
+
+    return Report(
+        document,
+        lambda: {
+            **identity(opened),
+            **what_if_document(facts, context.simulation, changes, selection),
+        },
+    )
+
+
+def _kinds(times: dict[str, int]) -> Table:
+    """What the changed steps are spent on, the most first."""
+    from torch_tb_profiler.analysis.critical_path.table import KINDS
+
+    whole = max(sum(times.values()), 1)
+    kinds = sorted(times.items(), key=lambda pair: -pair[1])
+    return Table(
+        "Critical path after it",
+        (Column("Kind", "text"), Column("On the path"), Column("Share")),
+        [(KINDS[kind], format_ns(time), format_share(time / whole)) for kind, time in kinds],
+        len(kinds),
+    )
+
+
+def _run_reports(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """What a run would take without stragglers, of each recording if there are several."""
+    from torch_tb_profiler.analysis.what_if.changes import read_change
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.api.waiting import fleet_places
+
+    run = [TraceContext(opened, settings) for opened in traces]
+    changes = [read_change(text) for text in options.change]
+    for fleet in {id(fleet): fleet for fleet, _ in fleet_places(run)}.values():
+        yield _run_report(run[0].opened, fleet, changes)
+
+
+def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
+    from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
+    from torch_tb_profiler.api.waiting import expect_tied
+
+    if len(fleet.place) < LEAST_RANKS:
+        raise BadRequest("no-stragglers needs at least two ranks.", f"{opened.run.name} has one.")
+    expect_tied(fleet)
+    ranks = [fleet.open_rank(number) for number in range(len(fleet.place))]
+    names = [fleet.members[number].worker.rank for number in fleet.place]
+    plain = run_document(Stragglers(fleet.figures, ranks), names, changes)
+
+    def document() -> Document:
+        slowest = sorted(plain["by_worker"], key=lambda row: -row["slowdown"])
+        measured, predicted = (format_ns(plain[key]) for key in ("measured_ns", "predicted_ns"))
+        error = format_share(plain["replay_error"])
+        heading = f"Step of {measured} over all ranks, without stragglers {predicted}; replay error {error}"
+        return Document(
+            opened.run.name,
+            (),
+            (
+                Table(
+                    heading,
+                    (Column("Slowdown", "text"), Column("Times")),
+                    [("All ranks", f"{plain['slowdown']:.3f}")],
+                    1,
+                ),
+                Table(
+                    "With only this rank as it was",
+                    (Column("Rank", "text"), Column("Times")),
+                    [(f"rank {row['rank']}", f"{row['slowdown']:.3f}") for row in slowest],
+                    len(slowest),
+                ),
+                Table(
+                    "With only this operation as it was",
+                    (Column("Operation", "text"), Column("Times")),
+                    [(row["name"], f"{row['slowdown']:.3f}") for row in plain["by_operation"]],
+                    len(plain["by_operation"]),
+                ),
+            ),
+        )
+
+    return Report(document, lambda: {"run": opened.run.name, "ranks": True, **plain})

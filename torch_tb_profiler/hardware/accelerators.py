@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")
 GIB = 1 << 30
@@ -18,8 +19,7 @@ MEMORY_TOLERANCE = 0.13
 """A device reports less memory than its nominal GB, some of which the driver reserves."""
 
 
-@dataclass(frozen=True)
-class Accelerator:
+class Accelerator(msgspec.Struct, frozen=True):
     """One line of the device table.
 
     Attributes:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 _LETTERS = {
     "m": "mean",
@@ -50,8 +51,7 @@ _NEUTRAL = frozenset(f"{_VIEWS} {_MADE}".split())
 BREAK, NONE = "|", ""
 
 
-@dataclass(frozen=True)
-class Formula:
+class Formula(msgspec.Struct, frozen=True):
     """A formula: its name in a sentence, the call that does it, and the letters."""
 
     name: str

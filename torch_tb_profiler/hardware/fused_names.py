@@ -10,8 +10,9 @@ Inductor joins the sorted names of the functions with underscores, which many na
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+import msgspec
 
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 
@@ -68,8 +69,7 @@ _UNKNOWN, _UNORDERED, _KNOWN = 10, 15, 1
 _LONGEST_NAME = max(name.count("_") for name in ATEN_NAMES) + 1
 
 
-@dataclass(frozen=True)
-class FusedName:
+class FusedName(msgspec.Struct, frozen=True):
     """What a compiled kernel's name says.
 
     backend: key of ``BACKENDS``, ``extern`` for a call of a library.

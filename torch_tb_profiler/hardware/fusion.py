@@ -15,7 +15,8 @@ that nothing read before. Traces do not say which tensor is read: this is what s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import element_bytes, kind
@@ -49,16 +50,14 @@ PATTERNS: tuple[tuple[str, frozenset[str]], ...] = (
 """What a chain with all of these functions usually is; the first one that fits."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """A memory-bound call: the tensors that it reads, and its result, which a later one may read."""
 
     reads: tuple[Tensor, ...]
     result: Tensor
 
 
-@dataclass(frozen=True)
-class Inner:
+class Inner(msgspec.Struct, frozen=True):
     """A tensor between two calls of a chain, positions in the run: who writes and who reads it."""
 
     writer: int

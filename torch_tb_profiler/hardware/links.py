@@ -7,13 +7,12 @@ superchips) are left out, and so is the network between nodes: a trace names nei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from torch_tb_profiler.hardware.accelerators import Accelerator
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """name: of the link. total: GB/s (1e9 bytes) of all its links, both directions. links: to how many others they lead, one
     each; 0: through a switch, so that all of it is there for any other. source: title and URL.
     """

@@ -20,7 +20,8 @@ sq are query tokens of a request, sk its key/value tokens.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 __all__ = ["PHASES", "Requests", "ServerStep", "server_step"]
 
@@ -63,8 +64,7 @@ _MODES = {
 """SGLang's mode → phase. Drafts are extended and verified for requests that are being generated."""
 
 
-@dataclass(frozen=True)
-class Requests:
+class Requests(msgspec.Struct, frozen=True):
     """Sums over the requests of one kind, −1 where the annotation does not tell.
 
     requests: their number; query: Σ sq, tokens that were computed; keys: Σ sk, tokens attended to;
@@ -89,8 +89,7 @@ NO_REQUESTS = Requests(0, 0, 0, 0, 0)
 UNKNOWN = Requests()
 
 
-@dataclass(frozen=True)
-class ServerStep:
+class ServerStep(msgspec.Struct, frozen=True):
     """One iteration of a server.
 
     server: whose words they are; ``""`` for words that anybody uses.

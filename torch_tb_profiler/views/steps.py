@@ -20,7 +20,6 @@ from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, 
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
 
 if TYPE_CHECKING:
     from torch_tb_profiler.views.wire import StepsPayload
@@ -123,6 +122,8 @@ def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:
     texts = [""] * table.n
     for row, (category, excess) in odd_reasons(facts).items():
         direction = "more" if excess >= 0 else "less"
+        from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
+
         words = CATEGORY_TEXT[category]
         texts[row] = f"{format_ns(abs(excess))} {direction} {words} than the median step"
     return wire_columns(step_rows(table.with_columns(odd_reason=texts)))

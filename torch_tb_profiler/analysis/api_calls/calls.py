@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
@@ -74,8 +74,7 @@ LONG_CALLS = DisplaySpec(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Calls:
+class Calls(msgspec.Struct, frozen=True):
     """Runtime and driver calls of the selected steps, in time order; arrays of shape (calls,).
 
     row: of spans. name: string. dur: ns. outer: not within a call of its name.

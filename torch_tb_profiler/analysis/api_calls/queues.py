@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
@@ -47,8 +46,7 @@ QUEUES = DisplaySpec(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Queue:
+class Queue(msgspec.Struct, frozen=True):
     """Of one stream. time: when the length changes, ns, ascending; length: from then on.
 
     launch: rows of the launches, by ``begin``, when each begins to wait. blocked: whether it was held up.
@@ -63,8 +61,7 @@ class Queue:
     blocked: Mask
 
 
-@dataclass(frozen=True)
-class Queues:
+class Queues(msgspec.Struct, frozen=True):
     """Of all streams; ``limit``: so many launches fill a queue."""
 
     streams: tuple[Queue, ...]

@@ -12,8 +12,7 @@ Beneath an operator: of each of its outermost calls all kernels that it launched
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
@@ -51,8 +50,7 @@ SEQUENCES = DisplaySpec(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Found:
+class _Found(msgspec.Struct, frozen=True):
     """A sequence: where in the order each of its runs begins."""
 
     length: int

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.store.columns import Array, Ints
 
 
-@dataclass(frozen=True)
-class Intervals:
+class Intervals(msgspec.Struct, frozen=True):
     """``start`` and ``end``: int64 of shape (n,), ascending, start < end < next start."""
 
     start: Ints

@@ -10,8 +10,8 @@ siblings, not with the depth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -25,8 +25,7 @@ Times = Callable[[Array], Ints]
 """Positions of spans → their times, ns."""
 
 
-@dataclass(frozen=True)
-class Nesting:
+class Nesting(msgspec.Struct, frozen=True):
     """Arrays of shape (n,) in the order of the nested spans.
 
     parent: int32, position of the innermost enclosing span; −1 none.

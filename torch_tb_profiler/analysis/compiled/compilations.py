@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
@@ -55,8 +55,7 @@ _CORE = re.compile(
 _ID = re.compile(r".*\bcompile_id=(\d+/\d+)|Torch-Compiled Region: (\d+/\d+)$", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Compilations:
+class Compilations(msgspec.Struct, frozen=True):
     """Arrays of shape (compilations,), ordered by row.
 
     row: of spans, the outermost call. compiler: position in ``COMPILERS``. core: something was compiled there; else it was

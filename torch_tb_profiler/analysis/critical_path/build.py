@@ -15,8 +15,8 @@ charges the time between to one cause, so the causes add up to the wall time of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
@@ -37,8 +37,7 @@ LEAST_SHARE = 0.002
 """Work of a name that takes less of all work of a step is not told apart."""
 
 
-@dataclass(frozen=True)
-class Walked:
+class Walked(msgspec.Struct, frozen=True):
     """The paths of all steps, arrays of shape (segments,) as in the table ``critical_path``; and ``Walk.work``."""
 
     step: Ints

@@ -13,10 +13,10 @@ on another stream.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import NewType
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
@@ -62,8 +62,7 @@ class Begin(IntEnum):
     """Inferred: it is the first work of its stream that was recorded and began long after its launch."""
 
 
-@dataclass(frozen=True)
-class DeviceWork:
+class DeviceWork(msgspec.Struct, frozen=True):
     """Arrays of shape (device events,).
 
     row: rows of spans, ascending. start, end: ns; where the stamps of two that follow each other overlap, the second

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork, device_work
@@ -19,8 +18,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """blocking: which rows of spans are calls that wait for device work. host: what each thread did. work: what let
     each piece of device work begin. main: the program's thread, −1 none. locks: threads that waited for others.
     """

@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
@@ -54,8 +54,7 @@ _OF_ROLE = {
 }
 
 
-@dataclass(frozen=True)
-class HostSegments:
+class HostSegments(msgspec.Struct, frozen=True):
     """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
     of its first span to the end of its last.
 

@@ -12,8 +12,8 @@ threads that the main thread waited for.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
@@ -29,8 +29,7 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 _WAITING = (PathCause.PYTHON, PathCause.ANNOTATION, PathCause.NOT_RECORDED)
 
 
-@dataclass(frozen=True)
-class Jumps:
+class Jumps(msgspec.Struct, frozen=True):
     """Arrays of shape (jumps,), ordered by (track, time).
 
     time: ns. target: position of device work, or −2 − track. bounds: of shape (tracks + 1,), as of segments.

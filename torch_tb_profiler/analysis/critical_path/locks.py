@@ -12,8 +12,8 @@ Queues, events, conditions, futures and joined threads all wait in this way.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -28,8 +28,7 @@ _LOCK = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class LockWaits:
+class LockWaits(msgspec.Struct, frozen=True):
     """Rows of spans, of shape (waits,): the call that waited, and the one on another thread that let it go on when
     it began.
     """

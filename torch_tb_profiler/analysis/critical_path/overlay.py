@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by
@@ -33,8 +33,7 @@ NEAR_PX = 8
 """Arrows whose ends are nearer to each other than this are drawn as one."""
 
 
-@dataclass(frozen=True)
-class PathOverlay:
+class PathOverlay(msgspec.Struct, frozen=True):
     """The path in a window. Arrays of shape (segments,), by lane and start, and (arrows,), by time.
 
     lane: row of lanes. cause, event: of the longest of the segments that are drawn as one. Times: ns.
@@ -158,8 +157,7 @@ def _begins(ordered: _Pieces, pixel: int, most: int) -> Mask:
         pixel *= 2
 
 
-@dataclass(frozen=True)
-class EventOnPath:
+class EventOnPath(msgspec.Struct, frozen=True):
     """What the path has of an event, ns. itself: in it alone; within: in it or what it called on its
     thread; before: from its launch, or the work before it, until it began. slack: how much later it could
     have ended without moving the end of any step; −1 where nothing recorded waits for it.

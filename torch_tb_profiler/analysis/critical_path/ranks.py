@@ -13,8 +13,8 @@ ends with what began a delay, through any number of pipeline stages, and not wit
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of
@@ -115,8 +115,7 @@ class _OwnPath:
         return [*before, pieces, *after], NO_SPAN if late < 0 else SpanRow(int(event[-1]))
 
 
-@dataclass(frozen=True)
-class RankTrace:
+class RankTrace(msgspec.Struct, frozen=True):
     """The trace of one rank."""
 
     trace: Trace
@@ -124,8 +123,7 @@ class RankTrace:
     insight: Insight
 
 
-@dataclass(frozen=True)
-class RanksPath:
+class RanksPath(msgspec.Struct, frozen=True):
     """Stretches in the order of steps and time, int64 of shape (stretches,); those of a step cover it without hole
     or overlap.
 
@@ -270,8 +268,7 @@ class RanksWalk:
         return _Met(path, dict(zip(event.tolist(), match.tolist(), strict=True)))
 
 
-@dataclass(frozen=True)
-class _Met:
+class _Met(msgspec.Struct, frozen=True):
     """How to go back in a rank. match: of each event for which another rank was late."""
 
     path: Walk | _OwnPath

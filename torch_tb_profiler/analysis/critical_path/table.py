@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
@@ -218,8 +218,7 @@ def event_table(
     return rows.take(np.argsort(-time, kind="stable"))
 
 
-@dataclass(frozen=True)
-class PathPart:
+class PathPart(msgspec.Struct, frozen=True):
     """An event of the path at its source line and in its operator. name, line: string, −1 none; share: of the path."""
 
     name: int
@@ -239,8 +238,7 @@ def largest_part(facts: Facts, insight: Insight, selection: Selection, kind: str
     return PathPart(name, line, int(time[most]) / max(int(taken.time.sum()), 1))
 
 
-@dataclass(frozen=True)
-class _Taken:
+class _Taken(msgspec.Struct, frozen=True):
     """Some rows of ``critical_path_steps``, with what of their time counts; all of shape (rows,)."""
 
     sums: Table

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.hardware.kernel_names import communication_library
 
 _COPY = re.compile(r"Memcpy|Copy(?:Host|Device)|MEMORY_COPY")
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A row. delta: B less A, ns. paired: whether both sides have it."""
 
     name: str
@@ -32,8 +32,7 @@ class Part:
     paired: bool
 
 
-@dataclass(frozen=True)
-class Cause:
+class Cause(msgspec.Struct, frozen=True):
     """A part of the difference.
 
     categories: of the step, that of most of it first.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.pairing import pair_all
@@ -21,8 +20,7 @@ from torch_tb_profiler.store.columns import Ints, Mask
 SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     r"""Paired rows by \\|delta\\|, descending; arrays of shape (rows,).
 
     a, b: rows of the sides' tables, −1 absent.

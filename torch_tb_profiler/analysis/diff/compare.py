@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
+
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.kinds import OtherKind
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
@@ -36,8 +38,7 @@ self time.
 """
 
 
-@dataclass(frozen=True)
-class ChangeTable:
+class ChangeTable(msgspec.Struct, frozen=True):
     """One table: the rows of both sides, and how they pair."""
 
     a: Rows

@@ -8,8 +8,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.rank_test import Sample, Test, compare_samples
@@ -25,8 +24,7 @@ from torch_tb_profiler.store.model import Facts
 Chosen = tuple[Facts, Insight, Selection]
 
 
-@dataclass(frozen=True)
-class OtherKind:
+class OtherKind(msgspec.Struct, frozen=True):
     """Steps of another kind than the compared ones.
 
     means: ns, of A and B; NaN without a step.

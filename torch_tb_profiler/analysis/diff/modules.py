@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths
@@ -20,8 +19,7 @@ BETWEEN = " › "
 """Separates the classes on the path from an outermost module to an inner one."""
 
 
-@dataclass(frozen=True)
-class _Places:
+class _Places(msgspec.Struct, frozen=True):
     """Positions of modules in the matched trees; position 0 is outside all modules.
 
     of: the position of every matched node.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -171,8 +172,7 @@ def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints
     )
 
 
-@dataclass(frozen=True)
-class PathCosts:
+class PathCosts(msgspec.Struct, frozen=True):
     """The paths of one side that ran in the compared steps, parents before children, siblings by
     first call.
 

@@ -10,8 +10,8 @@ Steps as a whole are compared by ranks, see ``rank_test``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,8 +34,7 @@ _CLOSE = 1e-13
 _POINTS = 64
 
 
-@dataclass(frozen=True)
-class Moments:
+class Moments(msgspec.Struct, frozen=True):
     """Mean per step and variance of that mean, float64 of shape (rows,); NaN below two steps."""
 
     steps: int

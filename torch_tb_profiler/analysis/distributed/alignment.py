@@ -11,9 +11,9 @@ ranks at nearly the same moment::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,8 +31,7 @@ ROUNDS = 20
 CLOSE_NS = 0.5
 
 
-@dataclass(frozen=True)
-class ClockOffset:
+class ClockOffset(msgspec.Struct, frozen=True):
     """The clock of one rank.
 
     offset: ns to add to its own times.

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
@@ -71,8 +72,7 @@ _LEAST_SHARE = 0.5
 """Of the collectives that both ranks recorded meanwhile so many overlap, or the clocks do not tell."""
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(msgspec.Struct, frozen=True):
     """What collectives must share to be the same one on several ranks.
 
     ranks: of the group, in any form that is equal where they are; empty if unknown.
@@ -85,8 +85,7 @@ class Label:
     message: str = ""
 
 
-@dataclass(frozen=True)
-class ProcessGroup:
+class ProcessGroup(msgspec.Struct, frozen=True):
     """A process group. ranks: ascending, empty unknown. description, backend: empty unknown. size: −1 unknown."""
 
     name: str
@@ -96,8 +95,7 @@ class ProcessGroup:
     size: int
 
 
-@dataclass(frozen=True)
-class Collectives:
+class Collectives(msgspec.Struct, frozen=True):
     """Collectives of a trace in time order, at most ``MOST_COLLECTIVES``; int64 arrays of shape
     (n,).
 
@@ -189,8 +187,7 @@ class Matches:
         return table
 
 
-@dataclass(frozen=True)
-class CollectiveCalls:
+class CollectiveCalls(msgspec.Struct, frozen=True):
     """Collectives and point-to-point transfers in time order; int64 arrays of shape (n,), −1
     unknown.
 

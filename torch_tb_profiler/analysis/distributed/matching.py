@@ -7,9 +7,9 @@ and, for kinds with equal parts, message size must agree as well.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.collectives import (
@@ -28,8 +28,7 @@ EQUAL_SIZES = ("allreduce", "broadcast", "reduce", "reducescatter")
 Reason = Literal["alone", "counts", "arguments", "group"]
 
 
-@dataclass(frozen=True)
-class UnmatchedCollectives:
+class UnmatchedCollectives(msgspec.Struct, frozen=True):
     """Unmatched collectives of a kind and group: how many each rank that knows them recorded, by its
     index, and why.
     """
@@ -40,8 +39,7 @@ class UnmatchedCollectives:
     reason: Reason
 
 
-@dataclass(frozen=True)
-class RunMatches:
+class RunMatches(msgspec.Struct, frozen=True):
     """The matches of a run. ``matches.row``: index into the rank's collectives.
 
     unmatched: what is left unmatched.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
@@ -37,8 +37,7 @@ MOST_DIMENSIONS = 64
 _PEERS = re.compile(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """``bytes``: −1 unknown. ``dtype``: empty if unknown."""
 
     bytes: int

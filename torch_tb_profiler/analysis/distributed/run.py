@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
@@ -31,8 +31,7 @@ MOST_CELLS = 1 << 20
 MOST_STEPS = 1 << 15
 
 
-@dataclass(frozen=True)
-class RunFigures:
+class RunFigures(msgspec.Struct, frozen=True):
     """Figures of the ranks of a run, in their order.
 
     overlap, waiting: ns of shape (ranks, steps) by name, −1 where a rank has no such step.

@@ -8,8 +8,7 @@ kind and size between other ranks, or in other groups, are alike::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -24,8 +23,7 @@ LATE, DEVIATIONS = 1.0, 5.0
 """A rank begins late by so many steps, and so many times the others' median distance from each other."""
 
 
-@dataclass(frozen=True)
-class SlowLink:
+class SlowLink(msgspec.Struct, frozen=True):
     """Ranks (indices) between which transfers of a kind take ``times`` as long as between others; lost: ns per step."""
 
     ranks: tuple[int, ...]

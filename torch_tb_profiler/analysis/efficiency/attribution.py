@@ -11,8 +11,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -48,8 +47,7 @@ def counted_calls(above: Array, modelled: Mask, launcher: Array) -> Ints:
     return np.where(owner >= 0, outer[owner], launcher).astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """Device work, arrays of shape (device events,).
 
     call: the counted call that it is attributed to, −1 none.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -42,8 +41,7 @@ FAMILIES = DisplaySpec(
 )
 
 
-@dataclass(frozen=True)
-class Families:
+class Families(msgspec.Struct, frozen=True):
     """Totals per family of the selected steps.
 
     table: ``FAMILIES``. Work without an operator counts launches as calls.

@@ -7,8 +7,7 @@ become the parent's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK, nearest, nest_rows
@@ -18,8 +17,7 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 
-@dataclass(frozen=True)
-class CallTree:
+class CallTree(msgspec.Struct, frozen=True):
     """Arrays of shape (nodes,) unless said otherwise; positions count nodes.
 
     row: rows of spans, ascending; int32, like all positions here.

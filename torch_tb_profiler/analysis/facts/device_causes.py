@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
@@ -29,8 +28,7 @@ _NOT_LAUNCHES = (*FORWARD_BACKWARD, GRAPH_CAPTURE, OPERATOR_TO_WORK)
 """Flow categories whose source is not a launch."""
 
 
-@dataclass(frozen=True)
-class DeviceCauses:
+class DeviceCauses(msgspec.Struct, frozen=True):
     """Arrays of shape (device events,), −1 unknown.
 
     row: rows of spans of kernels, copies and memsets, ascending.

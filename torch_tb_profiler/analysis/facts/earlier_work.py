@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_by,
 )
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
-from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.launches import WAITS
@@ -34,6 +34,9 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import EARLIER_WORK
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
 LEAST_NS = 100_000
 """What an idle stream needs at most to begin what it was given: a shorter wait tells nothing."""

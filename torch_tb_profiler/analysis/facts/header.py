@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import vendor_of
@@ -51,8 +52,7 @@ EARLIEST_UNIX_NS = 1_000_000_000 * 10**9
 """September 2001: smaller values are not Unix times."""
 
 
-@dataclass(frozen=True)
-class DeviceProperties:
+class DeviceProperties(msgspec.Struct, frozen=True):
     """An entry of ``deviceProperties``; −1 and ``""`` are unknown."""
 
     name: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -39,8 +39,7 @@ HIDDEN = frozenset(
 """Events that ``torch.profiler`` leaves out of its tree (``_filter_name``, profiler_util.py)."""
 
 
-@dataclass(frozen=True)
-class HostNames:
+class HostNames(msgspec.Struct, frozen=True):
     """Arrays by string number, of shape (strings + 1,); the last entry is for −1.
 
     step: int64, N of ``ProfilerStep#N``; −1 otherwise.

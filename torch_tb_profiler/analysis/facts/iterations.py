@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import astuple, dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,8 +24,6 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     union,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import distinct, named
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
@@ -33,6 +32,10 @@ from torch_tb_profiler.store.fact_schema import ITERATIONS
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.facts.calltree import CallTree
+    from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
 LEAST_REPEATS = 3
 LEAST_COVERAGE = 0.5

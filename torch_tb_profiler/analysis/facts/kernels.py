@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,13 +15,15 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_by,
     sum_floats,
 )
-from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
-from torch_tb_profiler.analysis.facts.operators import OperatorFacts
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
+    from torch_tb_profiler.analysis.facts.operators import OperatorFacts
 
 _LARGEST = 1e9
 """Larger arguments are nonsense, and their product with a duration might overflow."""

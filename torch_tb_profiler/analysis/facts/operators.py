@@ -8,8 +8,7 @@ Device time is attributed to the innermost operator of each launch and summed up
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by, sum_rows
@@ -33,8 +32,7 @@ _DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
 _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 
-@dataclass(frozen=True)
-class OperatorFacts:
+class OperatorFacts(msgspec.Struct, frozen=True):
     """``tables``: by name; ``eligible``: uint8 ``Knowledge`` of the operator of every device event;
     ``stack``: int32, row of ``stacks`` of that operator, −1 none;
     ``eligible_share``: see ``_eligible_share``.
@@ -186,8 +184,7 @@ def _alike(
     return alike
 
 
-@dataclass(frozen=True)
-class _DeviceTime:
+class _DeviceTime(msgspec.Struct, frozen=True):
     """Device time by innermost operator: that of each event is ``launcher``, a node, −1 none.
     ``above``: the operator around every node, −1 none.
 

@@ -10,9 +10,9 @@ equal slices, one per range (``CuptiRangeProfiler.cpp``)::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, occurrences
@@ -44,8 +44,7 @@ class RangeMatch(IntEnum):
     """Ranges of several devices, and launches that cannot be told apart by device."""
 
 
-@dataclass(frozen=True)
-class RangeLaunches:
+class RangeLaunches(msgspec.Struct, frozen=True):
     """Arrays of shape (ranges,), in the order of the rows.
 
     row: rows of spans of the ranges.

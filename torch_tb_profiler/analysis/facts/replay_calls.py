@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -21,8 +21,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
-@dataclass(frozen=True)
-class ReplayedCalls:
+class ReplayedCalls(msgspec.Struct, frozen=True):
     """Captured calls within replays, once per replay, callers first; arrays of shape (calls,) unless
     said otherwise.
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -66,8 +67,7 @@ class Evidence(IntEnum):
     """The nodes are annotated; no capture is known."""
 
 
-@dataclass(frozen=True)
-class Replays:
+class Replays(msgspec.Struct, frozen=True):
     """Launches of graphs that have device work, in time order.
 
     launch, graph, evidence: of shape (replays,): row of spans, row of ``graph_captures`` (−1

@@ -10,9 +10,9 @@ line that ran at that moment, which is the line that started the recording and n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
@@ -32,8 +32,7 @@ _PROFILER = re.compile(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profi
 _DEEPEST = 1000
 
 
-@dataclass(frozen=True)
-class Stacks:
+class Stacks(msgspec.Struct, frozen=True):
     """``parent``, ``frame``: columns of the table ``stacks``, int64; ``of_node``: int32, stack of
     every call tree node, −1 none.
     """

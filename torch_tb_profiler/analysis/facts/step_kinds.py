@@ -11,8 +11,7 @@ proportions, and when no clear gap divides their times::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
@@ -40,8 +39,7 @@ GROWS = 3.09
 """Standard normal quantile of 0.999: steps in random order are called growing once in a thousand times."""
 
 
-@dataclass(frozen=True)
-class StepKinds:
+class StepKinds(msgspec.Struct, frozen=True):
     """What each step is.
 
     flags: ``StepFlag`` of every step, uint8 of shape (steps,).

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -40,8 +40,7 @@ _CODE = re.compile(
 """Calls that compile, load, allocate or tune. What is part of every step counts as none."""
 
 
-@dataclass(frozen=True)
-class StepWork:
+class StepWork(msgspec.Struct, frozen=True):
     """Of every step, in time order.
 
     wall: ns, float64 of shape (steps,).

@@ -6,14 +6,13 @@ import heapq
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
-from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import HostNames, distinct, name_mask
@@ -32,6 +31,10 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.facts.calltree import CallTree
+    from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
 __all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]
 

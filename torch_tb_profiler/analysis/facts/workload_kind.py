@@ -32,10 +32,10 @@ script        none of them: a script or a notebook
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import distinct, distinct_names, named
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
@@ -43,6 +43,9 @@ from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
 from torch_tb_profiler.store.summary import Workload, WorkloadKind, Writer
 from torch_tb_profiler.units import format_count
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
 FEW_KERNELS = 8
 FEW_OPERATORS = 20

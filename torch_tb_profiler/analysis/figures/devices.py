@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -12,8 +11,7 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
 
 
-@dataclass(frozen=True)
-class DeviceUse:
+class DeviceUse(msgspec.Struct, frozen=True):
     """An accelerator over the selected steps; None is unknown, shares and occupancy are fractions
     (0 to 1).
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, sum_by
@@ -13,8 +13,7 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(msgspec.Struct, frozen=True):
     """A choice of steps.
 
     Attributes:

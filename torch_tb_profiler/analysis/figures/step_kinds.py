@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -79,8 +79,7 @@ def recurring(facts: Facts) -> Mask:
     return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
 
 
-@dataclass(frozen=True)
-class CommonKinds:
+class CommonKinds(msgspec.Struct, frozen=True):
     """Kinds of steps of two recordings.
 
     names: what each common kind is called.
@@ -131,8 +130,7 @@ def common_kinds(a: Facts, b: Facts) -> CommonKinds:
     return _joined(a, b, partner)
 
 
-@dataclass(frozen=True)
-class _Size:
+class _Size(msgspec.Struct, frozen=True):
     """Of each kind: number of steps, int64, and their median time, float64 ns."""
 
     count: Ints

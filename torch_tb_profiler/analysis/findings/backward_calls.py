@@ -6,8 +6,7 @@ a stretch have numbers from that of its first call to that which the first call 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Ints, Table
@@ -17,8 +16,7 @@ PAUSE = 1_000_000
 """ns; two calls further apart do not follow each other."""
 
 
-@dataclass(frozen=True)
-class BackwardCalls:
+class BackwardCalls(msgspec.Struct, frozen=True):
     """row: the engine's calls of backward functions that have a number; number: theirs, ascending. sequence: number
     of every row of spans, −1 none. every: all of the engine's calls, ascending; since: when the one before
     each ended, at most ``PAUSE`` before its begin: the engine's own time.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.links import DOCS, TUNING
@@ -18,8 +19,7 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 PYTHON = "https://docs.python.org/3/"
 
 
-@dataclass(frozen=True)
-class Fix:
+class Fix(msgspec.Struct, frozen=True):
     """A known call.
 
     Attributes:

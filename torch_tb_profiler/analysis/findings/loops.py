@@ -18,8 +18,8 @@ beyond it is work.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
@@ -72,8 +72,7 @@ _SUMS = re.compile(r"aten::add_?$")
 _ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
 
 
-@dataclass(frozen=True)
-class Loops:
+class Loops(msgspec.Struct, frozen=True):
     """Loops of small operators.
 
     row: outermost operators of all forward stretches, in order. stretch: number of the stretch of each.
@@ -156,8 +155,7 @@ def _rounds(case: Case, row: Ints) -> int:
     return int(np.median(np.unique(case.trace["spans"]["name"][row], return_counts=True)[1]))
 
 
-@dataclass(frozen=True)
-class CallWork:
+class CallWork(msgspec.Struct, frozen=True):
     """What operators do beyond what a call costs: ``before[i]`` ns in all calls before the i-th, ordered by ``key``, which
     is (track, begin) as one number; ``width``: of a track. backward: functions; accumulated: gradients per step.
     """

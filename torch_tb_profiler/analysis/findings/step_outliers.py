@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -43,8 +43,7 @@ often: one stretch, or two, may be a machine that was busy with something else.
 """
 
 
-@dataclass(frozen=True)
-class Own:
+class Own(msgspec.Struct, frozen=True):
     """What some steps have of their own; arrays of one shape, a row per piece.
 
     row: of spans: the call, or, of time in which nothing was recorded, the call before it. start, end: ns. step: row of
@@ -240,8 +239,7 @@ def gap_of_some(case: Case) -> Own | None:
     return next((own for own in found if own is not None), None)
 
 
-@dataclass(frozen=True)
-class CommonGaps:
+class CommonGaps(msgspec.Struct, frozen=True):
     """The time between calls of steps that all make the same calls.
 
     rows: of each step the calls, rows of spans. begins, ends: of the gaps around them, ns, of shape (steps, calls + 1).

@@ -9,15 +9,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
-@dataclass(frozen=True)
-class Totals:
+class Totals(msgspec.Struct, frozen=True):
     """``allocated``: int64 bytes after each record. The rest as in ``memory_devices``."""
 
     allocated: Ints
@@ -27,8 +25,7 @@ class Totals:
     mismatched: int
 
 
-@dataclass(frozen=True)
-class Blocks:
+class Blocks(msgspec.Struct, frozen=True):
     """Unordered blocks; int64 positions of the given records, of shape (blocks,).
 
     allocation: −1 if not recorded.

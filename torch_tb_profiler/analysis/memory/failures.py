@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 import numpy as np
 
@@ -35,8 +33,7 @@ MEMORY_FAILURES = DisplaySpec(
 )
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """A failed allocation: time in ns, requested and free bytes (−1 unknown), the row of
     ``memory_devices`` (−1 none), and its call stack, innermost first.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths
@@ -16,8 +16,7 @@ DEEPEST = 256
 """Depth limit of a forest; only hostile traces nest deeper."""
 
 
-@dataclass(frozen=True)
-class Forest:
+class Forest(msgspec.Struct, frozen=True):
     """Arrays of shape (nodes,).
 
     parent: position; −1 none.

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
@@ -14,8 +13,7 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 
 
-@dataclass(frozen=True)
-class LiveMemory:
+class LiveMemory(msgspec.Struct, frozen=True):
     """Live blocks grouped by origin, the largest sum first; arrays of shape (origins,), texts are
     insight strings.
 

@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import (
@@ -38,8 +37,7 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 
-@dataclass(frozen=True)
-class Origins:
+class Origins(msgspec.Struct, frozen=True):
     """Arrays of shape (records,), −1 unknown; and the table ``memory_nodes``.
 
     node: row of ``nodes``: the innermost operator that ran on the record's thread, from its start

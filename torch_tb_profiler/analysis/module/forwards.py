@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -26,8 +25,7 @@ _ACCUMULATE = "AccumulateGrad"
 _ARROWS = ("fwdbwd", "forward_backward")
 
 
-@dataclass(frozen=True)
-class Functions:
+class Functions(msgspec.Struct, frozen=True):
     """Outermost calls of the backward pass, one per graph function that ran.
 
     position: their nodes, ascending; int64 of shape (functions,).

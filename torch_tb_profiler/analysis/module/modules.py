@@ -13,8 +13,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
@@ -31,8 +31,7 @@ DIRECTIONS = ("forward", "backward")
 _COLUMNS = ("calls", "host_self", "runtime", "device_self", "allocated", "increase")
 
 
-@dataclass(frozen=True)
-class ModuleTree:
+class ModuleTree(msgspec.Struct, frozen=True):
     """The modules of a trace, arrays of shape (modules,); parents before children.
 
     parent: row of the enclosing module, −1 none.
@@ -47,8 +46,7 @@ class ModuleTree:
     of_path: Ints
 
 
-@dataclass(frozen=True)
-class ModuleSums:
+class ModuleSums(msgspec.Struct, frozen=True):
     """Sums over some steps.
 
     own, total: by (``forward`` or ``backward``, ``host`` or ``device``): int64 ns of shape

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
@@ -19,8 +18,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 
-@dataclass(frozen=True)
-class ReplayedNodes:
+class ReplayedNodes(msgspec.Struct, frozen=True):
     """Modules, annotations and operators within replays, callers first; arrays of shape (nodes,).
 
     Calls that replays stand for, as nodes of paths: beneath the call that launched the graph.
@@ -42,8 +40,7 @@ class ReplayedNodes:
     parent: Ints
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(msgspec.Struct, frozen=True):
     """Arrays of shape (nodes,) unless said otherwise; positions count nodes, ancestors come first.
 
     row: rows of spans, ascending.

@@ -8,9 +8,9 @@ Works level by level from the roots, which is linear in the calls::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -24,8 +24,7 @@ REST = -1
 """Code of the path for the outermost calls beyond the limit."""
 
 
-@dataclass(frozen=True)
-class PathLayout:
+class PathLayout(msgspec.Struct, frozen=True):
     """Calls to be numbered; arrays of shape (calls,).
 
     parent: position of the enclosing call, which comes first; −1 none.
@@ -41,8 +40,7 @@ class PathLayout:
     settled: Mask
 
 
-@dataclass(frozen=True)
-class NumberedPaths:
+class NumberedPaths(msgspec.Struct, frozen=True):
     """The paths, parents before children.
 
     parent, code: of every path.

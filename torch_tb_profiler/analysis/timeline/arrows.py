@@ -10,9 +10,9 @@ innermost one around::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
@@ -131,8 +131,7 @@ def spread(rows: Ints, most: int) -> Ints:
     return rows[np.arange(most) * (len(rows) - 1) // max(most - 1, 1)]
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """Arrows of one kind."""
 
     kind: str

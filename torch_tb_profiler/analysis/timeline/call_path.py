@@ -11,9 +11,9 @@ else the operator.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -40,24 +40,21 @@ _KIND_OF_ROLE: dict[int, LinkKind] = {
 }
 
 
-@dataclass(frozen=True)
-class DeviceWork:
+class DeviceWork(msgspec.Struct, frozen=True):
     """Rows of device work; ``anchor``: row of its launch, else operator; −1 unknown."""
 
     row: Ints
     anchor: Array
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(msgspec.Struct, frozen=True):
     """One event of a path."""
 
     kind: LinkKind
     row: int
 
 
-@dataclass(frozen=True)
-class CallPath:
+class CallPath(msgspec.Struct, frozen=True):
     """``links``: outermost first. ``launch``, ``work``: rows of its last two links; −1 none."""
 
     links: tuple[Link, ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.steps import host_step
@@ -27,8 +27,7 @@ MOST_LAUNCHED = 50
 MOST_ARROWS = 50
 
 
-@dataclass(frozen=True)
-class Peers:
+class Peers(msgspec.Struct, frozen=True):
     """All events of one name and look in time order, int32; times in ns."""
 
     events: Array
@@ -39,8 +38,7 @@ class Peers:
     fastest: int
 
 
-@dataclass(frozen=True)
-class PeerRank:
+class PeerRank(msgspec.Struct, frozen=True):
     """One event among its peers; ``rank`` 1 is the slowest; ``previous``, ``next``: −1 none."""
 
     rank: int
@@ -54,8 +52,7 @@ class Memoise(Protocol):
     def __call__(self, key: Hashable, make: Callable[[], T]) -> T: ...
 
 
-@dataclass(frozen=True)
-class Neighbours:
+class Neighbours(msgspec.Struct, frozen=True):
     """Events around one, −1 none; ``children``: number of direct children."""
 
     parent: int
@@ -65,8 +62,7 @@ class Neighbours:
     next: int
 
 
-@dataclass(frozen=True)
-class Arrow:
+class Arrow(msgspec.Struct, frozen=True):
     """An arrow of the event; ``kind``: row of ``about["arrow_kinds"]``."""
 
     kind: int
@@ -74,8 +70,7 @@ class Arrow:
     other: int
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(msgspec.Struct, frozen=True):
     """Device work launched within the event: the longest ``MOST_LAUNCHED``, number and total ns."""
 
     first: tuple[int, ...]
@@ -83,8 +78,7 @@ class Launched:
     time: int
 
 
-@dataclass(frozen=True)
-class Detail:
+class Detail(msgspec.Struct, frozen=True):
     """``delay``, ``queue``: ns, start of the launch to that of its device work, and the part of it
     in which the stream was still busy, None without a launch and its device work; ``operator``,
     ``kernel``: rows of spans, −1 none.

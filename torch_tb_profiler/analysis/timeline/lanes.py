@@ -12,9 +12,9 @@ stream, get sub-lanes of the same depth::
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths, nest
@@ -28,8 +28,7 @@ _KINDS = len(GroupKind)
 _COUNTER_PHASE = ord("C")
 
 
-@dataclass(frozen=True)
-class Lanes:
+class Lanes(msgspec.Struct, frozen=True):
     """The lanes; counter samples have none and are left out of ``order``.
 
     start, dur: int64 ns of shape (events,), spans first, then instants (length 0).

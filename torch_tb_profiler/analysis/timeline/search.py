@@ -14,10 +14,10 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -153,8 +153,7 @@ def _turn(lock: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
         lock.release()
 
 
-@dataclass(frozen=True)
-class Hits:
+class Hits(msgspec.Struct, frozen=True):
     """The hits of a query.
 
     kind: the kind of the hits; ``kinds``: number of matches of each of ``KINDS``, of all kinds.

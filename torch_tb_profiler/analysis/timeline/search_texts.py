@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import re2
 
@@ -38,8 +38,7 @@ _BYTES_PER_CALL = 64
 """A call costs about as much as so many bytes."""
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A text or pattern that names, and if ``arguments`` also argument texts, contain; ``kind``: of
     events of that kind.
     """

@@ -7,8 +7,8 @@ that reach into it, so that it can be drawn without its neighbours.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
@@ -21,8 +21,7 @@ LAST_NS = np.iinfo(np.int64).max
 """Where the last tile of a trace of centuries ends."""
 
 
-@dataclass(frozen=True)
-class TileSlices:
+class TileSlices(msgspec.Struct, frozen=True):
     """The slices of one tile, by lane and time; ``slices.lane`` indexes the requested lanes."""
 
     k: int

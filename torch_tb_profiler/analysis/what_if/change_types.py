@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
@@ -57,8 +58,7 @@ def change(
     return declare
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(msgspec.Struct, frozen=True):
     """A change with its values."""
 
     change: Change

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_floats
@@ -68,8 +68,7 @@ def _shares(start: Ints, end: Ints) -> Callable[[Ints], Array]:
     return lambda time: np.interp(time, at, clock)
 
 
-@dataclass(frozen=True)
-class Merges:
+class Merges(msgspec.Struct, frozen=True):
     """Collectives that become one with others, in order; arrays of shape (collectives,).
 
     row: rows of the table ``collectives``. work: position among device work; −1 none. bucket: number of the one that

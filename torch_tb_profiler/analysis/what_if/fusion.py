@@ -11,8 +11,7 @@ that a backward pass may read is still written.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_floats
@@ -29,8 +28,7 @@ LEAST = 5_000
 MOST_KERNELS = 1_000_000
 
 
-@dataclass(frozen=True)
-class Fusions:
+class Fusions(msgspec.Struct, frozen=True):
     """Kernels of chains, arrays of shape (kernels,), in order.
 
     row: of spans. kept: share of its time that stays. chain: number of its chain.
@@ -44,8 +42,7 @@ class Fusions:
     saved: Ints
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """Calls that could be fused, in order; arrays of shape (calls,).
 
     begin, end: their kernels among ``row``. run: equal for calls that follow each other. writes:

@@ -7,8 +7,8 @@ before and after; see ``docs/critical_path.md``. It is meant to hold four of fiv
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.what_if.change_types import Applied
@@ -16,8 +16,7 @@ from torch_tb_profiler.analysis.what_if.simulation import SPREAD
 from torch_tb_profiler.store.columns import Array
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True):
     """The share of a predicted saving that at least and at most comes true."""
 
     low: float

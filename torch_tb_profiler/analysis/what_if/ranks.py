@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -35,8 +35,7 @@ often, waits for all of them.
 """
 
 
-@dataclass(frozen=True)
-class Meetings:
+class Meetings(msgspec.Struct, frozen=True):
     """Pieces of communication that wait for other ranks, by match and begin; arrays of shape (pieces,).
 
     place: index of the rank among those that were read. work: position of its device work. match: the collective or
@@ -53,8 +52,7 @@ class Meetings:
     again: Mask
 
 
-@dataclass(frozen=True)
-class RanksGraph:
+class RanksGraph(msgspec.Struct, frozen=True):
     """The points of all ranks and of their meetings, in the order of time.
 
     rank, offset: index of each rank that was read, and what its clock is ahead, ns. graphs: theirs; points: the

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import IntEnum
+
+import msgspec
 
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -26,8 +27,7 @@ class Stage(IntEnum):
     HIDE = 4
 
 
-@dataclass(frozen=True)
-class StagedEdit:
+class StagedEdit(msgspec.Struct, frozen=True):
     """An edit that has a stage; ``key``: tells it from others of its stage, so that rounding does not depend on the
     order either.
     """

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -49,16 +49,14 @@ _ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
 """What differs between processes in the name of one thing."""
 
 
-@dataclass(frozen=True)
-class _HostAndDevice:
+class _HostAndDevice(msgspec.Struct, frozen=True):
     """How many times as long each host segment and each piece of device work of a rank takes."""
 
     segment: Array
     work: Array
 
 
-@dataclass(frozen=True)
-class _Done:
+class _Done(msgspec.Struct, frozen=True):
     """What ranks do, arrays of shape (pieces,): ``place`` of the rank among those read, common ``step``, number of the
     ``name``, ``time`` in ns, whether ``on_host``, and ``index`` among its segments or its device work.
     """
@@ -71,8 +69,7 @@ class _Done:
     index: Ints
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """What the ranks compute, and what they transfer: arrays of shape (pieces,).
 
     place: index of the rank among those that were read. name: number of its name. step: common step, −1 outside.
@@ -90,8 +87,7 @@ class Pieces:
     moves: Mask
 
 
-@dataclass(frozen=True)
-class Slowdown:
+class Slowdown(msgspec.Struct, frozen=True):
     """Length of a run over its ideal one; 1.0 is none.
 
     total: with everything as it was. by_rank: with one rank as it was; index of the rank → slowdown. by_name: with one

@@ -1,4 +1,6 @@
-"""``torch-tb-profiler mcp``: the tools of ``server.py`` for assistants, over standard input and output or HTTP on this machine."""
+"""``mcp [LOGDIR]``: tools for assistants over standard input and output, or ``--http [--port N]`` on 127.0.0.1
+([guide](guide/assistants.md))
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,28 @@ import argparse
 import sys
 from importlib.util import find_spec
 
+from torch_tb_profiler.cli.values import path_or_url, port
 from torch_tb_profiler.errors import MissingPackage
 
+HELP = "serve tools for assistants (Model Context Protocol)"
 HOST = "127.0.0.1"
 
 
-def run(options: argparse.Namespace) -> int:
-    """Serve until the client leaves; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument(
+        "logdir", metavar="LOGDIR", nargs="?", default=".", type=path_or_url, help="default: ."
+    )
+    parser.add_argument(
+        "--http",
+        action="store_true",
+        help="streamable HTTP on 127.0.0.1 instead of standard input and output",
+    )
+    parser.add_argument("--port", type=port, default=6008, help="(default: %(default)s)")
 
-    Raises:
-        MissingPackage: the package ``mcp`` is not installed.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until the client leaves."""
     if find_spec("mcp") is None:
         raise MissingPackage(
             "The MCP server needs the package mcp, which is not installed.",

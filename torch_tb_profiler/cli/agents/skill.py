@@ -1,25 +1,33 @@
-"""``torch-tb-profiler skill install``: the skill for assistants, in the open format of agent skills, into a folder of theirs."""
+"""``skill install [--to DIR]``: the skill for assistants, by default into ``.agents/skills`` ([guide](guide/assistants.md))"""
 
 from __future__ import annotations
 
 import argparse
-from importlib import resources
 from pathlib import Path
 
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import write
 from torch_tb_profiler.errors import BadRequest, SourceError
 
+HELP = "install the skill for assistants"
 NAME = "torch-tb-profiler"
 FOLDER = ".agents/skills"
 
 
-def run(options: argparse.Namespace) -> int:
-    """Copy the skill; the exit code.
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument("action", choices=("install",))
+    parser.add_argument(
+        "--to",
+        metavar="DIR",
+        default=FOLDER,
+        help="folder of an assistant's skills (default: %(default)s)",
+    )
+    arguments.force(parser)
 
-    Raises:
-        BadRequest: another file of that name is there, and ``--force`` is not given.
-        SourceError: it cannot be written.
-    """
+
+def run(options: argparse.Namespace) -> int:
+    """Copy the skill, unless other files of its names are there and ``--force`` is not given."""
     target = Path(options.to) / NAME
     files = skill_files()
     for name, text in files.items():
@@ -39,6 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
 def skill_files() -> dict[str, str]:
     """Path in the skill's folder → text."""
+    from importlib import resources
+
     home = resources.files("torch_tb_profiler") / "skill"
     names = ["SKILL.md", "references/questions.md", "references/recording.md"]
     return {name: (home / name).read_text("utf-8") for name in names}

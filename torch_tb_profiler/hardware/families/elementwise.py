@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind
@@ -19,8 +20,7 @@ _DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a boolean p
 Result = Literal["promoted", "bool", "float", "double"]
 
 
-@dataclass(frozen=True)
-class _Function:
+class _Function(msgspec.Struct, frozen=True):
     """``arity``: arguments before ``out``; ``each``: FLOPs per element of the result.
 
     ``typed``: indices of the tensors that decide the type (empty: all); ``numbers``: indices where a

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, get_args
 
 import msgspec
@@ -31,8 +30,7 @@ MOST_ROWS = 500
 NO_TREE = wire_columns(DIFF_TREE.build(NO_STRINGS))
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(msgspec.Struct, frozen=True):
     """Where a side comes from, and what its file says of itself (``header``)."""
 
     run: str

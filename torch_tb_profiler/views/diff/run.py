@@ -5,7 +5,6 @@ verdict.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 import msgspec
@@ -36,8 +35,7 @@ _RowOf = tuple[wire.Columns, int, Names]
 """A row of the table of a pair."""
 
 
-@dataclass(frozen=True)
-class Pair:
+class Pair(msgspec.Struct, frozen=True):
     """A worker of A, the one of B that it is compared with, what the two are called, and what was
     found; see ``views/diff/payload.py``.
     """

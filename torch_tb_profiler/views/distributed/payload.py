@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -67,8 +66,7 @@ _HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\
 """As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
 
-@dataclass(frozen=True)
-class PlacedWorker:
+class PlacedWorker(msgspec.Struct, frozen=True):
     """A worker of the run. ``place``: its index among the ranks of the figures, -1 until ready. ``told``: (dimension, place) in
     the job, as its name tells.
     """

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
@@ -58,8 +58,7 @@ PROVISIONAL = (
 )
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where a trace stands in its run, as the catalogue found it; ``remarks`` on whose recordings the run's files are."""
 
     workers: int

@@ -13,8 +13,8 @@ Wrong where the scores themselves are needed, or changed in a way that a mask ca
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
@@ -45,8 +45,7 @@ MANY = 2
 """Attentions from which on it is no coincidence."""
 
 
-@dataclass(frozen=True)
-class _Attentions:
+class _Attentions(msgspec.Struct, frozen=True):
     """Rows of spans: both products and the softmax of each, arrays of shape (attentions,)."""
 
     first: Ints

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb
@@ -58,8 +58,7 @@ _MOST_STEPS = 400
 _TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class _Trend:
+class _Trend(msgspec.Struct, frozen=True):
     """Of each name on the program's thread: the line through its time, and its calls, per step.
 
     row, step, name: of its calls, ``name`` a position in ``names``. names: numbers of strings. time: ns, of shape

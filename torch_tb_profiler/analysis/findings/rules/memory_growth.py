@@ -8,8 +8,7 @@ It claims no time. Wrong where a cache fills up to a limit.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -26,8 +25,7 @@ _OF_PEAK = 0.02
 _SHOWN = 3
 
 
-@dataclass(frozen=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     """Blocks of one device that steps keep, rows of ``allocations``, and the step of each; bytes per step."""
 
     device: int

@@ -14,8 +14,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -44,8 +44,7 @@ _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the l
 logging, garbage collection, sleeping and loops in Python call no operator."""
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """What the loop calls, in time order: rows, what each is called, whether it is training, and its time, ns."""
 
     row: Ints

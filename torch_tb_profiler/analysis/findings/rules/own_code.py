@@ -10,8 +10,7 @@ it does may be needed. Wrong where it is the work itself, such as in a program w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -30,8 +29,7 @@ _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
 
 
-@dataclass(frozen=True)
-class _Pieces:
+class _Pieces(msgspec.Struct, frozen=True):
     """Stretches of the path: their innermost span, the call that they are in, and their begin and end, ns."""
 
     event: Ints

@@ -9,8 +9,7 @@ Wrong where a parameter goes unused in steps that were not recorded.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
@@ -29,8 +28,7 @@ _HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 _NO_PARENT = -1
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(msgspec.Struct, frozen=True):
     """What the option adds, rows of spans: ``set`` in the hooks, ``read`` after the backward pass."""
 
     set: Ints

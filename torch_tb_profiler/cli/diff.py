@@ -1,4 +1,6 @@
-"""``torch-tb-profiler diff``: what changed between two traces, or two runs worker by worker."""
+"""``diff A B``: what changed between two traces or two runs: whether the step did and by how much, or that it cannot be told; ``compare``
+is the same
+"""
 
 from __future__ import annotations
 
@@ -6,41 +8,94 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-import msgspec
-
-from torch_tb_profiler.api.baselines import Check
-from torch_tb_profiler.api.changes import match_traces, recording
-from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.cli.junit import check_of, write_junit
+from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import selected_steps, write
-from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.cli.output import (
+    all_traces,
+    selected_steps,
+    settings_of,
+    warn_unreadable,
+    write,
+)
+from torch_tb_profiler.cli.values import path_or_url
 from torch_tb_profiler.units import format_names
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.diff.file import MOST_LINES, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff.payload import MOST_ROWS, compared, diff_payload
-from torch_tb_profiler.views.diff.run import ALL_ROWS, Pair, run_markdown, run_payload
-from torch_tb_profiler.views.diff.wire import DiffPayload, Verdict
-from torch_tb_profiler.views.steps import step_objects
-from torch_tb_profiler.views.wire import to_json
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.api.baselines import Check
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.runs.loading import Unreadable
+    from torch_tb_profiler.runs.model import Opened
+    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.sources.places import Place
+    from torch_tb_profiler.views.diff.run import Pair
+    from torch_tb_profiler.views.diff.wire import DiffPayload, Verdict
+
+HELP = "compare a trace or a run with a baseline"
 SLOWER = 1
 
 Form = Literal["markdown", "csv", "json"]
 
 
-def print_comparison(
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument(
+        "a", metavar="A", type=path_or_url, help="baseline: trace file or run folder"
+    )
+    parser.add_argument(
+        "b",
+        metavar="B",
+        type=path_or_url,
+        help="what to compare with it; workers of runs are matched by name, else by rank",
+    )
+    arguments.workers(parser)
+    parser.add_argument(
+        "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
+    )
+    parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
+    arguments.fail_on(parser, "the step of B")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--format",
+        choices=("markdown", "csv", "json"),
+        default="markdown",
+        help="(default: %(default)s)",
+    )
+    form.add_argument(
+        "--json", dest="format", action="store_const", const="json", help="same as --format json"
+    )
+    parser.add_argument("--junit", metavar="FILE", help="also write the verdict as JUnit XML")
+    arguments.tokens(parser, "shorten the Markdown to about N tokens, as far as the verdict allows")
+    arguments.cache(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the comparison of the traces at ``options.b`` with those at ``options.a``."""
+    settings = settings_of(options)
+    unreadable: list[Unreadable] = []
+    sides = [
+        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
+    ]
+    code = _print(sides, settings, options)
+    warn_unreadable(unreadable)
+    return code
+
+
+def _print(
     traces: Sequence[Sequence[Opened]], settings: Settings, options: argparse.Namespace
 ) -> int:
-    """Print the comparison of the traces of B with those of A; the exit code.
+    import msgspec
 
-    Raises:
-        BadRequest: the two have no worker in common, or there are no such steps.
-    """
+    from torch_tb_profiler.api.changes import match_traces
+    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.cli.checks import check_of
+    from torch_tb_profiler.views.diff.file import diff_markdown
+    from torch_tb_profiler.views.diff.payload import MOST_ROWS, diff_payload
+    from torch_tb_profiler.views.diff.run import ALL_ROWS, run_markdown, run_payload
+    from torch_tb_profiler.views.diff.wire import Verdict
+
     sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
     matching = match_traces(*traces)
     # A trace compared with itself is analysed once.
@@ -83,10 +138,16 @@ def print_comparison(
 
 
 def _whole(name: str, verdict: Verdict, options: argparse.Namespace) -> Check:
+    from torch_tb_profiler.cli.checks import check_of
+
     return check_of("", name, verdict, options.fail_on, strict=options.strict)
 
 
 def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alone: bool) -> Pair:
+    from torch_tb_profiler.api.changes import recording
+    from torch_tb_profiler.views.diff.payload import compared
+    from torch_tb_profiler.views.diff.run import Pair
+
     steps = [
         selected_steps(context.opened, options, name)
         for context, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
@@ -101,6 +162,8 @@ def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alon
 
 
 def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[[int], str]) -> str:
+    from torch_tb_profiler.views.diff.file import MOST_LINES, diff_csv
+
     form: Form = options.format
     if form == "json":
         return _json(payload)
@@ -116,6 +179,9 @@ def _text(payload: DiffPayload, options: argparse.Namespace, markdown: Callable[
 
 def _json(payload: DiffPayload) -> str:
     """The payload with one object per step."""
+    from torch_tb_profiler.views.steps import step_objects
+    from torch_tb_profiler.views.wire import to_json
+
     told = json.loads(to_json(payload))
     for both in (told, *told.get("workers", ())):
         for side in "ab":
@@ -126,6 +192,8 @@ def _json(payload: DiffPayload) -> str:
 def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = ()) -> int:
     """The exit code, and why it is not 0; one worker that became slower need not delay the run."""
     if options.junit:
+        from torch_tb_profiler.cli.checks import write_junit
+
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
     if whole.ok is None and options.fail_on is not None:
         print(

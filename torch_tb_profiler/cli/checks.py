@@ -1,7 +1,8 @@
-"""Checks as JUnit's XML, which CI systems show as tests."""
+"""Checks: as JUnit's XML, which CI systems show as tests, as rows of Markdown, and as an exit code."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -10,6 +11,8 @@ from torch_tb_profiler.api.baselines import Check
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff.wire import Verdict
+
+MISSED = 1
 
 
 def check_of(
@@ -46,3 +49,22 @@ def write_junit(path: str, suite: str, checks: Sequence[Check]) -> None:
         ElementTree.ElementTree(root).write(Path(path), encoding="utf-8", xml_declaration=True)
     except OSError as error:
         raise SourceError(f"{path} cannot be written: {error}.", "Pass another --junit.") from error
+
+
+def exit_code(checks: Sequence[Check]) -> int:
+    """Of a command that checked these; those that are missed are told on standard error."""
+    missed = [check for check in checks if check.ok is False]
+    for check in missed:
+        text = f"torch-tb-profiler: {check.worker}: {check.name}: {check.said}"
+        print(printable(text), file=sys.stderr)
+    return MISSED if missed else 0
+
+
+def row(*cells: str) -> str:
+    """A row of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
+
+
+def cell(text: str) -> str:
+    """Somebody else's text as a cell."""
+    return printable(text).replace("|", "\\|").replace("`", "'")

@@ -43,6 +43,8 @@ export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
+export type HitOrder = "duration" | "time";
+
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
 export type Direction = "in" | "out";

@@ -20,7 +20,7 @@ export function paletteFor(theme: Theme): Palette {
     onSlice: colour("on-slice"),
     looks: family("look-"),
     hues: family("hue-"),
-    curves: family("hue-"),
+    curve: colour("compute"),
     device: colour("timeline-device"),
     host: colour("timeline-host"),
   };

@@ -163,8 +163,8 @@ export interface Palette {
   warn: string;
   looks: readonly string[];
   hues: readonly string[];
-  /** Of counter curves, which are lines and have to stand out more than slices. */
-  curves: readonly string[];
+  /** Of counter curves, whatever they count. */
+  curve: string;
   /** Of the minimap: what was busy. */
   device: string;
   host: string;

@@ -16,7 +16,7 @@ import {
 import { resultText } from "./search_bar";
 import { arrowText, workerCount } from "./toolbar";
 
-const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all" };
+const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all", order: "time" };
 afterEach(() => void vi.unstubAllGlobals());
 
 function serve(answer: (url: URL) => unknown): URL[] {
@@ -92,6 +92,7 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
     total: 0,
     names_total: 1,
     kind: "all" as const,
+    order: "time" as const,
     kinds: [],
     names: { name: ["mm"], look: [look], count: [count], total_ns: [count * 10] },
     hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },

@@ -7,7 +7,7 @@ import type { Stage } from "./stage";
 
 afterEach(cleanup);
 
-const wish = { text: "soft", regex: false, args: false, kind: "first" as const };
+const wish = { text: "soft", regex: false, args: false, kind: "first" as const, order: "time" as const };
 const found: Found = {
   wish: { ...wish, kind: "device" },
   idle: false,

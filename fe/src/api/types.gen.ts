@@ -1313,9 +1313,10 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** Route `/overview`. */
+/** Route `/overview`. `recording`: figures of the selected steps, and what the recording holds, as texts. */
 export interface OverviewPayload {
   configuration: Fact[];
+  recording: Fact[];
   vocabulary: Vocabulary;
   headline: Sentence[];
   step_source: string;

@@ -24,13 +24,7 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
 export const yOfCurve = (curve: Curve, top: number, height: number, value: number): number =>
   axisOf(curve, top, height).y(value);
 
-export function drawCurve(
-  ctx: Context,
-  frame: Frame,
-  row: Row,
-  top: number,
-  curve: Curve,
-): void {
+export function drawCurve(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
   const colour = frame.palette.curve;
   const axis = axisOf(curve, top, row.height);
   // Full up to the mean, or to what holds all the time; pale from there to the highest value of each px. Nothing twice, which would show as stripes.

@@ -1,6 +1,17 @@
 import { tokensOfTheme } from "../base/theme";
 import type { Palette } from "./types";
 
+/** Names of the tokens of groups of time, in the order of `Highlight.groups`. */
+export const TIME_GROUPS = [
+  "data",
+  "compute",
+  "copies",
+  "communication",
+  "waiting",
+  "host",
+  "not-recorded",
+] as const;
+
 /** What a style sheet without the variable is shown by. */
 const MISSING = "#888888";
 
@@ -23,6 +34,7 @@ export function paletteOfTheme(root?: HTMLElement): Palette {
     onSlice: colour("--on-slice"),
     looks: series("--look-"),
     hues: series("--hue-"),
+    groups: TIME_GROUPS.map((name) => colour(`--${name}`)),
     curve: colour("--compute"),
     device: colour("--timeline-device"),
     host: colour("--timeline-host"),

@@ -272,7 +272,13 @@ export async function extentOfName(
   name: string,
   signal: AbortSignal,
 ): Promise<{ range: TimeRange; first: Hit } | null> {
-  const wish: Wish = { text: exactPattern(name), regex: true, args: false, kind: "all", order: "time" };
+  const wish: Wish = {
+    text: exactPattern(name),
+    regex: true,
+    args: false,
+    kind: "all",
+    order: "time",
+  };
   const { t0: begin, t1: end } = spanOf(recordings);
   const [first, last] = await Promise.all([
     nextHit(recordings, wish, { event: null, time: begin }, "next", signal),

@@ -54,7 +54,22 @@ type Groups = readonly [TimelineGroup, ...TimelineGroup[]];
 /** What stands together: processes, devices and hosts, or events of a kind. */
 export type Grouping = "process" | "device" | "kind";
 
-export function treeOf(recordings: readonly Planted[], by: Grouping = "process"): TrackNode[] {
+/** `path`: the critical path of each recording is a track of its own, before all others. */
+export function treeOf(
+  recordings: readonly Planted[],
+  by: Grouping = "process",
+  path = false,
+): TrackNode[] {
+  const tracks = grouped(recordings, by);
+  if (!path) return tracks;
+  const several = recordings.length > 1 || recordings[0]?.key !== "";
+  const paths = recordings.map(({ key, label }, source) =>
+    node({ key, source }, "path", "path", "Critical path", { note: several ? label : "" }),
+  );
+  return [...paths, ...tracks];
+}
+
+function grouped(recordings: readonly Planted[], by: Grouping): TrackNode[] {
   const tree = processTree(recordings);
   if (by === "process") return tree;
   return by === "device" ? devicesFirst(tree) : byKind(tree);

@@ -98,7 +98,7 @@ def test_segments_of_other_causes_stay_apart_where_both_are_wider_than_a_pixel()
     lanes = np.zeros(trace["spans"].n, np.int64)
     found = path_overlay(trace, insight, lanes, (0, 100 * US), 12, (1000, 0))
     assert names(found, trace)[-1] == "b"
-    assert found.cause.tolist() == [PathCause.OPERATOR, PathCause.KERNEL]
+    assert found.cause.tolist() == [PathCause.RUNTIME, PathCause.KERNEL]
 
 
 def test_too_many_segments_are_merged_further_but_never_over_lanes() -> None:

@@ -76,8 +76,8 @@ export class Painter {
     drawBoundaries(this.#ctx, frame);
     drawMarks(this.#ctx, frame);
     drawArea(this.#ctx, frame);
-    drawCurveScales(this.#ctx, frame);
     stats.arrows = drawArrows(this.#ctx, frame);
+    drawCurveScales(this.#ctx, frame);
     drawNotes(this.#ctx, frame);
     stats.ms = performance.now() - begun;
     return stats;

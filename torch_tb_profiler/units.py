@@ -41,11 +41,10 @@ def format_ns(ns: float | None) -> str:
     return _quantity(ns, _TIME_STEPS) if _known(ns) else UNKNOWN
 
 
-def format_about(ns: float, low: float, high: float) -> str:
-    """A time that is expected, and from what to what: ``6.4 ms (4.1 to 9.3)``, with two significant digits."""
-    factor, unit = next((s for s in _TIME_STEPS if abs(high) >= s[0] * 0.995), _TIME_STEPS[-1])
-    value, least, most = (_two_digits(time / factor) for time in (ns, low, high))
-    return f"{value} {unit} ({least} to {most})"
+def format_about(ns: float) -> str:
+    """A time that is expected: ``6_410_000`` → ``6.4 ms``, with two significant digits, so that it never looks measured."""
+    factor, unit = next((s for s in _TIME_STEPS if abs(ns) >= s[0] * 0.995), _TIME_STEPS[-1])
+    return f"{_two_digits(ns / factor)} {unit}"
 
 
 def format_delta(ns: float | None) -> str:

@@ -347,9 +347,10 @@ class DefectItem(Wire, frozen=True, kw_only=True):
 
 
 class OverviewPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/overview``."""
+    """Route ``/overview``. ``recording``: figures of the selected steps, and what the recording holds, as texts."""
 
     configuration: list[Fact]
+    recording: list[Fact]
     vocabulary: Vocabulary
     headline: list[Sentence]
     step_source: str

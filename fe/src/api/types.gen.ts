@@ -43,6 +43,8 @@ export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
+export type HitOrder = "duration" | "time";
+
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
 export type Direction = "in" | "out";
@@ -454,10 +456,15 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
+  action: string;
+  fact: string;
+  often: string;
+  steps: number[];
+  step: number | null;
   sentence: string;
   views: FindingView[];
   recoverable_ns: number | null;
@@ -486,15 +493,27 @@ export interface Total {
   high_ns: number;
 }
 
-/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. They take `mean_ns` on average, and one of them `step_ns`, which differs where no step comes near the mean. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** A line, or an operator without one, that no finding is about: its time on the critical path of the median step. */
+export interface Unexplained {
+  line: string | null;
+  name: string;
+  path_ns: number;
+  share: number;
+}
+
+/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `unexplained`: the longest lines that no finding is about. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   headline: string;
   detail: string;
+  line: string | null;
+  about: string;
+  median: number | null;
   healthy: boolean;
   steps: number;
   step_ns: number | null;
   mean_ns: number | null;
   findings: Finding[];
+  unexplained: Unexplained[];
   totals: Total[];
   together: string;
   unsure: string[];
@@ -1296,9 +1315,10 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** Route `/overview`. */
+/** Route `/overview`. `recording`: figures of the selected steps, and what the recording holds, as texts. */
 export interface OverviewPayload {
   configuration: Fact[];
+  recording: Fact[];
   vocabulary: Vocabulary;
   headline: Sentence[];
   step_source: string;

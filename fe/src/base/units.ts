@@ -91,6 +91,18 @@ export function quantity(value: number, unit: Unit): Quantity {
 /** `1_234_567` ns → `1.23 ms`. */
 export const formatTime = (ns: Maybe): string => format(ns, "ns");
 
+/** A time that is expected: `6_410_000` ns → `6.4 ms`, with two significant digits, so that it never looks measured. */
+export function formatAbout(ns: number): string {
+  const [factor, unit] = TIME_STEPS.find(([each]) => Math.abs(ns) >= each * 0.995) ?? [1, "ns"];
+  const value = ns / factor;
+  const size = Math.abs(value);
+  const text =
+    size >= 99.5
+      ? fixed(Number(value.toPrecision(2)), 0)
+      : fixed(value, size >= 9.95 ? 0 : size >= 0.995 || !size ? 1 : 2);
+  return `${text} ${unit}`;
+}
+
 /** A difference with its sign: `1_500` ns → `+1.50 µs`. */
 export function formatDelta(ns: Maybe): string {
   return `${known(ns) && ns > 0 ? "+" : ""}${formatTime(ns)}`;

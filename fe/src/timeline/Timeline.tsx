@@ -160,6 +160,12 @@ function Stage({ props, state, areaTool }: StageProps) {
         <span />
       </div>
       {busy ? <div class="timeline-busy" /> : null}
+      {state.hint ? (
+        <p class="timeline-hint">
+          <kbd>Ctrl</kbd> + wheel zooms <span /> <kbd>W</kbd> <kbd>A</kbd> <kbd>S</kbd> <kbd>D</kbd>{" "}
+          move
+        </p>
+      ) : null}
       {layout.rows.length === 0 && props.rows.filter ? (
         <p class="timeline-empty">No track matches “{props.rows.filter}”.</p>
       ) : null}

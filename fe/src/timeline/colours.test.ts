@@ -40,8 +40,8 @@ describe.each(THEMES)("palette %s", (theme) => {
   });
 
   it.each([...palette.looks, ...palette.hues])("text on %s can be read (4.5:1)", (colour) => {
-    expect(textOn(parseColour(colour), palette.onSlice)).toBe(palette.onSlice);
-    expect(contrast(parseColour(colour), parseColour(palette.onSlice))).toBeGreaterThanOrEqual(4.5);
+    const text = parseColour(textOn(parseColour(colour), palette.onSlice));
+    expect(contrast(parseColour(colour), text)).toBeGreaterThanOrEqual(4.5);
   });
 
   it.each([...palette.looks, ...palette.hues])(

@@ -15,6 +15,8 @@ export interface Controlled {
   /** Measuring began or ended. */
   onMeasure: () => void;
   onGrabbed: (grabbed: boolean) => void;
+  /** Somebody wants to zoom, but does not know how. */
+  onHint: () => void;
 }
 
 /** How much of the view stays free on each side of what is zoomed to. */
@@ -27,11 +29,14 @@ export function gestureTarget({
   areaTool,
   onGrabbed,
   onMeasure,
+  onHint,
 }: Controlled): GestureTarget {
   const { camera } = scene;
   return {
     areaTool,
     grabbed: onGrabbed,
+    enter: () => scene.takeKeys(),
+    idleWheel: onHint,
     pan: (dx) => camera.pan(scene.shareAt(dx)),
     scroll: (dy) => camera.scrollBy(dy),
     zoom: (x, factor) => camera.zoom(scene.shareAt(x), factor),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { paper } from "./canvas_fixtures";
-import { drawCurve } from "./curves";
+import { drawCurve, drawCurveScales } from "./curves";
 import { frameOf, laneRow } from "./tile_fixtures";
 import type { Curve } from "./types";
 
@@ -23,8 +23,10 @@ function drawn(
   view = { t0: 0, t1: 100 },
 ): { rects: unknown[][]; line: unknown[][]; texts: string[] } {
   const { ctx, of: calls, texts } = paper();
-  drawCurve(ctx, frameOf(view, [], []), ROW, 0, of, "#123456");
-  const rects = calls("fillRect").filter((call) => call.fillStyle === "#123456");
+  const frame = frameOf(view, [], [ROW], { curves: new Map([[ROW.key, of]]) });
+  drawCurve(ctx, frame, ROW, 0, of);
+  drawCurveScales(ctx, frame);
+  const rects = calls("fillRect").filter((call) => call.fillStyle === frame.palette.curve);
   return {
     rects: rects.map((call) => [...call.args]),
     line: [...calls("moveTo"), ...calls("lineTo")].map((call) => [...call.args]),

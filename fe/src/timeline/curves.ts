@@ -1,6 +1,6 @@
 /** A counter over time: a filled area of steps, with the span of its values behind where a px holds several. */
 
-import { xAt } from "./viewport";
+import { topOf, xAt } from "./viewport";
 import type { Context, Curve, Frame, Row } from "./types";
 
 /** Css px left free above and below the curve. */
@@ -24,14 +24,8 @@ function axisOf(curve: Curve, top: number, height: number): Axis {
 export const yOfCurve = (curve: Curve, top: number, height: number, value: number): number =>
   axisOf(curve, top, height).y(value);
 
-export function drawCurve(
-  ctx: Context,
-  frame: Frame,
-  row: Row,
-  top: number,
-  curve: Curve,
-  colour: string,
-): void {
+export function drawCurve(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
+  const colour = frame.palette.curve;
   const axis = axisOf(curve, top, row.height);
   // Full up to the mean, or to what holds all the time; pale from there to the highest value of each px. Nothing twice, which would show as stripes.
   const solid = curve.mean ?? curve.lowest;
@@ -44,7 +38,6 @@ export function drawCurve(
   ctx.strokeStyle = colour;
   ctx.lineWidth = 1;
   line(ctx, frame, curve, curve.mean ?? curve.highest, axis);
-  scale(ctx, frame, row, top, curve);
 }
 
 /** Calls `fn` for stretches of known values that do not change, with their edges in css px. */
@@ -108,13 +101,22 @@ function line(ctx: Context, frame: Frame, curve: Curve, values: Float64Array, ax
   ctx.stroke();
 }
 
+/** The ends of the axes, over all that is drawn on the rows. */
+export function drawCurveScales(ctx: Context, frame: Frame): void {
+  for (const row of frame.rows) {
+    const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
+    const top = topOf(frame, row);
+    if (curve && (row.pinned || top >= frame.pinnedHeight)) scale(ctx, frame, row, top, curve);
+  }
+}
+
 function scale(ctx: Context, frame: Frame, row: Row, top: number, curve: Curve): void {
   const bounds: [number, number][] = [[curve.to, top + 8]];
   if (row.height >= 36) bounds.push([curve.from, top + row.height - 8]);
   for (const [value, middle] of bounds) {
     const text = curve.format(value);
     const left = frame.width - ctx.measureText(text).width - 4;
-    ctx.globalAlpha = 0.8;
+    ctx.globalAlpha = 0.9;
     ctx.fillStyle = frame.palette.ground;
     ctx.fillRect(left - 3, middle - 7, frame.width - left + 3, 13);
     ctx.globalAlpha = 1;

@@ -3,7 +3,7 @@ import { LEAST_WIDTH, type Letters, lettersOf, MOST_LABELS, PADDING } from "../w
 import { drawArrows } from "./arrows";
 import { Colours } from "./colours";
 import { drawCrosshair, drawFigures } from "./crosshair";
-import { drawCurve } from "./curves";
+import { drawCurve, drawCurveScales } from "./curves";
 import { levelFor } from "./levels";
 import { LaneHighlight, drawHighlight } from "./highlight";
 import {
@@ -77,6 +77,7 @@ export class Painter {
     drawMarks(this.#ctx, frame);
     drawArea(this.#ctx, frame);
     stats.arrows = drawArrows(this.#ctx, frame);
+    drawCurveScales(this.#ctx, frame);
     drawNotes(this.#ctx, frame);
     stats.ms = performance.now() - begun;
     return stats;
@@ -199,11 +200,9 @@ export class Painter {
   }
 
   #curves(frame: Frame, rows: readonly Row[]): void {
-    const { curves, accent } = frame.palette;
     for (const row of rows) {
       const curve = row.counter >= 0 ? frame.curves.get(row.key) : undefined;
-      const colour = curves[row.counter % curves.length] ?? accent;
-      if (curve) drawCurve(this.#ctx, frame, row, topOf(frame, row), curve, colour);
+      if (curve) drawCurve(this.#ctx, frame, row, topOf(frame, row), curve);
     }
   }
 

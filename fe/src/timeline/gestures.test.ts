@@ -31,6 +31,8 @@ beforeEach(() => {
     area: tell("area"),
     grabbed: tell("grabbed"),
     areaTool: () => tool,
+    enter: tell("enter"),
+    idleWheel: tell("idleWheel"),
   };
   end = listen(element, target);
 });
@@ -70,6 +72,13 @@ const wheel = (more: WheelEventInit): WheelEvent => {
   return event;
 };
 const names = (): unknown[] => told.map(([name]) => name);
+
+it("tells that a pointer came, and of a wheel that nothing answered", () => {
+  element.dispatchEvent(new PointerEvent("pointerenter", { pointerType: "mouse" }));
+  element.dispatchEvent(new PointerEvent("pointerenter", { pointerType: "touch" }));
+  for (scrolls of [true, false]) element.dispatchEvent(new WheelEvent("wheel", { deltaY: 30 }));
+  expect(told.map(([name]) => name)).toEqual(["enter", "scroll", "scroll", "idleWheel"]);
+});
 
 describe("mouse", () => {
   it("hovers, and says when it leaves", () => {

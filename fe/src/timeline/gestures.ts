@@ -28,6 +28,10 @@ export interface GestureTarget {
   /** A drag holds the canvas: for the look of the pointer. */
   grabbed: (grabbed: boolean) => void;
   areaTool: () => boolean;
+  /** The pointer came from elsewhere. */
+  enter: () => void;
+  /** A plain wheel had nothing to scroll. */
+  idleWheel: () => void;
 }
 
 /** How far a pointer may move, px, and still click. */
@@ -69,6 +73,7 @@ export function listen(element: HTMLElement, target: GestureTarget): () => void 
     ["pointermove", gestures.move],
     ["pointerup", gestures.up],
     ["pointercancel", gestures.cancel],
+    ["pointerenter", gestures.enter],
     ["pointerleave", gestures.leave],
     ["dblclick", gestures.double],
     ["wheel", gestures.wheel],
@@ -213,6 +218,10 @@ class Gestures {
     this.#target.hover(null);
   };
 
+  readonly enter = (event: PointerEvent): void => {
+    if (event.pointerType !== "touch") this.#target.enter();
+  };
+
   readonly leave = (event: PointerEvent): void => {
     if (!this.#pointers.has(event.pointerId) && event.pointerType !== "touch")
       this.#target.hover(null);
@@ -238,6 +247,7 @@ class Gestures {
     const scrolled =
       down !== 0 && Math.abs(down) >= Math.abs(straight) / 3 && this.#target.scroll(down);
     if (scrolled || straight !== 0) event.preventDefault();
+    else this.#target.idleWheel();
   };
 
   #isClick(at: Point): boolean {

@@ -2,10 +2,11 @@ import { describe, expect, it } from "vitest";
 import { paper } from "./canvas_fixtures";
 import { LaneHighlight, drawHighlight, highlightedTime } from "./highlight";
 import { frameOf, laneRow, sourceOf } from "./tile_fixtures";
-import type { Highlight } from "./types";
+import type { Highlight, Row } from "./types";
 
 const HIGHLIGHT: Highlight = {
   lanes: new Map([[1, Float64Array.of(100, 200, 300, 400)]]),
+  groups: new Map([[1, Uint8Array.of(0, 1)]]),
   events: new Set([7]),
 };
 
@@ -51,5 +52,30 @@ describe("drawLit", () => {
     drawHighlight(page.ctx, frame, rows);
     // Of 100 to 200 and 300 to 400 on a clock 100 behind, only the second is in the view, 10 ns per px.
     expect(page.of("fillRect").map((call) => call.args)).toEqual([[5, 36, 10, 3]]);
+  });
+
+  it("draws what is folded into a row in its colour, and all of it on the row of the path", () => {
+    const sources = [sourceOf([], { span: 1000, lanes: 2 })];
+    const view = { t0: 0, t1: 500 };
+    const drawn = (more: Partial<Row>) => {
+      const page = paper();
+      const frame = frameOf(view, sources, [], { width: 50, highlight: [HIGHLIGHT] });
+      drawHighlight(page.ctx, frame, [laneRow(0, 0, more)]);
+      const { groups, text } = frame.palette;
+      return page.of("fillRect").map(({ args, fillStyle }) => {
+        const colour = fillStyle === text ? "line" : groups.indexOf(String(fillStyle));
+        return [colour, ...args];
+      });
+    };
+    const stretches = [
+      [0, 10, 1, 10, 18],
+      [1, 30, 1, 10, 18],
+    ];
+    const lines = [
+      ["line", 10, 16, 10, 3],
+      ["line", 30, 16, 10, 3],
+    ];
+    expect(drawn({ below: [1] })).toEqual([...stretches, ...lines]);
+    expect(drawn({ kind: "path", lane: -1, below: "all" })).toEqual(stretches);
   });
 });

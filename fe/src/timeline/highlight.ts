@@ -47,25 +47,46 @@ export function highlightedTime(
   return time;
 }
 
-/** Lines at the foot of the rows. */
+/** Lines at the foot of the rows; over rows that stand for several lanes the stretches of all of them, in their colours. */
 export function drawHighlight(ctx: Context, frame: Frame, rows: readonly Row[]): void {
-  ctx.fillStyle = frame.palette.accent;
   for (const row of rows) {
-    const stretches = frame.highlight[row.source]?.lanes.get(row.lane);
-    if (!stretches) continue;
-    const offset = frame.sources[row.source]?.offset ?? 0;
-    const x = (time: number): number => xAt(frame, time + offset);
-    const bottom = topOf(frame, row) + row.height - 1;
-    const first = firstWhere(
-      0,
-      stretches.length / 2,
-      (i) => (stretches[2 * i + 1] ?? 0) + offset > frame.view.t0,
-    );
-    for (let i = 2 * first; i < stretches.length; i += 2) {
-      const from = Math.max(-LINE, x(stretches[i] ?? 0));
-      if (from > frame.width) break;
-      const to = Math.min(frame.width + LINE, x(stretches[i + 1] ?? 0));
-      ctx.fillRect(from, bottom - LINE, Math.max(LEAST, to - from), LINE);
-    }
+    const highlight = frame.highlight[row.source];
+    if (!highlight) continue;
+    const { lanes, groups } = highlight;
+    const { palette } = frame;
+    const top = topOf(frame, row);
+    const bottom = top + row.height - 1;
+    const folded = row.below === "all" ? [...lanes.keys()] : row.below;
+    for (const lane of folded)
+      eachInSight(frame, row, lanes.get(lane), (from, width, i) => {
+        ctx.fillStyle = palette.groups[groups.get(lane)?.[i] ?? -1] ?? palette.muted;
+        ctx.fillRect(from, top + 1, width, row.height - 2);
+      });
+    if (row.below === "all") continue;
+    ctx.fillStyle = palette.text;
+    for (const lane of folded.length ? folded : [row.lane])
+      eachInSight(frame, row, lanes.get(lane), (from, width) =>
+        ctx.fillRect(from, bottom - LINE, width, LINE),
+      );
+  }
+}
+
+/** Calls `fn` for the stretches in view, with their columns in css px and their places in the lane. */
+function eachInSight(
+  frame: Frame,
+  row: Row,
+  stretches: Float64Array | undefined,
+  fn: (from: number, width: number, place: number) => void,
+): void {
+  if (!stretches) return;
+  const offset = frame.sources[row.source]?.offset ?? 0;
+  const x = (time: number): number => xAt(frame, time + offset);
+  const count = stretches.length / 2;
+  const first = firstWhere(0, count, (i) => (stretches[2 * i + 1] ?? 0) + offset > frame.view.t0);
+  for (let i = first; i < count; i++) {
+    const from = Math.max(-LINE, x(stretches[2 * i] ?? 0));
+    if (from > frame.width) break;
+    const to = Math.min(frame.width + LINE, x(stretches[2 * i + 1] ?? 0));
+    fn(from, Math.max(LEAST, to - from), i);
   }
 }

@@ -88,7 +88,12 @@ export function drawRowGrounds(ctx: Context, frame: Frame, rows: readonly Row[])
   ctx.fillStyle = frame.palette.grid;
   ctx.globalAlpha = 0.45;
   for (const row of rows)
-    if (row.kind === "source" || row.kind === "process" || row.kind === "group")
+    if (
+      row.kind === "source" ||
+      row.kind === "process" ||
+      row.kind === "group" ||
+      row.kind === "path"
+    )
       ctx.fillRect(0, topOf(frame, row), frame.width, row.height);
   ctx.globalAlpha = 1;
   for (const row of rows) if (row.overlap) drawHatch(ctx, frame, topOf(frame, row), row.height);

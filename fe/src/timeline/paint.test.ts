@@ -132,6 +132,7 @@ describe("RowPainter", () => {
   it("dims what is not lit", () => {
     const highlight: Highlight = {
       lanes: new Map([[0, Float64Array.of(12, 13)]]),
+      groups: new Map(),
       events: new Set([4]),
     };
     paint(

@@ -2,6 +2,7 @@
 
 import type { Theme } from "../base/theme";
 import { colours } from "../base/tokens_fixtures";
+import { TIME_GROUPS } from "./palette_of_theme";
 import type { Palette } from "./types";
 
 export function paletteFor(theme: Theme): Palette {
@@ -20,7 +21,8 @@ export function paletteFor(theme: Theme): Palette {
     onSlice: colour("on-slice"),
     looks: family("look-"),
     hues: family("hue-"),
-    curves: family("hue-"),
+    groups: TIME_GROUPS.map(colour),
+    curve: colour("compute"),
     device: colour("timeline-device"),
     host: colour("timeline-host"),
   };

@@ -1,15 +1,26 @@
 import { tokensOfTheme } from "../base/theme";
 import type { Palette } from "./types";
 
+/** Names of the tokens of groups of time, in the order of `Highlight.groups`. */
+export const TIME_GROUPS = [
+  "data",
+  "compute",
+  "copies",
+  "communication",
+  "waiting",
+  "host",
+  "not-recorded",
+] as const;
+
 /** What a style sheet without the variable is shown by. */
 const MISSING = "#888888";
 
 export function paletteOfTheme(root?: HTMLElement): Palette {
   const token = tokensOfTheme(root);
   const colour = (name: string): string => token(name) || MISSING;
-  const series = (prefix: string, first: number): string[] => {
+  const series = (prefix: string): string[] => {
     const colours: string[] = [];
-    for (let i = first; token(`${prefix}${i}`); i++) colours.push(token(`${prefix}${i}`));
+    for (let i = 0; token(`${prefix}${i}`); i++) colours.push(token(`${prefix}${i}`));
     return colours;
   };
   return {
@@ -21,9 +32,10 @@ export function paletteOfTheme(root?: HTMLElement): Palette {
     accent: colour("--accent"),
     warn: colour("--attention"),
     onSlice: colour("--on-slice"),
-    looks: series("--look-", 0),
-    hues: series("--hue-", 0),
-    curves: series("--series-", 1),
+    looks: series("--look-"),
+    hues: series("--hue-"),
+    groups: TIME_GROUPS.map((name) => colour(`--${name}`)),
+    curve: colour("--compute"),
     device: colour("--timeline-device"),
     host: colour("--timeline-host"),
   };

@@ -29,7 +29,7 @@ export interface TrackLane {
 export interface TrackNode {
   /** Unique over all sources and stable over reloads. */
   key: string;
-  kind: "source" | "process" | "group" | "counter";
+  kind: "source" | "process" | "group" | "counter" | "path";
   label: string;
   note: string;
   source: number;

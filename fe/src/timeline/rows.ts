@@ -256,7 +256,10 @@ function bottom(rows: readonly Row[]): number {
 }
 
 /** What most rows have in common. */
-const ROW = { y: 0, lane: -1, counter: -1, open: null, pinned: false, overlap: false };
+const ROW = {
+  ...{ y: 0, lane: -1, counter: -1, open: null, pinned: false, overlap: false },
+  below: [] as readonly number[],
+};
 
 /** Makes rows, top down; their `y` is given afterwards. */
 class Builder {
@@ -303,6 +306,9 @@ class Builder {
       const { counter } = node;
       return [this.#row(node, parent, indent, { kind, height: COUNTER_HEIGHT, counter })];
     }
+    if (kind === "path") {
+      return [this.#row(node, parent, indent, { kind, height: HEADER_HEIGHT, below: "all" })];
+    }
     const children = this.#visible(node.children);
     // Its first lane stands in the node's own row, which saves a row for every thread and stream.
     const direct =
@@ -313,9 +319,16 @@ class Builder {
           : undefined;
     // What a filter found deeper must be seen.
     const open = !only && (isOpen(node, this.#state) || this.#shown?.get(node) === "way");
+    const hidden = { below: open ? [] : lanesBelow(node) };
     const row = direct
-      ? this.#row(node, parent, indent, firstLaneOf(direct, children, open), direct)
-      : this.#row(node, parent, indent, headerOf(node, kind, open));
+      ? this.#row(
+          node,
+          parent,
+          indent,
+          { ...firstLaneOf(direct, children, open), ...hidden },
+          direct,
+        )
+      : this.#row(node, parent, indent, { ...headerOf(node, kind, open), ...hidden });
     if (!open && !this.#way.has(node)) return [row];
     const lanesOf = (owner: TrackNode): Row[] =>
       owner.lanes

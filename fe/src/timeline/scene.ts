@@ -11,6 +11,7 @@ import { MinimapPainter } from "./draw_minimap";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
 import type { Point } from "./gestures";
 import { rowUnder, sliceAt } from "./hit";
+import { takesKeys } from "./keyboard";
 import { Measure, snapped } from "./measure";
 import { paletteOfTheme } from "./palette_of_theme";
 import type { Selected, VisibleRange, TimelineProps } from "./props";
@@ -175,6 +176,11 @@ export class Scene {
     this.#laidOut = now;
     this.layout = layOut(tree, rows, room, this.#growth);
     this.camera.setHeights(this.layout.height, this.height);
+  }
+
+  /** The keys act on the timeline from now on, unless somebody is typing. */
+  takeKeys(): void {
+    if (!takesKeys(document.activeElement)) this.#elements.canvas.focus({ preventScroll: true });
   }
 
   showRow(row: Row, animate: boolean): void {

@@ -149,6 +149,7 @@ export function laneRow(lane: number, y: number, more: Partial<Row> = {}): Row {
     open: null,
     pinned: false,
     overlap: false,
+    below: [],
     ...more,
   };
 }

@@ -74,7 +74,7 @@ export interface Slice {
   look: number;
 }
 
-export type RowKind = "source" | "process" | "group" | "lane" | "counter";
+export type RowKind = "source" | "process" | "group" | "lane" | "counter" | "path";
 
 /** A row on the canvas. A header row (source, process, group) that is folded draws the lane that stands for it. */
 export interface Row {
@@ -92,6 +92,8 @@ export interface Row {
   open: boolean | null;
   pinned: boolean;
   overlap: boolean;
+  /** Lanes that are folded into the row: what stays bright of them is drawn here. Of a path's row: all. */
+  below: readonly number[] | "all";
 }
 
 /** Points of a counter curve in equal buckets of `range`. NaN: unknown. */
@@ -126,6 +128,8 @@ export interface Arrow {
 export interface Highlight {
   /** By lane: begin, end, begin, end … of stretches in order of time. */
   lanes: ReadonlyMap<number, Float64Array>;
+  /** By lane: the colour of each stretch, an index into the palette's `groups`. */
+  groups: ReadonlyMap<number, Uint8Array>;
   events: ReadonlySet<number>;
 }
 
@@ -163,8 +167,10 @@ export interface Palette {
   warn: string;
   looks: readonly string[];
   hues: readonly string[];
-  /** Of counter curves, which are lines and have to stand out more than slices. */
-  curves: readonly string[];
+  /** Of groups of time, for what stays bright on a row that stands for several. */
+  groups: readonly string[];
+  /** Of counter curves, whatever they count. */
+  curve: string;
   /** Of the minimap: what was busy. */
   device: string;
   host: string;

@@ -39,6 +39,8 @@ export interface SceneState {
   problem: unknown;
   busy: boolean;
   grabbed: boolean;
+  /** How to zoom is to be said. */
+  hint: boolean;
   /** `on`: the next clicks are the ends of a distance; `ns`: the one that was measured last. */
   measured: { on: boolean; ns: number | null };
   measure: (on: boolean) => void;
@@ -57,6 +59,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
   const [problem, setProblem] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
   const [grabbed, setGrabbed] = useState(false);
+  const { hint, onHint } = useHint();
   const { measured, tell } = useMeasured(scene);
   const wanted = useRef<LaneOfSource | null>(null);
 
@@ -76,6 +79,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       props: () => newest.current.props,
       areaTool: () => newest.current.areaTool,
       onGrabbed: setGrabbed,
+      onHint,
       onMeasure: tell,
     };
     const ends = [
@@ -90,7 +94,7 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
       live.dispose();
       scene.current = null;
     };
-  }, [refs, hover, tell]);
+  }, [refs, hover, tell, onHint]);
 
   useLayoutEffect(() => {
     const now = scene.current;
@@ -103,7 +107,21 @@ export function useScene(props: TimelineProps, areaTool: boolean): SceneState {
     scene.current?.measure.turn(on);
     tell();
   };
-  return { refs, scene, ...inSight, hover, problem, busy, grabbed, measured, measure };
+  return { refs, scene, ...inSight, hover, problem, busy, grabbed, hint, measured, measure };
+}
+
+const HINT_MS = 2000;
+
+/** Said for a while after it was last asked for. */
+function useHint() {
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    if (!asked) return undefined;
+    const timer = setTimeout(() => setAsked(0), HINT_MS);
+    return () => clearTimeout(timer);
+  }, [asked]);
+  const onHint = useCallback(() => setAsked((times) => times + 1), []);
+  return { hint: asked > 0, onHint };
 }
 
 /** What was measured, told after every change. */
@@ -134,13 +152,14 @@ function elementsOf(refs: SceneRefs): SceneElements | null {
     : null;
 }
 
-/** Keys work while the timeline, or nothing at all, has the focus. */
+/** Keys work while the timeline, or nothing at all, has the focus; Escape and ? on the whole page. */
 function listenToKeys(controlled: Controlled, root: Slot<HTMLElement>): () => void {
   const { keys } = controlled.scene.camera;
   const ours = (target: EventTarget | null): boolean =>
     target === document.body || (target instanceof Node && root.current?.contains(target) === true);
   const down = (event: KeyboardEvent): void => {
-    if (ours(event.target) && onKeyDown(controlled, event)) event.preventDefault();
+    const mine = ours(event.target) || event.key === "Escape" || event.key === "?";
+    if (mine && onKeyDown(controlled, event)) event.preventDefault();
     // Shift may come after the key that it makes faster.
     else if (event.key === "Shift") keys.press(event);
   };

@@ -85,11 +85,20 @@ def test_a_window_has_what_touches_it() -> None:
 def test_segments_of_a_lane_nearer_than_a_pixel_are_one_with_the_longest_of_them() -> None:
     trace, insight = made()
     lanes = np.zeros(trace["spans"].n, np.int64)
-    found = path_overlay(trace, insight, lanes, (0, 100 * US), 10, (1000, 0))
+    found = path_overlay(trace, insight, lanes, (0, 100 * US), 4, (1000, 0))
     assert len(found.lane) == 1
     assert names(found, trace) == ["b"]
+    assert found.cause.tolist() == [PathCause.KERNEL]
     assert len(found.source_lane) == 0
     assert found.total == 2
+
+
+def test_segments_of_other_causes_stay_apart_where_both_are_wider_than_a_pixel() -> None:
+    trace, insight = made()
+    lanes = np.zeros(trace["spans"].n, np.int64)
+    found = path_overlay(trace, insight, lanes, (0, 100 * US), 12, (1000, 0))
+    assert names(found, trace)[-1] == "b"
+    assert found.cause.tolist() == [PathCause.RUNTIME, PathCause.KERNEL]
 
 
 def test_too_many_segments_are_merged_further_but_never_over_lanes() -> None:

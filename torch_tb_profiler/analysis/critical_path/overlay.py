@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.timeline.arrows import spread
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight import Insight
@@ -36,7 +36,8 @@ NEAR_PX = 8
 class PathOverlay(msgspec.Struct, frozen=True):
     """The path in a window. Arrays of shape (segments,), by lane and start, and (arrows,), by time.
 
-    lane: row of lanes. cause, event: of the longest of the segments that are drawn as one. Times: ns.
+    lane: row of lanes. cause: the one that takes most of the segments that are drawn as one. event: that of the longest of
+    them. Times: ns.
     source_lane, source_time, target_lane, target_time: from where the path leaves a thread or stream
     to where it goes on on another. total: how many arrows there are before they are thinned.
     """
@@ -63,8 +64,8 @@ def path_overlay(
 ) -> PathOverlay:
     """The path in a window of ``parts`` pixels; ``most``: how many segments and arrows.
 
-    Segments of a lane with less than a pixel between them are one, and where these are still too
-    many, with less than two pixels, four, and so on.
+    Segments of a lane with less than a pixel between them are one, unless both are wider and have other causes; and
+    where these are still too many, with less than two pixels, four, and so on.
     """
     path, (begin, end) = insight["critical_path"], window
     row = np.flatnonzero((path["end"] > begin) & (path["start"] < end))
@@ -78,14 +79,14 @@ def path_overlay(
     few = spread(leaves, _TRIED * most[1])
     distinct = _distinct(NEAR_PX * pixel, track[few], track[few + 1], stop[few], start[few + 1])
     shown = spread(few[distinct], most[1])
-    pieces = _merged(
-        _in_pixels(_Pieces(lane, start, stop, np.arange(len(row))), pixel), pixel, most[0]
-    )
+    length = stop - start
+    alone = _Pieces(lane, start, stop, np.arange(len(row)), length, path["cause"][row], length)
+    pieces = _merged(_in_pixels(alone, pixel), pixel, most[0])
     return PathOverlay(
         lane=pieces.lane,
         start=pieces.start,
         end=pieces.end,
-        cause=path["cause"][row][pieces.longest],
+        cause=pieces.cause,
         event=event[pieces.longest].astype(np.int64),
         source_lane=lane[shown],
         source_time=stop[shown],
@@ -96,24 +97,33 @@ def path_overlay(
 
 
 class _Pieces(NamedTuple):
-    """Segments drawn as one; ``longest``: position of the longest of them."""
+    """Segments drawn as one. ``longest``, ``length``: position of the longest of them, and its ns. ``cause``: the one that
+    takes most of ``time``, ns, which is that of all of them.
+    """
 
     lane: Ints
     start: Ints
     end: Ints
     longest: Ints
+    length: Ints
+    cause: Array
+    time: Ints
 
     def take(self, rows: Array) -> _Pieces:
         return _Pieces(*(column[rows] for column in self))
 
     def joined(self, group: Ints, groups: int) -> _Pieces:
         """One piece per group."""
-        longest = largest_by(group, groups, self.end - self.start)
+        longest = largest_by(group, groups, self.length)
+        of_cause = sum_by(group * len(PathCause) + self.cause, groups * len(PathCause), self.time)
         return _Pieces(
             self.lane[longest],
             extreme_by(np.minimum, group, groups, self.start),
             extreme_by(np.maximum, group, groups, self.end),
             self.longest[longest],
+            self.length[longest],
+            of_cause.reshape(groups, len(PathCause)).argmax(axis=1),
+            sum_by(group, groups, self.time),
         )
 
 
@@ -144,6 +154,7 @@ def _distinct(near: int, source: Array, target: Array, leaves: Ints, arrives: In
 def _begins(ordered: _Pieces, pixel: int, most: int) -> Mask:
     """Which segments, ordered by lane and start, are not drawn as one with that before them."""
     lane, start, end = ordered.lane, ordered.start, ordered.end
+    length, turns = end - start, ordered.cause[1:] != ordered.cause[:-1]
     first = np.ones(len(lane), np.bool_)
     if len(lane) < 2:
         return first
@@ -151,7 +162,8 @@ def _begins(ordered: _Pieces, pixel: int, most: int) -> Mask:
     reach = np.maximum.accumulate(lane * width + end)[:-1] - lane[:-1] * width
     other = lane[1:] != lane[:-1]
     while True:
-        first[1:] = other | (start[1:] - reach >= pixel)
+        wide = np.minimum(length[1:], length[:-1]) >= pixel
+        first[1:] = other | (start[1:] - reach >= pixel) | (turns & wide)
         if int(first.sum()) <= max(most, int(other.sum()) + 1):
             return first
         pixel *= 2

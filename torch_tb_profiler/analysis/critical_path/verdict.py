@@ -23,7 +23,6 @@ import numpy as np
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
@@ -70,7 +69,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Verdict:
-    """judged: the common steps whose path is known. length: of each common step as a rank takes it, ns.
+    """judged: the common steps whose path is known. length: of the path of each common step through all ranks, ns.
 
     hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the
     worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
@@ -95,16 +94,23 @@ class Verdict:
         return [step for step in self.judged.tolist() if step not in apart]
 
     @property
-    def mean(self) -> float:
-        """Of those, ns."""
-        return float(self.length[self.regular].mean()) if self.regular else 0.0
+    def median(self) -> int | None:
+        """The step that speaks for the regular ones, of those that somebody holds back where most are: of median length."""
+        steps = [s for s in self.regular if self.hold is None or s in self.hold.steps]
+        steps = sorted(steps or self.regular, key=lambda step: float(self.length[step]))
+        return steps[(len(steps) - 1) // 2] if steps else None
+
+    @property
+    def usual(self) -> float:
+        """How long that step is, ns."""
+        return 0.0 if self.median is None else float(self.length[self.median])
 
     @property
     def per_step(self) -> float:
         """What of that is held back, ns."""
-        if self.hold is None or not self.regular:
+        if self.hold is None or self.median is None:
             return 0.0
-        return float(self.hold.held[self.regular].mean())
+        return float(self.hold.held[self.median])
 
 
 UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0))
@@ -122,8 +128,8 @@ def verdict_of(
     found = _who(figures, path, blames, open_rank, as_fast)
     if found is UNKNOWN:
         return found
-    links = [link for link in slow_links(figures) if link.lost >= WORTH * found.mean]
-    return replace(found, links=tuple(links), late=late_start(figures, found.mean))
+    links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
+    return replace(found, links=tuple(links), late=late_start(figures, found.usual))
 
 
 def _who(
@@ -139,7 +145,6 @@ def _who(
     if not len(judged):
         return UNKNOWN
     ranks = int(figures.tied.sum())
-    each = _as_ranks_take_it(figures)
     blames = [blame for blame in blames if blame.step in judged]
     once = _once(blames, judged, length)
     apart = {step for hold in once for step in hold.steps}
@@ -160,20 +165,13 @@ def _who(
             always = replace(always, held=always.held * (1 - len(always.ranks) / ranks))
         if _share(always, usual, length) >= WORTH:
             kind: VerdictKind = "input" if given_more else "straggler"
-            return Verdict(kind, judged, each, always, once)
+            return Verdict(kind, judged, length, always, once)
     shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
     if shared is not None:
-        return Verdict("input", judged, each, shared, once)
+        return Verdict("input", judged, length, shared, once)
     held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
     uneven = rank_workloads(figures, open_rank, ()).uneven(usual)
-    return Verdict("none", judged, each, None, once, held, uneven)
-
-
-def _as_ranks_take_it(figures: RunFigures) -> Array:
-    """Mean length of each common step over the ranks, ns: their ends are not all at one time."""
-    own = step_times(figures)[figures.tied]
-    known = own >= 0
-    return np.asarray(np.where(known, own, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    return Verdict("none", judged, length, None, once, held, uneven)
 
 
 def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:

@@ -30,10 +30,10 @@ def verdict_sentences(
     found = []
     if verdict.hold is not None:
         found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
-    elif verdict.varying >= WORTH * max(verdict.mean, 1.0):
+    elif verdict.varying >= WORTH * max(verdict.usual, 1.0):
         found.append(
             f"No rank always holds the others back: now one, now another does,"
-            f" {format_ns(verdict.varying)} of each {format_ns(verdict.mean)} step."
+            f" {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
         )
     elif not verdict.once:
         found.append("No rank holds the others back for long: each works as long as the others.")
@@ -64,7 +64,7 @@ def unknown_text(read: int, world: int) -> str:
 
 
 def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
-    each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.mean)} step"
+    each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.usual)} step"
     if hold.varies:
         return (
             f"Unequal inputs: whichever rank is given most holds all others back, {each}"
@@ -167,7 +167,12 @@ def once_in(hold: Hold, steps: Sequence[str]) -> str:
 
 def step_label(steps: Sequence[str], step: int) -> str:
     """The number that people know a step by."""
-    number = _NUMBER.search(steps[step]) if step < len(steps) else None
+    return number_of(steps[step], step) if step < len(steps) else str(step)
+
+
+def number_of(name: str, step: int) -> str:
+    """``ProfilerStep#6`` → ``6``; of a name without a number the step's place."""
+    number = _NUMBER.search(name)
     return number[1] if number else str(step)
 
 

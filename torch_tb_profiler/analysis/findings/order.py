@@ -9,8 +9,6 @@ _CERTAINTY = {"certain": 1.0, "likely": 0.6, "theoretical": 0.01}
 """Of savings, when findings are put in order: a possible one never comes before a certain or likely one, because that
 saves ``THRESHOLD`` at least.
 """
-_ONCE = 0.5
-"""Of what is about one step alone."""
 _GENERIC = 0.25
 """Of what names a place and no cause: it leads if it saves four times as much as any cause."""
 FEW_STEPS = 3
@@ -20,28 +18,27 @@ GENERIC_PLACE = 250
 
 
 def weight(item: Mapping[str, Any]) -> float:
-    """How much a finding counts: its saving as a share of the steps, less where it is not certain, happens
-    once, or names no cause.
+    """How much a finding counts: its saving as a share of all steps, less where it is not certain or names no cause.
     """
     if item["share"] is None:
         return 0.0
-    value = item["share"] * _CERTAINTY[item["certainty"]]
-    if item.get("once") is not None:
-        value *= _ONCE
+    value = item.get("weighs", item["share"]) * _CERTAINTY[item["certainty"]]
     if item.get("generic"):
         value *= _GENERIC
     return float(value)
 
 
 def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Findings, the one to act on first: by ``weight``, the profiler's own doing after all others, and then what costs no
-    time, unless it may end the program.
+    """Findings, the one to act on first: by ``weight``, after them what happened in one step alone, the profiler's own doing after
+    all others, and then what costs no time, unless it may end the program.
     """
     return sorted(
         items,
         key=lambda item: (
             item["share"] is None and not item.get("risk"),
             item["artefact"],
+            item.get("certainty") == "theoretical",
+            item.get("once") is not None,
             -_counts(item),
         ),
     )

@@ -43,6 +43,8 @@ class Rule:
     step after it), the numbers that are declared here, and the ``words`` of the candidate.
 
     Attributes:
+        action: what to do, in at most eight words without a full stop.
+        fact: the fact that decides it, in a few words; where empty, the first of ``details`` that holds.
         place: their order; of two rules about the same device work the first one stands.
         claim: what it finds; None for a rule that compares the workers of a run.
         certainty: how sure the saving is.
@@ -74,6 +76,8 @@ class Rule:
     attempt: str
     caveat: str
     views: tuple[FindingView, ...]
+    action: str = ""
+    fact: str = ""
     certainty: Certainty = "certain"
     cause: str = ""
     causes: tuple[PathCause, ...] = ()

@@ -45,18 +45,18 @@ def with_verdict(
 
     The evidence of another rank are events of its own trace, so they are given as they are: ``evidence``, and no ``rows``.
     """
-    common = place[np.array(analysis["rows"], np.int64)]
+    common = place[np.array(analysis["all_rows"], np.int64)]
     common = common[common >= 0]
     findings = [dict(finding) for finding in analysis["found"]]
     if verdict.hold is not None:
-        one = _always(analysis, verdict, verdict.hold, common, asked, names)
+        one = _always(analysis, verdict, verdict.hold, place, asked, names)
         if one is not None and _share_a_processor(figures, verdict.hold):
             one["certainty"] = "theoretical"
         if one is not None:
-            findings = _apart(findings, one, analysis["mean_ns"], asked in verdict.hold.ranks)
+            findings = _apart(findings, one, asked in verdict.hold.ranks)
             findings.append(one)
     findings += [
-        _once(analysis, hold, common, names, figures.steps.names)
+        _once(verdict, hold, place, names, figures.steps.names)
         for hold in verdict.once
         if _is_told(analysis, hold, place)
     ]
@@ -67,13 +67,18 @@ def _always(
     analysis: Mapping[str, Any],
     verdict: Verdict,
     hold: Hold,
-    common: Ints,
+    place: Ints,
     asked: int,
     names: Sequence[tuple[str, str]],
 ) -> dict[str, Any] | None:
-    length = analysis["mean_ns"]
-    gain = min(round(float(hold.held[common].mean())), length) if len(common) else 0
-    if gain < THRESHOLD * length:
+    """Of the step that speaks for the run; where steps are chosen, of the one that speaks for them."""
+    rows = analysis["all_rows"]
+    row = analysis["rows"][0] if analysis["rows"] else -1
+    if analysis["whole"] and verdict.median in place[rows]:
+        row = rows[place[rows].tolist().index(verdict.median)]
+    step = int(place[row]) if row >= 0 else -1
+    gain, length = (float(of[step]) if step >= 0 else 0.0 for of in (hold.held, verdict.length))
+    if not length or gain < THRESHOLD * length:
         return None
     part = hold.worst.parts[0] if hold.worst.parts else None
     shown = _shows(hold)
@@ -86,11 +91,12 @@ def _always(
         "costs": True,
         "certainty": "certain" if shown else "likely",
         "change": None,
-        "recoverable_ns": gain,
+        "recoverable_ns": round(gain),
         "share": gain / length,
         **_details(hold, part, names),
+        **_when(hold, place, row, length),
         "numbers": {
-            "held": verdict.per_step,
+            "held": gain,
             "held_steps": float(len(own)),
             "of_steps": float(len(verdict.regular)),
             "extra": float(part.held if part else 0),
@@ -124,14 +130,15 @@ def _share_a_processor(figures: RunFigures, hold: Hold) -> bool:
 
 
 def _apart(
-    findings: Sequence[dict[str, Any]], one: Mapping[str, Any], length: int, itself: bool
+    findings: Sequence[dict[str, Any]], one: Mapping[str, Any], itself: bool
 ) -> list[dict[str, Any]]:
     """Waiting for a late rank is not said again as communication that is not hidden."""
     found = []
     for finding in findings:
-        if RULES[finding["rule"]].of_waits and not itself:
+        if RULES[finding["rule"]].of_waits and finding["costs"] and not itself:
             left = max(finding["recoverable_ns"] - one["recoverable_ns"], 0)
-            finding |= {"recoverable_ns": left, "share": left / length}
+            share = left / finding["length_ns"]
+            finding |= {"recoverable_ns": left, "share": share, "weighs": share}
         found.append(finding)
     return found
 
@@ -139,48 +146,59 @@ def _apart(
 def _is_told(analysis: Mapping[str, Any], hold: Hold, place: Ints) -> bool:
     """Whether one is asked for all steps, or for such a step."""
     return analysis["whole"] or bool(
-        np.isin(place[np.array(analysis["rows"], np.int64)], hold.steps).any()
+        np.isin(place[np.array(analysis["all_rows"], np.int64)], hold.steps).any()
     )
 
 
 def _once(
-    analysis: Mapping[str, Any],
+    verdict: Verdict,
     hold: Hold,
-    common: Ints,
+    place: Ints,
     names: Sequence[tuple[str, str]],
     steps: Sequence[str],
 ) -> dict[str, Any]:
-    """It saves something per step only where nothing but such steps are looked at."""
-    alone = bool(len(common)) and bool(np.isin(common, hold.steps).all())
-    gain = round(float(hold.held[common].mean())) if alone else None
+    """It saves what the worst of such steps takes longer than the usual one; this is not averaged over the others."""
+    step = max(hold.steps, key=lambda each: float(hold.held[each]))
+    gain, length = float(hold.held[step]), float(verdict.length[step])
     part = hold.worst.parts[0] if hold.worst.parts else None
     found = _details(hold, part, names)
+    row = next(iter(np.flatnonzero(place == step).tolist()), -1)
+    alone = row if len(hold.steps) == 1 and row >= 0 else None
     return {
         "rule": _rule_of("once"),
-        "costs": alone,
-        "certainty": "certain" if alone else None,
+        "costs": True,
+        "certainty": "certain",
         "change": None,
-        "recoverable_ns": gain,
-        "share": None if gain is None else gain / analysis["mean_ns"],
+        "recoverable_ns": round(gain),
+        "share": gain / length,
         **found,
+        **_when(hold, place, row, length),
+        "once": alone,
+        "weighs": gain * len(hold.steps) / float(verdict.length[verdict.judged].sum()),
         "words": found["words"] | {"when": _begun(once_in(hold, steps))},
-        "numbers": {"held": hold.each, "held_steps": float(len(hold.steps))},
+        "numbers": {"held": gain, "held_steps": float(len(hold.steps))},
     }
+
+
+def _when(hold: Hold, place: Ints, row: int, length: float) -> dict[str, Any]:
+    """In which of the rank's own steps it holds, and the one that its saving is of."""
+    hit = np.flatnonzero(np.isin(place, hold.steps)).tolist()
+    return {"row": row, "hit": hit, "length_ns": round(length)}
 
 
 def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The findings of a rank with those among ranks, without what is left too small."""
-    least = int(THRESHOLD * analysis["mean_ns"])
     kept = [
         finding
         for finding in findings
-        if finding["recoverable_ns"] is None or finding["recoverable_ns"] >= least
+        if finding["recoverable_ns"] is None
+        or finding["recoverable_ns"] >= THRESHOLD * finding["length_ns"]
     ]
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
     if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
         # Only those with communication hidden hold what late ranks cost, too; of one change alone there is no total.
-        most = max(finding["recoverable_ns"] or 0 for finding in kept)
+        most = max((f["recoverable_ns"] or 0 for f in kept if f["once"] is None), default=0)
         totals = [
             total
             for total in totals
@@ -194,6 +212,8 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
 def _counts_in(finding: Mapping[str, Any], certainty: str) -> bool:
     """Whether a total of this certainty is of this finding's change, too."""
     within = CERTAINTIES[: CERTAINTIES.index(certainty) + 1]
+    if finding["once"] is not None:
+        return False
     return finding["costs"] and not finding["artefact"] and finding["certainty"] in within
 
 

@@ -1,22 +1,23 @@
-"""The findings that count in some steps.
+"""The findings that count in some steps, and what they cost of the median one.
 
 ``findings_of`` returns plain values:
 
 =========  ========================================================================================
 steps      number of steps
-rows       their rows in ``facts["steps"]``
+rows       the median one (``median_step.py``), a row of ``facts["steps"]``; empty without a step
+all_rows   all of them
 whole      whether they are those that are looked at unless others are chosen
-step_ns    how long one of them is, ns: their mean if a step comes near it, else the median of those that are
-           longer than it; None without a step
-mean_ns    their mean length, ns, of which all savings are; None without a step
-noise_ns   by how much the mean step may be shorter and longer in another recording
+step_ns    how long the median one is, ns, of which all savings are; None without a step
+mean_ns    their mean length, ns; None without a step
+alike      whether most of them are about as long as the median one
+noise_ns   by how much such a step may be shorter and longer in another recording
 busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``not_judged.py``
-found      the findings that save 2 % of these steps or more, in the order of ``weight``, then the profiler's own
-           doing, then those that cost no time; as of ``engine.py``, with ``recoverable_ns`` per step and ``share``
-           (None where it costs no time), ``behind_ns`` (what it saves once the others are mended), and ``once``: the
-           row of the only step that it is about, else None
-totals     for each certainty what all changes of it and of greater certainty save together:
+found      the findings that save 2 % of the median step or of all steps, in the order of ``order.py``; as of ``engine.py``, with
+           ``recoverable_ns`` and ``share`` of the step ``row`` (None where it costs no time): the median one, else
+           the one in the middle of those in which it saves most, which is ``length_ns`` long; ``behind_ns`` (what it saves once the others are mended), ``hit``: the
+           rows in which it counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all steps
+totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
 """
@@ -28,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
@@ -38,72 +40,103 @@ from torch_tb_profiler.store.model import Facts
 _ALONE = 0.8
 """Share of a saving that one of ``FEW_STEPS`` or more holds if it is about that step alone."""
 NEAR = 0.2
-"""A step is near a length if it differs by at most this share."""
+"""A step is about as long as another if it differs by at most this share of it."""
+MOST = 0.5
+"""Share of the steps beyond which they are most of them."""
 
 
-def length_of(wall: Ints) -> int:
-    """How long one of some steps is, ns: a length that a step has, nearly. All savings per step are below it."""
-    mean = float(wall.mean())
-    if (np.abs(wall - mean) <= NEAR * mean).any():
-        return round(mean)
-    longer = np.sort(wall[wall > mean])
-    return int(longer[(len(longer) - 1) // 2])
-
-
-def findings_of(facts: Facts, insight: Insight, steps: Ints | None = None) -> dict[str, Any]:
-    """The findings of some steps (rows of steps); None: of those that the rules looked at."""
+def findings_of(
+    facts: Facts, insight: Insight, steps: Ints | None = None, speaks: int | None = None
+) -> dict[str, Any]:
+    """The findings of some steps (rows of steps); None: of those that the rules looked at. ``speaks``: the row that speaks for
+    them, where it is not the median one.
+    """
     about, table = insight.about["findings"], facts["steps"]
     rows = np.array(about["rows"] if steps is None else steps, np.int64)
-    wall = step_lengths(table)[rows]
-    length, n = int(wall.sum()), len(rows)
-
-    def saved(number: int) -> Array:
-        saving = insight["finding_steps"]
-        own = saving["finding"] == number
-        each = np.zeros(table.n, np.int64)
-        each[saving["step"][own]] = saving["saved"][own]
-        return each[rows]
-
-    def once(number: int) -> int | None:
-        gains = saved(number)
-        alone = n >= FEW_STEPS and gains.max() >= _ALONE * gains.sum()
-        return int(rows[gains.argmax()]) if alone else None
-
+    lengths = step_lengths(table)
+    wall = lengths[rows]
+    median = speaks if speaks in rows.tolist() else median_step(facts, rows)
     found = []
     for number, finding in enumerate(about["found"]):
         if finding["behind"] and steps is not None:
             continue
-        counts = finding["costs"] or finding["behind"]
-        gain = min(int(saved(number).sum()), length) if counts else 0
-        if counts and (not length or gain < THRESHOLD * length):
-            continue
-        found.append(
-            finding
-            | {
-                "recoverable_ns": gain // n if finding["costs"] else None,
-                "share": gain / length if finding["costs"] else None,
-                "once": once(number) if finding["costs"] else None,
-                "behind_ns": gain // n if finding["behind"] else None,
-            }
-        )
+        item = dict(finding)
+        if finding["costs"] or finding["behind"]:
+            counted = _counted(_saved(insight, number, table.n), lengths, rows, median)
+            if counted is None:
+                continue
+            item |= counted
+        else:
+            item |= {"recoverable_ns": None, "share": None, "weighs": None, "row": median, "hit": []}
+            item |= {"length_ns": 0 if median is None else int(lengths[median])}
+        item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
+        if not finding["costs"]:
+            item |= {"recoverable_ns": None, "share": None, "weighs": None}
+        alone = finding["costs"] and len(rows) >= FEW_STEPS and item.pop("alone", False)
+        found.append(item | {"once": item["row"] if alone else None})
     present = {item["certainty"] for item in found if not item["artefact"]}
+    length = 0 if median is None else int(lengths[median])
     totals = [
-        _total(certainty, wall, saved(-1 - number), about["replay_error"])
+        _total(
+            certainty,
+            lengths[[median]],
+            _saved(insight, -1 - number, table.n)[[median]],
+            about["replay_error"],
+        )
         for number, certainty in enumerate(CERTAINTIES)
-        if certainty in present
+        if certainty in present and median is not None and length
     ]
     return {
-        "steps": n,
-        "rows": rows.tolist(),
+        "steps": len(rows),
+        "rows": [] if median is None else [median],
+        "all_rows": rows.tolist(),
         "whole": steps is None,
-        "step_ns": length_of(wall) if length else None,
-        "mean_ns": round(length / n) if length else None,
+        "step_ns": length or None,
+        "mean_ns": round(float(wall.mean())) if length else None,
+        "alike": bool((np.abs(wall - length) <= NEAR * length).mean() > MOST) if length else False,
         "noise_ns": noise(wall, about["replay_error"]),
         "busy": about["busy"],
         "judged": about["judged"],
         "unsure": about["unsure"],
         "found": in_order(found),
         "totals": totals,
+    }
+
+
+def _saved(insight: Insight, number: int, steps: int) -> Ints:
+    """What a finding saves of each step, ns."""
+    saving = insight["finding_steps"]
+    own = saving["finding"] == number
+    each = np.zeros(steps, np.int64)
+    each[saving["step"][own]] = saving["saved"][own]
+    return each
+
+
+def _counted(
+    saved: Ints, lengths: Ints, rows: Ints, median: int | None
+) -> dict[str, Any] | None:
+    """What a finding saves, of which step; None where that is too little."""
+    gains = np.minimum(saved, lengths)
+    total, length = int(gains[rows].sum()), int(lengths[rows].sum())
+    if median is None or not length:
+        return None
+    hit = rows[(gains[rows] >= THRESHOLD * lengths[rows]) & (lengths[rows] > 0)]
+    if total < THRESHOLD * length and median not in hit:
+        return None
+    alone = bool(len(hit)) and gains[rows].max() >= _ALONE * total
+    row = median
+    if len(hit) and (alone or median not in hit):
+        order = hit[np.argsort(gains[hit], kind="stable")]
+        row = int(order[-1] if alone else order[len(order) // 2])
+    gain = int(gains[row])
+    return {
+        "recoverable_ns": gain,
+        "share": gain / int(lengths[row]),
+        "weighs": total / length,
+        "row": row,
+        "length_ns": int(lengths[row]),
+        "hit": [row] if alone and len(rows) >= FEW_STEPS else hit.tolist(),
+        "alone": alone,
     }
 
 

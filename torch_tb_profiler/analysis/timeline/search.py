@@ -250,13 +250,19 @@ class Search:
         instant = hits.instants.member(index - low)
         return span if self._precedes(span, instant) else spans + instant
 
-    def first(self, hits: Hits, most: int) -> DisplayTable:
-        """The first hits in time order."""
+    def first(self, hits: Hits, most: int, longest: bool = False) -> DisplayTable:
+        """The first hits in time order; ``longest``: the longest, the first in time where they are equally long."""
         spans, places = self._trace["spans"], self._timeline["places"]
-        of_spans, instants = hits.spans.first(most), hits.instants.first(most)
+        looked = hits.spans.n if longest else most
+        of_spans, instants = hits.spans.first(looked), hits.instants.first(most)
+        if longest and len(of_spans) > most:
+            length = spans["dur"][of_spans]
+            least = np.partition(length, len(length) - most)[len(length) - most]
+            above, equal = np.flatnonzero(length > least), np.flatnonzero(length == least)
+            of_spans = of_spans[np.sort(np.append(above, equal[: most - len(above)]))]
         start = np.concatenate((spans["start"][of_spans], self._point(instants)))
         dur = np.concatenate((spans["dur"][of_spans], np.zeros(len(instants), np.int64)))
-        order = np.argsort(start, kind="stable")[:most]
+        order = (np.lexsort((start, -dur)) if longest else np.argsort(start, kind="stable"))[:most]
         event = np.concatenate((of_spans, instants + spans.n))[order]
         return HITS.build(
             self._trace.strings,

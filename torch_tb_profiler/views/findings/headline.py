@@ -3,10 +3,11 @@
 ::
 
     headline   Loading data takes 50.4 ms of each 56.9 ms step.
-    detail     Most of it is in transform at photos.py(31). With batches ready a step takes about 6 ms (4 to 9).
+    detail     Most of it is in transform at photos.py:31. With batches ready a step would take about 6.5 ms.
 
-The headline is that of the first finding (``findings/order.py``), unless that is theoretical, small or costs no time; else
-it says where the time goes. It has at most twelve words and two quantities.
+The headline is that of the first finding (``findings/order.py``) that is certain or likely, not small and costs time; else
+it says where the time goes. A server's says how fast it is, unless a cause takes much of the iteration. It has at most twelve
+words and two quantities, and every figure is of the one step that speaks for all of them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.views.findings.about import iteration_of
 from torch_tb_profiler.views.findings.path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.words.texts import capitalised, filled
 
@@ -35,16 +37,19 @@ BESIDE = 0.05
 """Share of the path's time from which on a cause is said to take what its evidence takes."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
+MUCH = 0.25
+"""Share of a server's iteration from which on a cause is more of an answer than how fast it is."""
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer in one sentence, and the sentences after it."""
+    """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders."""
 
     headline: str
     detail: str
+    line: str = ""
 
 
 def answer_of(
@@ -67,57 +72,90 @@ def answer_of(
     kind = path.facts.summary.workload.kind
     if kind in EXPECT_IDLE:
         return _by_design(kind, path, analysis, words)
-    if analysis["found"]:
-        item = analysis["found"][0]
-        sure = item["certainty"] in ("certain", "likely") and item["share"] >= LEAST
-        if sure and RULES[item["rule"]].cause:
-            return _of_cause(path, analysis, dict(words) | dict(texts[0]), item)
+    first = next(
+        (
+            (item, own)
+            for item, own in zip(analysis["found"], texts, strict=True)
+            if item["certainty"] in ("certain", "likely")
+            and item["share"] >= LEAST
+            and not item["artefact"]
+            and RULES[item["rule"]].cause
+        ),
+        None,
+    )
+    if first is None or first[0]["share"] < MUCH:
+        iteration = iteration_of(path.facts, analysis["rows"][0])
+        if iteration is not None and iteration["rate"] is not None:
+            return _of_server(path, analysis, words, iteration, first and first[0])
+    if first is not None:
+        return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
 
 
-def the_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
-    """``each 12.3 ms step``; without a length where the mean step is none."""
-    if analysis["steps"] > 1 and analysis["mean_ns"] != analysis["step_ns"]:
-        return f"an average {words['step']}"
-    each = "the" if analysis["steps"] == 1 else "each"
-    return f"{each} {format_ns(analysis['step_ns'])} {words['step']}"
+def the_step(
+    analysis: Mapping[str, Any], words: Mapping[str, str], length: float | None = None
+) -> str:
+    """``each 12.3 ms step``; of steps that differ ``a 12.3 ms step``. ``length``: where it is not that of the median step."""
+    time = f"{format_ns(length or analysis['step_ns'])} {words['step']}"
+    if analysis["steps"] == 1:
+        return f"the {time}"
+    return f"each {time}" if analysis["alike"] else f"a {time}"
+
+
+def _of_server(
+    path: Path,
+    analysis: Mapping[str, Any],
+    words: Mapping[str, str],
+    iteration: Mapping[str, Any],
+    cause: Mapping[str, Any] | None,
+) -> Answer:
+    """How fast a server is, and what its device does meanwhile."""
+    rate, time = format_count(round(iteration["rate"])), format_ns(analysis["step_ns"])
+    computes = path.take(DEVICE)
+    told = f"The {words['device']} computes for {format_share(computes.total / path.total)} of it"
+    place = computes.place() if path.total else None
+    at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
+    rest = "No cause was found that costs 2 % or more."
+    if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
+        rest = "Little to save was found." if cause is None else ""
+    headline = f"A {iteration['phase']} takes {time}: {rate} tokens per second."
+    detail = f"{told}{at}." if path.total else ""
+    return Answer(
+        headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""
+    )
 
 
 def _of_cause(
     path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]
 ) -> Answer:
-    """The answer that the first finding gives."""
-    rule = RULES[item["rule"]]
-    own = dict(words) | {"the_step": the_step(analysis, words)}
-    length = analysis["mean_ns"]
-    if item["once"] is not None:
-        steps = path.facts["steps"]
-        length = int(steps["end"][item["once"]] - steps["start"][item["once"]])
-        path = Path.of(path.facts, path.insight, [item["once"]])
+    """The answer that a finding gives, of the step that its saving is of."""
+    rule, length = RULES[item["rule"]], item["length_ns"]
+    own = dict(words) | {"the_step": the_step(analysis, words, length)}
+    if item["row"] not in analysis["rows"] and item["hit"]:
+        path = Path.of(path.facts, path.insight, [item["row"]])
         own["the_step"] = f"one {format_ns(length)} {words['step']}"
-        own["gain"] = format_ns(min(item["recoverable_ns"] * analysis["steps"], length))
     part = path.take(rule.causes)
     # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.
     beside = rule.causes and item["shown_ns"] > (1 + BESIDE) * part.total
-    shown = item["shown_ns"] if beside else part.total
+    beside = beside and analysis["steps"] == 1
+    # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
+    shown = max(item["shown_ns"] if beside else part.total, item["recoverable_ns"])
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
+    most = _most(place, shown) if place else ""
     sentences = [
-        _aside(item) or (_most(place, shown) if place else _line(item)),
-        _outcome(rule, analysis, own, item),
+        _aside(item) or (most if place else _line(item)),
+        _outcome(rule, analysis, own),
     ]
-    return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)))
+    line = place.line if place and most else item["line"] or ""
+    return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
 
 
-def _outcome(
-    rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str], item: Mapping[str, Any]
-) -> str:
+def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
     if not rule.without:
         return ""
-    step, whose = own["step"], _a_step(analysis, own)
-    if analysis["mean_ns"] != analysis["step_ns"] or item["once"] is not None:
-        whose = f"an average {step}"
-    return f"{capitalised(filled(rule.without, own))} {whose} takes about {own['left']}."
+    whose = "that " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
 
 
 def _most(place: Place | None, whole: float) -> str:
@@ -163,9 +201,9 @@ def _by_design(
             " ".join(filter(None, (idle, _most(host.place(), host.total)))),
         )
     what = "A single kernel" if kind == WorkloadKind.SINGLE_KERNEL else "A microbenchmark"
-    works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+    works = format_ns(_busy(path, analysis) * analysis["step_ns"])
     return Answer(
-        f"{what} keeps the {device} busy for {works} of {format_ns(analysis['mean_ns'])}.",
+        f"{what} keeps the {device} busy for {works} of {format_ns(analysis['step_ns'])}.",
         _longest(path, analysis),
     )
 
@@ -174,8 +212,12 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     """Where the time goes when no cause stands out that could be removed."""
     device, step, whole = words["device"], the_step(analysis, words), path.total
     host = _without_marks(path.take((*HOST, PathCause.LAUNCH)))
+    on_host = not path.facts.summary.has_device
+    if on_host:
+        host = _without_marks(path.take([cause for cause in HOST if cause != PathCause.OPERATOR]))
     groups = {
         f"The {device} computes for": path.take(DEVICE),
+        **({"The CPU computes for": path.take((PathCause.OPERATOR,))} if on_host else {}),
         "Communication takes": path.take((PathCause.COMMUNICATION,)),
         "Copies take": path.take((PathCause.MEMCPY,)),
         "Host code takes": host,
@@ -190,7 +232,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         longest = _longest(path, analysis)
         if judged:
             # What could not be compared is no reason to say that all is well.
-            works = format_ns(_busy(path, analysis) * analysis["mean_ns"])
+            works = format_ns(_busy(path, analysis) * analysis["step_ns"])
             told = " ".join(filter(None, (longest, judged)))
             return Answer(f"The {device} is busy for {works} of {step}.", told)
         return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
@@ -228,8 +270,6 @@ def _nothing(
         possible = first["certainty"] == "theoretical"
         found = "Only possible savings were found" if possible else "Little to save was found"
     takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
-    if analysis["mean_ns"] != analysis["step_ns"]:
-        takes = f"{words['step']}s take {_lengths(path, analysis)}"
     return Answer(f"{found}: {takes}.", " ".join(filter(None, told)))
 
 
@@ -237,13 +277,6 @@ def _busy(path: Path, analysis: Mapping[str, Any]) -> float:
     """Share of the steps in which a kernel ran on the busiest device, as the Overview has it."""
     devices = device_use(path.facts, Selection(np.array(analysis["rows"], np.int64), False))
     return max((device.utilization or 0.0 for device in devices), default=0.0)
-
-
-def _lengths(path: Path, analysis: Mapping[str, Any]) -> str:
-    """``8.10 ms to 32.8 ms``: from the shortest to the longest step."""
-    steps, rows = path.facts["steps"], np.array(analysis["rows"], np.int64)
-    wall = (steps["end"] - steps["start"])[rows]
-    return f"{format_ns(int(wall.min()))} to {format_ns(int(wall.max()))}"
 
 
 def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:

@@ -22,12 +22,15 @@ _MARK = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)"
 _OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
 _TELLS = re.compile(r"(?!__|<)[^\s…]+")
 _MODULE = "nn.Module: "
-_LONGEST_NAME, _LONGEST_FILE, _FOLDERS = 60, 60, 2
+_FIRST_WORD = re.compile(r"[\s<(\[]")
+_LONGEST_NAME = 60
+"""Characters of a name beyond which its first word stands for it: half a name says nothing."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where time goes: ``what``, a name; ``at``: `` at train.py(12)``, `` in main of train.py``, or nothing;
+    """Where time goes: ``what``, a name; ``at``: `` at train.py:12``, `` in main of train.py``, or nothing; ``line``: that line
+    with its folders, or nothing;
     ``time``: its mean per step, ns. ``called``: whether it is what is called there.
     """
 
@@ -35,6 +38,7 @@ class Place:
     at: str
     time: float
     called: bool = False
+    line: str = ""
 
     @property
     def tells(self) -> bool:
@@ -103,11 +107,11 @@ class Path:
         # A frame that was open when the recording began says little: what it calls says more.
         least = NOTABLE if frame.line is None else MOST
         if called < 0 or of_call.total < least * self.total or called == number:
-            return Place(plain(frame.function), at_line(text, ""), here.total)
+            return Place(plain(frame.function), at_line(text, ""), here.total, line=text)
         what = self.facts.strings[called]
         if _MARK.match(what):
             return None
-        return Place(plain(what), at_line(text), of_call.total, True)
+        return Place(plain(what), at_line(text), of_call.total, True, text)
 
     def _largest(self, keys: Array) -> int:
         """The key with most time; −1 for an empty path."""
@@ -119,7 +123,7 @@ class Path:
 
 
 def at_line(text: str, function: str | None = None) -> str:
-    """`` at train.py(12)`` of ``file(line): function``; without a line `` in main of train.py``, or `` of train.py``
+    """`` at train.py:12`` of ``file(line): function``; without a line `` in main of train.py``, or `` of train.py``
     where ``function`` is empty.
     """
     frame = PythonFrame.of(text)
@@ -127,12 +131,12 @@ def at_line(text: str, function: str | None = None) -> str:
         return ""
     file = short_file(frame.file)
     if frame.line is not None:
-        return f" at {file}({frame.line})"
+        return f" at {file}:{frame.line}"
     return f" in {plain(frame.function)} of {file}" if function is None else f" of {file}"
 
 
 def of_line(text: str) -> str:
-    """``main at train.py(12)``, ``main of train.py``."""
+    """``main at train.py:12``, ``main of train.py``."""
     frame = PythonFrame.of(text)
     if frame is None or not frame.is_source:
         return plain(text)
@@ -140,11 +144,8 @@ def of_line(text: str) -> str:
 
 
 def short_file(file: str) -> str:
-    """The end of a path, at least its last part."""
-    parts = file.replace("\\", "/").split("/")[-1 - _FOLDERS :]
-    while len(parts) > 1 and len("/".join(parts)) > _LONGEST_FILE:
-        del parts[0]
-    return "/".join(parts)
+    """The name of a file without its folders."""
+    return file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def plain(name: str) -> str:
@@ -154,4 +155,4 @@ def plain(name: str) -> str:
         name = frame.function
     elif not _OPERATOR.fullmatch(name):
         name = short_name(name.removeprefix(_MODULE))
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+    return name if len(name) <= _LONGEST_NAME else _FIRST_WORD.split(name, maxsplit=1)[0] or name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
+from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.run_findings import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
@@ -31,8 +32,10 @@ from torch_tb_profiler.units import (
     format_share,
     format_value,
 )
+from torch_tb_profiler.views.findings.about import about_text, step_name
 from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings.path import Path
+from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
 from torch_tb_profiler.views.memory.headline import memory_headline
 from torch_tb_profiler.views.timeline.event_arguments import cut
@@ -66,40 +69,41 @@ class Source:
     span: str
     steps: Ints | None = None
 
-    @property
-    def analysis(self) -> dict[str, Any]:
-        """The findings that count in these steps (``step_findings.py``)."""
-        return self.analysis_without(())
-
-    def analysis_without(self, apart: Sequence[int]) -> dict[str, Any]:
-        """The findings that count in these steps; unless steps are chosen, without some rows of steps, where others are left."""
+    def analysis(
+        self, apart: Collection[int] = (), speaks: int | None = None
+    ) -> dict[str, Any]:
+        """The findings that count in these steps (``step_findings.py``); unless steps are chosen, without the rows ``apart``, where
+        others are left, and of the row ``speaks`` where one is given.
+        """
         chosen = self.steps
         # Of all steps, the rules leave cold and cut ones out.
-        every = chosen is None or len(chosen) == self.facts["steps"].n
-        if not every:
+        if chosen is not None and len(chosen) < self.facts["steps"].n:
             return findings_of(self.facts, self.insight, chosen)
         judged = self.insight.about["findings"]["rows"]
-        rest = [row for row in judged if row not in apart]
-        if not rest or len(rest) == len(judged):
-            return findings_of(self.facts, self.insight)
-        found = findings_of(self.facts, self.insight, np.array(rest, np.int64))
+        rest = [row for row in judged if row not in apart] or judged
+        if len(rest) == len(judged):
+            return findings_of(self.facts, self.insight, None, speaks)
+        found = findings_of(self.facts, self.insight, np.array(rest, np.int64), speaks)
         return {**found, "whole": True}
 
 
 def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
     """The findings of one worker's trace. ``progress``: how far the other workers are read."""
-    analysis = source.analysis
+    analysis = source.analysis()
     if progress < 1:
         analysis = {**analysis, "unsure": ["first_look", *analysis["unsure"]]}
     return _payload(source, analysis, progress)
 
 
-def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
+def _payload(
+    source: Source, analysis: Mapping[str, Any], progress: float = 1.0, ranks: int = 1
+) -> FindingsPayload:
     facts = source.facts
     words = _words(source, analysis)
     texts = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
-        _finding(source, own, item) for own, item in zip(texts, analysis["found"], strict=True)
+        _finding(source, analysis, own, item)
+        for own, item in zip(texts, analysis["found"], strict=True)
     ]
     path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
     # A file of allocations alone has an answer of its own.
@@ -112,6 +116,9 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
     return FindingsPayload(
         headline=answer.headline,
         detail=answer.detail,
+        line=answer.line or None,
+        about="" if allocations_alone else about_text(facts, analysis, ranks),
+        median=next(iter(analysis["rows"]), None),
         healthy=not costly(findings)
         and judged(analysis, findings)
         and facts.summary.workload.kind not in EXPECT_IDLE,
@@ -119,6 +126,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         step_ns=analysis["step_ns"],
         mean_ns=analysis["mean_ns"],
         findings=findings,
+        unexplained=unexplained(path, analysis),
         totals=[Total(**total) for total in analysis["totals"]],
         together=_together(analysis),
         unsure=[]
@@ -140,14 +148,15 @@ def findings_in_run(
     """
     own = (source.worker, source.span)
     if own not in names or len(names) < 2:
-        return _payload(source, source.analysis)
+        return _payload(source, source.analysis())
     asked = names.index(own)
     place = figures.steps.place[asked]
-    analysis = source.analysis_without(once_rows(verdict, place))
+    speaks = np.flatnonzero(place == verdict.median).tolist() if verdict.median is not None else []
+    analysis = source.analysis(once_rows(verdict, place), next(iter(speaks), None))
     if not analysis["step_ns"]:
         return _payload(source, analysis)
     told = with_verdict(analysis, verdict, place, asked, names, figures)
-    return _payload(source, told)
+    return _payload(source, told, ranks=len(names))
 
 
 def costly(findings: list[Finding]) -> list[Finding]:
@@ -184,20 +193,18 @@ def _own_words(
     }
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
-        left = analysis["mean_ns"] - item["recoverable_ns"]
-        low, high = _saving(source, item)
+        left = max(item["length_ns"] - item["recoverable_ns"], 0)
         own |= {
             "gain": format_ns(item["recoverable_ns"]),
             "share": format_share(item["share"]),
-            "left": format_about(left, analysis["mean_ns"] - high, analysis["mean_ns"] - low),
+            "left": format_about(left),
         }
     elif item.get("behind_ns") is not None:
         gain = item["behind_ns"]
-        left = analysis["mean_ns"] - gain
         own |= {
             "gain": format_ns(gain),
-            "share": format_share(gain / analysis["mean_ns"]),
-            "left": format_ns(left),
+            "share": format_share(gain / analysis["step_ns"]),
+            "left": format_about(analysis["step_ns"] - gain),
         }
     return own
 
@@ -209,7 +216,9 @@ def _number(value: float, unit: str) -> str:
     return format_count(round(value)) if unit == "count" else format_value(value, unit)
 
 
-def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) -> Finding:
+def _finding(
+    source: Source, analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]
+) -> Finding:
     rule, numbers = RULES[item["rule"]], item["numbers"]
     on_host = not source.facts.summary.has_device
     sentences = [
@@ -219,11 +228,16 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
     sentence = capitalised(filled(" ".join(sentences), words))
     if item.get("behind_ns"):
         sentence = f"{_BEHIND} {sentence}"
-    low, high = _saving(source, item)
+    low, high = _saving(analysis, item)
     return Finding(
         rule=item["rule"],
         title=capitalised(filled(rule.title, words)),
         sentence=sentence,
+        action=capitalised(filled(rule.action or rule.title, words)),
+        fact=capitalised(filled(_fact(rule, item), words)),
+        often=_often(source.facts, analysis, item),
+        steps=list(item["hit"]),
+        step=None if item["row"] in analysis["rows"] else item["row"],
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,
@@ -247,22 +261,49 @@ def _finding(source: Source, words: Mapping[str, str], item: Mapping[str, Any]) 
     )
 
 
+def _fact(rule: Rule, item: Mapping[str, Any]) -> str:
+    """The fact that decides; of a rule without one, its first detail that holds."""
+    if rule.fact:
+        return rule.fact
+    told = (text for key, text in rule.details if item["words"].get(key) or item["numbers"].get(key))
+    return next(told, "").removesuffix(".")
+
+
+def _often(facts: Facts, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """In which of several steps: ``every step``, ``every step but one``, ``once, in step 7``, ``in 3 of 12 steps``."""
+    steps, hit = analysis["all_rows"], item["hit"]
+    if not item["costs"] or not hit or (len(steps) == 1 and item["row"] in steps):
+        return ""
+    if len(hit) == 1:
+        return f"once, in step {step_name(facts, hit[0])}"
+    own = sum(row in hit for row in steps)
+    if own == len(steps):
+        return "every step"
+    if own == len(steps) - 1 and own > 1:
+        return "every step but one"
+    if not own:
+        return f"in {format_count(len(hit))} steps"
+    return f"in {format_count(own)} of {format_count(len(steps))} steps"
+
+
 def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Title and address of where a known fix is described."""
     text, _, url = item["words"].get("source", "").partition("\n")
     return [(text, url)] if url else []
 
 
-def _saving(source: Source, item: Mapping[str, Any]) -> tuple[int | None, int | None]:
+def _saving(
+    analysis: Mapping[str, Any], item: Mapping[str, Any]
+) -> tuple[int | None, int | None]:
     """Least and greatest saving per step to expect of a finding, ns; None where it costs no step time."""
     if item["recoverable_ns"] is None:
         return None, None
-    analysis, rule = source.analysis, RULES[item["rule"]]
+    rule = RULES[item["rule"]]
     reach = rule.reach or BY_CERTAINTY[item["certainty"]]
     if item["change"]:
         reach = reach_of([read_change(item["change"])])
     low, high = saving_interval(
-        item["recoverable_ns"], analysis["mean_ns"], analysis["noise_ns"], reach
+        item["recoverable_ns"], item["length_ns"], analysis["noise_ns"], reach
     )
     return round(low), round(high)
 
@@ -273,7 +314,9 @@ def _together(analysis: Mapping[str, Any]) -> str:
     single = [
         item["recoverable_ns"]
         for item in analysis["found"]
-        if item["certainty"] in ("certain", "likely") and not item["artefact"]
+        if item["certainty"] in ("certain", "likely")
+        and not item["artefact"]
+        and item["row"] in analysis["rows"]
     ]
     if total is None or len(single) < 2:
         return ""

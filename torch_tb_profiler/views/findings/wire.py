@@ -23,6 +23,8 @@ class Evidence(Wire, frozen=True, kw_only=True):
 class Finding(Wire, frozen=True, kw_only=True):
     """Something that costs time.
 
+    ``action`` says in a few words what to do, ``fact`` what decides it, ``often`` in which steps (empty for a single one); ``steps``:
+        their rows. ``step``: the row of the step that the saving is of, null where that is the median one.
     ``sentence`` names what and how much. ``recoverable_ns``: by how much a step would be shorter with
     the change that the finding states, simulated (``null``: it costs no step time, e.g. memory near
     capacity; ``share`` and ``certainty`` are null then too), and from what to what such changes really came to
@@ -34,6 +36,11 @@ class Finding(Wire, frozen=True, kw_only=True):
 
     rule: str
     title: str
+    action: str
+    fact: str
+    often: str
+    steps: list[int]
+    step: int | None
     sentence: str
     views: list[FindingView]
     recoverable_ns: int | None
@@ -65,10 +72,21 @@ class Total(Wire, frozen=True, kw_only=True):
     high_ns: int
 
 
+class Unexplained(Wire, frozen=True, kw_only=True):
+    """A line, or an operator without one, that no finding is about: its time on the critical path of the median step."""
+
+    line: str | None
+    name: str
+    path_ns: int
+    share: float
+
+
 class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the one to act on first. ``steps`` were analysed: the
-    selected ones; where all are, cold and cut ones are left out, if others are there. They take ``mean_ns`` on
-    average, and one of them ``step_ns``, which differs where no step comes near the mean. ``totals``: one per
+    selected ones; where all are, cold and cut ones are left out, if others are there. ``median`` is the row of the one that
+    speaks for them, of ``step_ns``; all savings are of it. On average they take ``mean_ns``. ``about``: kind of run,
+    device and step in words. ``line``: the line that ``detail`` names, with its folders. ``unexplained``: the longest
+    lines that no finding is about. ``totals``: one per
     certainty that occurs; ``together``: why what they save differs from the sum of the findings, empty where it does not.
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,
@@ -80,11 +98,15 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
 
     headline: str
     detail: str
+    line: str | None
+    about: str
+    median: int | None
     healthy: bool
     steps: int
     step_ns: int | None
     mean_ns: int | None
     findings: list[Finding]
+    unexplained: list[Unexplained]
     totals: list[Total]
     together: str
     unsure: list[str]

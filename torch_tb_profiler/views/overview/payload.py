@@ -24,6 +24,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.overview.headline import headline
+from torch_tb_profiler.views.overview.recording import recording_facts
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.wire import (
     Average,
@@ -76,6 +77,7 @@ def overview_payload(facts: Facts, selection: Selection, place: Place) -> Overvi
     devices = [_device(use, words) for use in device_use(facts, selection)]
     return OverviewPayload(
         configuration=configuration(facts, place),
+        recording=recording_facts(facts, selection, devices, words),
         vocabulary=words,
         headline=headline(
             words,

@@ -271,6 +271,9 @@ class SearchKind(Wire, frozen=True, kw_only=True):
     count: int
 
 
+HitOrder = Literal["time", "duration"]
+
+
 class SearchPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/search``: of the hits of ``kind`` ``names`` by total time, at most 500 of
     ``names_total``, and ``hits``, the first 1000 of ``total``. ``kinds``: those with hits.

@@ -6,33 +6,14 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import type { Params, ViewProps } from "../../state/view";
 import { columnsOfTable } from "../columns";
+import { groupLooks, groupOfKind, type GroupTime } from "./groups";
 import { type RowOf, rowsOf } from "../rows";
 import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
 
-/** Shades of one colour belong together: a kernel and its launch, host code and what encloses it. */
-const lighter = (color: string): string => `color-mix(in srgb, ${color} 55%, var(--surface))`;
-
-/** Colour and pattern of each kind; the patterns are told apart without the colours. */
-const LOOKS: Readonly<Record<string, readonly [string, string]>> = {
-  kernel: ["var(--category-kernel)", ""],
-  launch: [lighter("var(--category-kernel)"), "M-2 2L2-2M0 8L8 0M6 10L10 6"],
-  memcpy: ["var(--category-memcpy)", "M2 0V8M6 0V8"],
-  memset: ["var(--category-memset)", "M0 2H8M0 6H8"],
-  communication: ["var(--category-communication)", "M0 0L8 8M0 8L8 0"],
-  operator: ["var(--category-cpu-exec)", "M2 2h.01M6 6h.01"],
-  annotation: [lighter("var(--category-cpu-exec)"), "M4 4h.01"],
-  python: ["var(--series-8)", "M-2 6L2 10M0 0L8 8M6-2L10 2"],
-  runtime: ["var(--category-runtime)", "M0 4H8M4 0V8"],
-  synchronization: [lighter("var(--category-runtime)"), "M0 2L4 6L8 2"],
-  dataloader: ["var(--category-dataloader)", "M0 0H8M0 4H8M2 0V4M6 4V8"],
-  waiting: [lighter("var(--category-communication)"), "M0 8L8 0"],
-  before_recording: [lighter("var(--category-other)"), "M0 4H4"],
-};
-const UNKNOWN_LOOK = ["var(--category-other)", "M3 5L5 3"] as const;
-
+/** A kind of work on the path, drawn as its group. */
 export function seriesFor(kind: string): Series {
-  const [color, pattern] = LOOKS[kind] ?? UNKNOWN_LOOK;
-  return { key: kind, label: labelOf(kind), color, pattern };
+  const look = groupLooks("").find(({ key }) => key === groupOfKind(kind));
+  return { color: "var(--host)", ...look, key: kind, label: labelOf(kind) };
 }
 
 /** The kinds that occur, the largest part first. */
@@ -110,15 +91,14 @@ export function timelineParams(range: Range | null, strips: readonly PathStrip[]
   return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
 }
 
-/** The stretches of a strip, their series by place; `placeOf`: the rank of each, where there are several. */
+/** The stretches of a strip, their groups by place. */
 export const stretchesOf = (
   { stretches }: PathStrip,
-  series: readonly Series[],
-  placeOf: (row: number) => string = () => "",
+  groups: readonly Series[],
+  onHost = false,
 ): Stretch[] =>
-  rowsOf(stretches).map(({ kind, start_ns, end_ns }, row) => ({
-    series: series.findIndex(({ key }) => key === kind),
-    label: placeOf(row) || undefined,
+  rowsOf(stretches).map(({ kind, start_ns, end_ns }) => ({
+    series: groups.findIndex(({ key }) => key === groupOfKind(kind, onHost)),
     t0: start_ns,
     t1: end_ns,
   }));
@@ -141,12 +121,9 @@ export function spoken(strip: PathStrip, row: number): string {
 }
 
 /** The strip in words. */
-export function stripLabel(
-  strip: PathStrip,
-  { parts }: Pick<CriticalPathPayload, "parts">,
-): string {
-  const shares = rowsOf(parts).map(({ kind, share }) => `${labelOf(kind)} ${formatShare(share)}`);
-  return `Critical path of ${strip.name || "the recording"}: ${shares.join(", ")}`;
+export function stripLabel(strip: PathStrip, times: readonly GroupTime[]): string {
+  const shares = times.map(({ label, share }) => `${label} ${formatShare(share)}`);
+  return `What the end of ${strip.name || "the recording"} waited for: ${shares.join(", ")}`;
 }
 
 /** What a row of the table can be one of; `term` says it where the first column is called so. */

@@ -1,43 +1,87 @@
-/** The account of one step's time where it stands on Overview. */
+/** What the end of the median step waited for, where it stands on Overview: of one rank, or through all of them. */
 
 import { useState } from "preact/hooks";
 import type { CriticalPathPayload } from "../../api/types.gen";
-import type { ViewProps } from "../../state/view";
+import { stepName } from "../../base/words";
+import { useResource, useUntilComplete } from "../../state/resource";
+import { type ViewProps, viewQuery } from "../../state/view";
+import { Progress, Skeleton } from "../../widgets";
+import { traceOf } from "../distributed/model";
 import { rangeParams, timelineParams, type Range } from "./model";
+import { onTimeline, ranksOf } from "./on_rank";
 import { PathStrips } from "./strip";
 
-interface PathOfStepProps {
-  payload: CriticalPathPayload;
-  /** What it is made of on average, where it stands for several steps. */
-  mean?: Pick<CriticalPathPayload, "parts"> | undefined;
-  /** Which step it is. */
-  caption: string;
-  hrefOf: ViewProps["hrefOf"];
+interface PathOfStepProps extends ViewProps {
+  /** The row of the step. */
+  step: number;
+  device: string;
 }
 
-/** Parts smaller than this are counted together. */
-const LEAST = 0.01;
+const HEIGHT = 124;
 
-export function PathOfStep({ payload, mean, caption, hrefOf }: PathOfStepProps) {
+const ofStep = ({ step, ...props }: PathOfStepProps) =>
+  viewQuery({ ...props, steps: { first: step, last: step, skipCold: false } });
+
+export function PathOfStep(props: PathOfStepProps) {
+  const { data, error } = useResource("critical_path", ofStep(props));
   const [range, setRange] = useState<Range | null>(null);
+  if (error || (data && !data.strips.length)) return null;
+  if (!data) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;
   return (
-    <div class="path-brief">
+    <PathStrips
+      payload={data}
+      device={props.device}
+      range={range}
+      onRange={setRange}
+      links={
+        <>
+          <a href={props.hrefOf("critical_path", rangeParams(range))}>What is on it</a>
+          <a href={props.hrefOf("trace", timelineParams(range, data.strips))}>On the timeline</a>
+        </>
+      }
+    />
+  );
+}
+
+/** Through all ranks of the run. */
+export function PathOfRanks(props: PathOfStepProps) {
+  const resource = useResource("critical_path/ranks", ofStep(props));
+  useUntilComplete(resource);
+  const { data, error } = resource;
+  const [range, setRange] = useState<Range | null>(null);
+  if (data && data.progress < 1)
+    return <Progress value={data.progress} label={`${data.ready} of ${data.workers_total} ranks are read`} />;
+  const [strip] = data?.strips ?? [];
+  if (error || (data && !strip)) return null;
+  if (!data || !strip) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;
+  const placeOf = ranksOf(data);
+  const on = new Set(strip.stretches.worker.map((_, row) => placeOf(strip, row)));
+  const shown = onTimeline(data, range);
+  return (
+    <>
+      <p class="path-caption">
+        Step {stepName(strip.name)}, through all ranks: what its end waited for.
+        {on.size === 1 ? ` All of it is on ${[...on].join("")}.` : ""}
+      </p>
       <PathStrips
-        payload={payload}
-        within={mean}
+        payload={data as Pick<CriticalPathPayload, "parts" | "strips">}
+        device={props.device}
         range={range}
         onRange={setRange}
-        least={LEAST}
-        caption={caption}
+        placeOf={placeOf}
         links={
           <>
-            <a href={hrefOf("critical_path", rangeParams(range))}>What is on it</a>
-            <a href={hrefOf("trace", timelineParams(range, payload.strips))}>
-              Show on the timeline
+            <a href={props.hrefOf("critical_path", { ranks: "all", ...rangeParams(range) })}>
+              What is on it
             </a>
+            {shown ? (
+              <a href={props.hrefOf("trace", shown.params, traceOf(props.selection, shown.worker))}>
+                On the timeline
+              </a>
+            ) : null}
           </>
         }
       />
-    </div>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 /** The critical path through all ranks of a run. */
 
 import { useMemo } from "preact/hooks";
-import type { RanksPathPayload, RanksRowsPayload, RanksWorker } from "../../api/types.gen";
+import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
@@ -12,13 +12,12 @@ import { InShort, Loaded, Notes, Nothing } from "../loaded";
 import {
   type Group,
   groupOf,
-  type Range,
-  rangeOf,
   rangeParams,
   rangeSetter,
   RANKS_GROUPS,
   readRange,
 } from "./model";
+import { onTimeline, ranksOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
 import { Stragglers } from "./stragglers";
 import { PathStrips } from "./strip";
@@ -93,6 +92,7 @@ function Ranks(props: PageProps) {
       <Panel title="Critical path" term="critical_path_ranks" note={drawnText(payload)}>
         <PathStrips
           payload={payload}
+          device="GPU"
           range={range}
           onRange={rangeSetter(setParam)}
           within={range ? (rows.data ?? undefined) : undefined}
@@ -153,44 +153,6 @@ function ranksColumns(
       : [{ key: "rank", label: "Rank", term: "rank", kind: "text" as const, width: 90, ...rank }]),
     ...others,
   ];
-}
-
-type Paths = Pick<RanksPathPayload, "strips" | "workers">;
-
-/** The rank of a stretch of a strip. */
-const ranksOf =
-  ({ strips, workers }: Paths) =>
-  (strip: { step: number }, row: number): string =>
-    nameAt(workers, strips.find(({ step }) => step === strip.step)?.stretches.worker[row] ?? -1);
-
-interface OnRank {
-  worker: RanksWorker;
-  /** The part of the path, in the times of that rank's own trace. */
-  params: Params;
-}
-
-/** Where the timeline shows a part of the path, or the first drawn step: on the rank that has most of it. */
-export function onTimeline({ strips, workers }: Paths, range: Range | null): OnRank | null {
-  const part = range ?? strips.map(rangeOf)[0];
-  if (!part) return null;
-  const times = new Map<number, Range & { time: number }>();
-  for (const { stretches } of strips)
-    stretches.worker.forEach((place, row) => {
-      const t0 = Math.max(part.t0, stretches.start_ns[row] ?? 0);
-      const t1 = Math.min(part.t1, stretches.end_ns[row] ?? 0);
-      if (t1 <= t0) return;
-      const known = times.get(place) ?? { time: 0, t0, t1 };
-      times.set(place, {
-        time: known.time + t1 - t0,
-        t0: Math.min(known.t0, t0),
-        t1: Math.max(known.t1, t1),
-      });
-    });
-  const [most] = [...times].sort(([, a], [, b]) => b.time - a.time);
-  const worker = most && workers[most[0]];
-  if (!worker) return null;
-  const { t0, t1 } = most[1];
-  return { worker, params: { path: "1", t: `${t0 + worker.shift_ns},${t1 - t0}` } };
 }
 
 /** Which steps are drawn, where that is not all. */

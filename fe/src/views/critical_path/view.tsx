@@ -6,6 +6,7 @@ import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyRow, viewQuery, withRow, type ViewProps } from "../../state/view";
 import { Figure, Panel, StackedBars } from "../../widgets";
+import { lacks } from "../missing";
 import { InShort, Loaded, MissingList, Nothing } from "../loaded";
 import {
   barsOf,
@@ -82,6 +83,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
       >
         <PathStrips
           payload={payload}
+          device={lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device}
           range={range}
           onRange={rangeSetter(setParam)}
           within={range ? (rows.data ?? undefined) : undefined}

@@ -1,7 +1,13 @@
-/** What is computed from the findings: those of a view, sums and figures in words. */
+/** What is computed from the findings: those of a view, savings and figures in words. */
 
-import type { Finding, FindingsPayload, FindingView, Number as Figure } from "../../api/types.gen";
-import { format, formatCount, formatShare, formatTime, type Unit } from "../../base/units";
+import type {
+  Certainty,
+  Finding,
+  FindingsPayload,
+  FindingView,
+  Number as Figure,
+} from "../../api/types.gen";
+import { format, formatAbout, formatCount, MINUS, type Unit } from "../../base/units";
 
 export const figureText = ({ value, unit }: Figure): string =>
   format(value, (unit || "number") as Unit);
@@ -10,46 +16,51 @@ export function findingsOf(payload: FindingsPayload, view: FindingView): Finding
   return payload.findings.filter((finding) => finding.views.includes(view));
 }
 
-/** `−12.3 ms (8.1 % of a step)`, or that no time is at stake. */
-export function gainText({
-  recoverable_ns,
-  share,
-}: Pick<Finding, "recoverable_ns" | "share">): string {
-  if (recoverable_ns === null) return "costs no step time";
-  return `−${formatTime(recoverable_ns)}${share === null ? "" : ` (${formatShare(share)} of a step)`}`;
-}
+/** `−12 ms`: predicted, so two digits; empty where no time is at stake. */
+export const gainText = ({ recoverable_ns }: Pick<Finding, "recoverable_ns">): string =>
+  recoverable_ns === null ? "" : `${MINUS}${formatAbout(recoverable_ns)}`;
 
 /** What the first of them saves: savings of several are no sum. */
 export function gainOfFirst(findings: readonly Finding[]): string {
   const [first] = findings;
-  return first && !first.artefact && first.recoverable_ns !== null ? gainText(first) : "";
+  return first && !first.artefact ? gainText(first) : "";
 }
 
-const MOST = 3;
+const MOST = 4;
+const CERTAINTIES: Readonly<Record<Certainty, [dots: string, word: string]>> = {
+  certain: ["●●●", "certain"],
+  likely: ["●●○", "likely"],
+  theoretical: ["●○○", "possible"],
+};
+export const certaintyOf = (certainty: Certainty) => CERTAINTIES[certainty];
 
-/** The first few that are likely at least, else that are theoretical, else that cost no time or are the profiler's; and the others in this order. */
+/** What saves time beside the profiler's own doing; `rest`: what saves less, what is only possible beside something likelier, and what costs no time. */
 export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Finding[]> {
-  const rank = ({ recoverable_ns, artefact, certainty }: Finding): number =>
-    recoverable_ns === null || artefact ? 2 : certainty === "theoretical" ? 1 : 0;
-  const all = [...findings].sort((a, b) => rank(a) - rank(b));
-  const [first] = all;
-  const top = all.slice(0, MOST).filter((item) => first && rank(item) === rank(first));
-  return { top, rest: all.slice(top.length) };
+  const saving = findings.filter(({ recoverable_ns, artefact }) => recoverable_ns !== null && !artefact);
+  const likely = saving.filter(({ certainty }) => certainty !== "theoretical");
+  const top = (likely.length ? likely : saving).slice(0, MOST);
+  return { top, rest: findings.filter((finding) => !top.includes(finding)) };
 }
 
-/** `simulated; all together: 11.6 → 7.90 ms (7.70 to 8.10 ms)`, of what is likely at least. */
-export function togetherText({ totals, mean_ns }: FindingsPayload): string {
+/** `saves per step, simulated; savings overlap`. */
+export function headingText({ findings, together, steps }: FindingsPayload): string {
+  const { top } = ranked(findings);
+  if (!top.length) return "";
+  const where = steps < 2 ? "" : top.every(({ step }) => step === null) ? " per step" : " per marked step";
+  return `saves${where}, simulated${together ? "; savings overlap" : ""}`;
+}
+
+/** `Together they leave about 590 ms.`, of what is likely at least. */
+export function togetherText({ totals, together }: FindingsPayload): string {
   const total = totals.filter((one) => one.certainty !== "theoretical").at(-1);
-  if (!total || mean_ns === null) return "";
-  return `simulated; all together: ${formatTime(mean_ns)} → ${formatTime(total.step_ns)} (${formatTime(total.low_ns)} to ${formatTime(total.high_ns)})`;
+  return total && together ? `All of it at once would leave about ${formatAbout(total.step_ns)}.` : "";
 }
 
 export const countText = (count: number): string =>
   `${formatCount(count)} ${count === 1 ? "finding" : "findings"}`;
 
-export function basisText({ steps, mean_ns }: FindingsPayload): string {
-  if (mean_ns === null) return "";
-  return steps === 1
-    ? `1 step of ${formatTime(mean_ns)}`
-    : `${formatCount(steps)} steps of ${formatTime(mean_ns)} on average`;
+/** `train.py:12` of `src/train.py(12): main`; of a call without a line its file, of other text the text. */
+export function lineParts(line: string): { place: string; name: string } {
+  const [, file = "", number, name = ""] = /^(?:.*[\\/])?([^\\/]+?)(?:\((\d+)\))?: (.+)$/s.exec(line) ?? [];
+  return file ? { place: number ? `${file}:${number}` : file, name } : { place: line, name: "" };
 }

@@ -1,62 +1,120 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import type { Evidence, Finding } from "../../api/types.gen";
-import { useId } from "../../base/id";
+import type { Evidence, Finding, Unexplained } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
-import { Badge, CopyButton, Icon, Term } from "../../widgets";
-import { figureText, gainText, ranked } from "./model";
+import { CopyButton, Icon, Term } from "../../widgets";
+import { certaintyOf, figureText, gainText, lineParts, ranked } from "./model";
 
-const SHOWN = 4;
+/** Steps beyond which words alone say in which of them. */
+const CELLS = 24;
 
 /** Where the links of a finding lead. */
 export interface Links {
   timeline: (evidence: Evidence) => string;
-  whatIf: (change: string) => string;
+  whatIf: (finding: Finding) => string;
 }
 
 interface FindingListProps {
   findings: readonly Finding[];
   links: Links;
+  /** The steps in their order, and whether each counts; for the cells. */
+  steps?: readonly { step: number; counts: boolean }[];
 }
 
-export function FindingList({ findings, links }: FindingListProps) {
+export function FindingList({ findings, links, steps = [] }: FindingListProps) {
+  const most = Math.max(1, ...findings.map(({ recoverable_ns }) => recoverable_ns ?? 0));
   return (
     <ol class="findings">
       {findings.map((finding) => (
         // Of one rule there may be several with the same title, of a rank each.
-        <li
-          key={`${finding.rule} ${finding.sentence}`}
-          class={finding.artefact ? "finding finding-artefact" : "finding"}
-        >
-          <FindingItem finding={finding} links={links} />
+        <li key={`${finding.rule} ${finding.sentence}`} class="finding">
+          <details>
+            <summary>
+              <FindingHead finding={finding} steps={steps} most={most} />
+            </summary>
+            <FindingDetails finding={finding} links={links} />
+          </details>
         </li>
       ))}
     </ol>
   );
 }
 
-/** Of all findings of a page the three that matter most; the others folded: what saves less, what only theory promises, what costs no time. */
+/** What to do and what it saves; where, by which fact, and how sure. */
+function FindingHead(props: Required<Pick<FindingListProps, "steps">> & { finding: Finding; most: number }) {
+  const { finding, steps, most } = props;
+  const { action, fact, often, line, certainty, recoverable_ns, artefact } = finding;
+  const [dots, word] = certainty ? certaintyOf(certainty) : ["", ""];
+  return (
+    <span class="finding-head">
+      <span class="finding-what">
+        <h3>{action}</h3>
+        {often ? (
+          <span class="finding-often">
+            <Cells finding={finding} steps={steps} /> {often}
+          </span>
+        ) : null}
+      </span>
+      <span class="finding-gain">
+        {recoverable_ns === null ? (
+          <span class="muted">{artefact ? "of the profiler" : "no step time"}</span>
+        ) : (
+          <>
+            <strong>{gainText(finding)}</strong>
+            <span class="finding-bar" aria-hidden="true">
+              <span style={{ width: `${(100 * recoverable_ns) / most}%` }} />
+            </span>
+          </>
+        )}
+      </span>
+      <span class="finding-why">
+        {line ? <Line line={line} /> : null} {fact}
+      </span>
+      <span class="finding-sure">
+        {certainty ? (
+          <>
+            <span aria-hidden="true">{dots}</span> {artefact ? "profiler" : word}
+          </>
+        ) : null}
+      </span>
+    </span>
+  );
+}
+
+function Cells({ finding, steps }: { finding: Finding } & Required<Pick<FindingListProps, "steps">>) {
+  if (steps.length < 2 || steps.length > CELLS) return null;
+  return (
+    <span class="cells" aria-hidden="true">
+      {steps.map(({ step, counts }) => (
+        <i key={step} class={finding.steps.includes(step) ? "hit" : counts ? "" : "apart"} />
+      ))}
+    </span>
+  );
+}
+
+/** A line as `file.py:12`; its folder and function are in the tooltip. */
+export function Line({ line }: { line: string }) {
+  return <code title={line}>{lineParts(line).place}</code>;
+}
+
+/** The findings that save time; the others folded. */
 export function RankedFindings({
-  findings,
-  links,
   children,
+  ...props
 }: FindingListProps & { children?: ComponentChildren }) {
-  const { top, rest } = ranked(findings);
-  const [first] = rest;
+  const { top, rest } = ranked(props.findings);
   return (
     <>
-      {top.length ? <FindingList findings={top} links={links} /> : null}
+      {top.length ? <FindingList {...props} findings={top} /> : null}
       <div class="findings-foot">
-        {first ? (
-          <details class="findings-rest">
+        {rest.length ? (
+          <details>
             <summary>
               {formatCount(rest.length)} more
-              {rest.every(({ certainty }) => certainty === "theoretical")
-                ? ", theoretical"
-                : ""}: {first.title}, {gainText(first)}
-              {rest.length > 1 ? " …" : ""}
+              {rest.every(({ recoverable_ns }) => recoverable_ns === null)
+                ? ", which cost no step time"
+                : ""}
             </summary>
-            <FindingList findings={rest} links={links} />
+            <FindingList {...props} findings={rest} />
           </details>
         ) : null}
         {children}
@@ -65,151 +123,96 @@ export function RankedFindings({
   );
 }
 
-const TONES = { certain: "good", likely: "info", theoretical: "neutral" } as const;
-
-function FindingItem({ finding, links }: { finding: Finding; links: Links }) {
-  const { certainty, change, evidence } = finding;
-  const [first] = evidence;
-  const [open, setOpen] = useState(false);
-  const more = useId("finding");
-  return (
-    <article>
-      <div class="finding-head">
-        <div>
-          <h3>
-            {finding.title}{" "}
-            {finding.artefact ? (
-              <Badge title="A cost of recording; a run without the profiler does not have it.">
-                profiler
-              </Badge>
-            ) : certainty ? (
-              <Badge tone={TONES[certainty]}>
-                <Term id={certainty}>{certainty}</Term>
-              </Badge>
-            ) : null}
-          </h3>
-          <p class={open ? "" : "finding-short"}>{finding.sentence}</p>
-        </div>
-        <Gain finding={finding} />
-        <p class="finding-links">
-          {change ? <a href={links.whatIf(change)}>what-if</a> : null}
-          {first ? <a href={links.timeline(first)}>timeline</a> : null}
-          <button
-            type="button"
-            class="finding-open"
-            aria-expanded={open}
-            aria-controls={open ? more : undefined}
-            title="What to try, and when this is wrong"
-            onClick={() => setOpen(!open)}
-          >
-            what to try
-          </button>
-        </p>
-      </div>
-      {open ? (
-        <div id={more}>
-          <FindingDetails finding={finding} links={links} />
-        </div>
-      ) : null}
-    </article>
-  );
-}
-
 function FindingDetails({ finding, links }: { finding: Finding; links: Links }) {
+  const { change, evidence, certainty, share, numbers, line } = finding;
+  const [first] = evidence;
   return (
-    <>
+    <div class="finding-more">
+      <p>
+        {finding.sentence}{" "}
+        {certainty && share !== null ? (
+          <span class="muted">
+            <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the step
+          </span>
+        ) : null}
+      </p>
       {finding.attempt ? (
         <p>
           <strong>Try:</strong> {finding.attempt}
         </p>
       ) : null}
-      {finding.caveat ? <p class="caveat">Caveat: {finding.caveat}</p> : null}
-      {finding.numbers.length ? (
-        <ul class="finding-numbers">
-          {finding.numbers.map((figure) => (
-            <li key={figure.label}>
-              {figure.label}: <strong class="number">{figureText(figure)}</strong>
-            </li>
-          ))}
-        </ul>
-      ) : null}
-      {finding.line ? (
-        <p class="finding-line">
-          <code>{finding.line}</code>{" "}
-          <CopyButton text={finding.line} label="Copy the source line" />
+      {finding.caveat ? <p class="muted">But: {finding.caveat}</p> : null}
+      {numbers.length ? (
+        <p class="muted">
+          {numbers.map((figure) => `${figure.label}: ${figureText(figure)}`).join(" · ")}
         </p>
       ) : null}
+      {line ? (
+        <p class="finding-line">
+          <code>{line}</code> <CopyButton text={line} label="Copy the source line" />
+        </p>
+      ) : null}
+      <p class="finding-links">
+        {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
+        {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
+        <WebLinks finding={finding} />
+      </p>
       <EvidenceLinks finding={finding} hrefOf={links.timeline} />
-      <WebLinks finding={finding} />
-    </>
-  );
-}
-
-function Gain({ finding }: { finding: Finding }) {
-  const { recoverable_ns, share } = finding;
-  return (
-    <p class="finding-gain">
-      {recoverable_ns === null ? (
-        <span class="muted">costs no step time</span>
-      ) : (
-        <>
-          <Term id="recoverable">−{formatTime(recoverable_ns)}</Term>
-          <span class="muted">{formatShare(share)} of a step</span>
-        </>
-      )}
-    </p>
+    </div>
   );
 }
 
 function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Links["timeline"] }) {
   const { evidence, evidence_count: count } = finding;
-  if (!evidence.length) return null;
-  const item = (one: Evidence, place: number) => (
-    <li key={place}>
-      <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
-        <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
-      </a>
-    </li>
-  );
-  const rest = evidence.slice(SHOWN);
+  if (evidence.length < 2) return null;
   return (
-    <div class="finding-evidence">
-      <span class="muted">
+    <details class="finding-evidence">
+      <summary>
         {count > evidence.length
-          ? `The largest ${evidence.length} of ${formatCount(count)} events on the timeline:`
-          : "On the timeline:"}
-      </span>
-      <ul>{evidence.slice(0, SHOWN).map(item)}</ul>
-      {rest.length ? (
-        <details>
-          <summary>{formatCount(rest.length)} more</summary>
-          <ul>{rest.map(item)}</ul>
-        </details>
-      ) : null}
-    </div>
+          ? `The longest ${evidence.length} of ${formatCount(count)} events`
+          : `${formatCount(count)} events`}
+      </summary>
+      <ul>
+        {evidence.map((one, place) => (
+          <li key={place}>
+            <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
+              <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
 /** Only addresses of the web become links. */
 function WebLinks({ finding }: { finding: Finding }) {
-  const links = finding.links.filter((link) => /^https?:\/\//i.test(link.url));
-  if (!links.length) return null;
   return (
-    <p class="links">
-      {links.map((link) => (
-        <a key={link.url} href={link.url} target="_blank" rel="noopener noreferrer">
-          {link.text} <Icon name="external" size={12} />
-        </a>
-      ))}
-    </p>
+    <>
+      {finding.links
+        .filter((link) => /^https?:\/\//i.test(link.url))
+        .map((link) => (
+          <a key={link.url} href={link.url} target="_blank" rel="noopener noreferrer">
+            {link.text} <Icon name="external" size={12} />
+          </a>
+        ))}
+    </>
   );
 }
 
-export function NothingFound({ children }: { children: string }) {
+/** The longest lines that no finding is about. */
+export function UnexplainedLines({ lines }: { lines: readonly Unexplained[] }) {
   return (
-    <p class="all-good">
-      <Icon name="check" /> {children}
-    </p>
+    <ul class="unexplained">
+      {lines.map(({ line, name, path_ns, share }) => (
+        <li key={`${line ?? ""} ${name}`}>
+          {line ? <Line line={line} /> : <span />}
+          <span>{name}</span>
+          <span class="number">{formatTime(path_ns)}</span>
+          <span class="number muted">{formatShare(share)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -217,11 +220,11 @@ export function NothingFound({ children }: { children: string }) {
 export function Unsure({ reasons }: { reasons: readonly string[] }) {
   if (!reasons.length) return null;
   return (
-    <details class="unsure">
+    <details>
       <summary>
         {reasons.length === 1 ? "1 check" : `${reasons.length} checks`} could not be made
       </summary>
-      <ul>
+      <ul class="unsure">
         {reasons.map((reason) => (
           <li key={reason}>{reason}</li>
         ))}

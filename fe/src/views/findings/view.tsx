@@ -1,12 +1,14 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
 import type { FindingsPayload, FindingView } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded } from "../loaded";
-import { countText, findingsOf, gainOfFirst } from "./model";
-import { FindingList, NothingFound, RankedFindings, Unsure, type Links } from "./parts";
+import type { Step } from "../rows";
+import { countText, findingsOf, gainOfFirst, headingText, ranked, togetherText } from "./model";
+import { FindingList, RankedFindings, UnexplainedLines, Unsure, type Links } from "./parts";
 
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
 type Chosen = Place & Pick<ViewProps, "steps">;
@@ -18,32 +20,68 @@ export function useFindings(props: Chosen): Resource<FindingsPayload> {
   return resource;
 }
 
-const linksOf = ({ selection, hrefOf }: Place): Links => ({
+const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Links => ({
   timeline: ({ event, worker, span }) =>
     hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),
-  whatIf: (change) => hrefOf("critical_path", { what_if: change }),
+  // The step that the saving is of, so that the same is predicted there.
+  whatIf: ({ change, step }) =>
+    hrefOf("critical_path", { what_if: change ?? "" }, undefined, {
+      first: step ?? median,
+      last: step ?? median,
+      skipCold: false,
+    }),
 });
 
 interface FindingsProps extends Place {
   resource: Resource<FindingsPayload>;
+  steps: readonly Step[];
 }
 
-export function Findings({ resource, ...place }: FindingsProps) {
+/** What to change, and the longest of what has no known cause. */
+export function Findings({ resource, steps, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[200]}>
-      {(payload) => (
-        <>
-          {payload.healthy ? (
-            <NothingFound>No finding costs 2 % of a step or more.</NothingFound>
-          ) : null}
-          {!payload.healthy && !payload.findings.length ? (
-            <p>No findings in what could be checked.</p>
-          ) : null}
-          <RankedFindings findings={payload.findings} links={linksOf(place)}>
-            <Unsure reasons={payload.unsure} />
-          </RankedFindings>
-        </>
-      )}
+      {(payload) => {
+        const { findings, unexplained, unsure, step_ns } = payload;
+        const any = ranked(findings).top.length > 0;
+        const explained = unexplained.reduce((sum, { path_ns }) => sum + path_ns, 0);
+        return (
+          <>
+            {any || findings.length || unsure.length ? (
+              <section aria-labelledby="what-to-change">
+                <header class="section-head">
+                  <h2 id="what-to-change">What to change</h2>
+                  <span title={payload.together}>{headingText(payload) || "nothing was found to save"}</span>
+                  <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
+                </header>
+                <RankedFindings
+                  findings={findings}
+                  links={linksOf(place, payload)}
+                  steps={steps.map(({ step, selected, cold, cut }) => ({
+                    step,
+                    counts: selected && !cold && !cut,
+                  }))}
+                >
+                  {togetherText(payload) ? <p title={payload.together}>{togetherText(payload)}</p> : null}
+                  <Unsure reasons={unsure} />
+                </RankedFindings>
+              </section>
+            ) : null}
+            {unexplained.length ? (
+              <section aria-labelledby="no-known-cause">
+                <header class="section-head">
+                  <h2 id="no-known-cause">No known cause</h2>
+                  <span>
+                    the longest lines, {formatTime(explained)} of {formatTime(step_ns)}
+                  </span>
+                  <a href={place.hrefOf("operator")}>All operators</a>
+                </header>
+                <UnexplainedLines lines={unexplained} />
+              </section>
+            ) : null}
+          </>
+        );
+      }}
     </Loaded>
   );
 }
@@ -52,35 +90,23 @@ interface FindingsStripProps extends Chosen {
   view: FindingView;
 }
 
-/** The findings that concern a view, in one line that opens; as high while they are looked for as afterwards, so that nothing jumps. */
+/** The findings that concern a view, in one line that opens; nothing where there are none. */
 export function FindingsStrip({ view, ...place }: FindingsStripProps) {
   const { data, error } = useFindings(place);
-  if (!data) {
-    return (
-      <p class="findings-strip" aria-busy={error === null}>
-        {error ? `The findings could not be loaded: ${error.message}` : "Looking for findings …"}
-      </p>
-    );
-  }
-  const findings = findingsOf(data, view);
-  if (!findings.length) {
-    return (
-      <div class="findings-strip">
-        <NothingFound>No findings for this view.</NothingFound>
-      </div>
-    );
-  }
+  if (error) return <p class="findings-strip">The findings could not be loaded: {error.message}</p>;
+  const findings = data ? findingsOf(data, view) : [];
+  if (!data || !findings.length) return null;
   return (
     <details class="findings-strip">
       <summary>
         <Icon name="chevron" size={12} />
         <strong>{countText(findings.length)}</strong>
         <span class="findings-titles">
-          {[...new Set(findings.map((finding) => finding.title))].join(" · ")}
+          {[...new Set(findings.map(({ action }) => action))].join(" · ")}
         </span>
         <span class="findings-gain">{gainOfFirst(findings)}</span>
       </summary>
-      <FindingList findings={findings} links={linksOf(place)} />
+      <FindingList findings={findings} links={linksOf(place, data)} />
     </details>
   );
 }

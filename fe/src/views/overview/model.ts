@@ -1,6 +1,6 @@
 /** What the Overview page computes: shares of the categories, which steps are marked. */
 
-import type { Average, CriticalPathPayload, OverviewPayload } from "../../api/types.gen";
+import type { Average, OverviewPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { CATEGORIES, type Category } from "../../base/theme";
 import type { Step } from "../rows";
@@ -42,24 +42,6 @@ export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
 
 /** How many steps a bar is of. */
 export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ?? 1;
-
-/** What the paths of some steps are made of, on average. */
-export function meanParts({
-  parts,
-  steps,
-}: Pick<CriticalPathPayload, "parts" | "steps">): Pick<CriticalPathPayload, "parts"> {
-  const count = Math.max(steps.step.length, 1);
-  return { parts: { ...parts, path_ns: parts.path_ns.map((time) => time / count) } };
-}
-
-/** Of the rows that count, the one of median length: selected, whole and warm ones where there are any. */
-export function medianRow(rows: readonly Step[]): Step | undefined {
-  const chosen = rows.filter(({ selected }) => selected);
-  const sound = chosen.filter(({ cold, cut }) => !cold && !cut);
-  const mean = ({ wall_ns, steps }: Step): number => wall_ns / steps;
-  const sorted = (sound.length ? sound : chosen).sort((a, b) => mean(a) - mean(b));
-  return sorted[(sorted.length - 1) >> 1];
-}
 
 /** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
 export function stepLabel(step: Step): string {

@@ -1,24 +1,14 @@
 import { clamp } from "../../base/clamp";
 import type { ComponentChildren } from "preact";
-import type {
-  Average,
-  DeviceSummary,
-  Fact,
-  FindingsPayload,
-  OverviewPayload,
-  Vocabulary,
-} from "../../api/types.gen";
+import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../api/types.gen";
 import { CATEGORIES, categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import {
   Badge,
-  Button,
   Figure,
-  Icon,
   StackedBars,
   Term,
-  Tooltip,
   type FigureTable,
   type StackedBar,
 } from "../../widgets";
@@ -32,35 +22,6 @@ import {
   stepLabel,
   stepMarks,
 } from "./model";
-
-interface HeadlineProps {
-  payload: OverviewPayload;
-  /** The answer of the findings; empty where there is none, null while they are looked for. */
-  lead: Pick<FindingsPayload, "headline" | "detail"> | "" | null;
-  /** Selects the odd step, so that the headline and the findings are of it; null where it is selected or none is odd. */
-  onOdd: (() => void) | null;
-}
-
-export function Headline({ payload, lead, onOdd }: HeadlineProps) {
-  return (
-    <section class="headline" aria-label="In short">
-      {lead === "" ? null : (
-        <p class={`headline-first${lead === null ? " muted" : ""}`}>
-          {lead?.headline ?? "Looking for findings …"}
-        </p>
-      )}
-      {lead && lead.detail ? <p class="headline-detail">{lead.detail}</p> : null}
-      <p class="headline-more">
-        {payload.headline.map((sentence) => (
-          <span key={sentence.key} class={`tone-${sentence.tone}`}>
-            {sentence.tone === "attention" ? <Icon name="warn" size={14} /> : null} {sentence.text}{" "}
-            {sentence.key === "odd" && onOdd ? <Button onClick={onOdd}>Why</Button> : null}
-          </span>
-        ))}
-      </p>
-    </section>
-  );
-}
 
 interface Metric {
   /** Names the definition, too. */
@@ -214,29 +175,6 @@ export function Devices({
   );
 }
 
-export function Configuration({ facts }: { facts: readonly Fact[] }) {
-  if (!facts.length)
-    return <p class="muted">The trace says nothing about where it was recorded.</p>;
-  return (
-    <dl class="facts">
-      {facts.map((fact) => (
-        <div key={fact.label} class="fact">
-          <dt>
-            {fact.hint ? (
-              <Tooltip content={fact.hint} class="term">
-                {fact.label}
-              </Tooltip>
-            ) : (
-              fact.label
-            )}
-          </dt>
-          <dd>{fact.value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 /** The bars of the step chart; marks and notes in words. */
 export function stepBars(steps: readonly Step[]): StackedBar[] {
   const categories = occurring(steps);
@@ -309,8 +247,7 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
   }));
   return (
     <Figure
-      title="Step-time breakdown"
-      term="breakdown"
+      title="Each step, and the average"
       note={note}
       table={stepTable(steps)}
       name="steps"

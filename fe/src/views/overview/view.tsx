@@ -1,65 +1,28 @@
-/** The Overview page: is the accelerator busy, which step is odd, what is at the top. */
+/** The Overview page: the answer, what the end of the step waited for, what to change, and what was recorded. */
 
-import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
-import type { DefectItem, FindingsPayload, OverviewPayload } from "../../api/types.gen";
-import { formatCount, formatShare, formatTime } from "../../base/units";
-import { stepName } from "../../base/words";
+import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
+import { formatCount, formatShare } from "../../base/units";
 import { type Resource, useResource } from "../../state/resource";
 import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyRow, type ViewProps, viewQuery, withRow } from "../../state/view";
-import { Badge, Button, Icon, Panel, Segmented, Skeleton, Term } from "../../widgets";
-import { PathOfStep } from "../critical_path/overview";
-import { basisText, togetherText } from "../findings/model";
+import { Segmented, Term } from "../../widgets";
+import { PathOfRanks, PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
-import { Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { Loaded, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { AllRanks } from "../ranks/view";
-import { rowsOf } from "../rows";
-import { isWholeSpan, meanParts, medianRow, several } from "./model";
-import { AverageTable, Configuration, Devices, Headline, MarkLegend, StepChart } from "./parts";
+import { rowsOf, type Step } from "../rows";
+import { Answer } from "./answer";
+import { CATEGORY_LABELS, categoryShares, isWholeSpan, several } from "./model";
+import { AverageTable, Devices, MarkLegend, StepChart } from "./parts";
+import { Recording } from "./recording";
 
-/** Of the chosen worker, or of all of its run. */
 export function OverviewView(props: ViewProps) {
-  const { selection, params, setParam } = props;
-  const workers = useStore(runsStore, ({ payload }) => besideOf(payload, selection).length);
-  if (workers < 2) return <OfWorker {...props} />;
-  const all = params.of === "ranks";
-  const choice = (
-    <div class="overview-of">
-      <Segmented
-        label="Overview of"
-        showLabel={false}
-        value={all ? "ranks" : "worker"}
-        options={[
-          { value: "worker", label: "This worker" },
-          { value: "ranks", label: `All ${formatCount(workers)} ranks`, term: "overview_ranks" },
-        ]}
-        onChange={(of) => setParam("of", of === "ranks" ? of : null)}
-      />
-    </div>
-  );
-  return all ? (
-    <>
-      {choice}
-      <AllRanks {...props} />
-    </>
-  ) : (
-    <OfWorker {...props} choice={choice} />
-  );
-}
-
-interface OfWorkerProps extends ViewProps {
-  /** What the overview is of, where there is a choice. */
-  choice?: ComponentChildren;
-}
-
-function OfWorker(props: OfWorkerProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
-    <Loaded resource={resource} shape={[220, 290, 240]}>
+    <Loaded resource={resource} shape={[120, 110, 290]}>
       {(payload) => <OverviewPage {...props} payload={payload} findings={findings} />}
     </Loaded>
   );
@@ -70,100 +33,61 @@ const LEAST = 0.01;
 
 type PageProps = ViewProps & { payload: OverviewPayload };
 
-/** In the order in which one asks, all of it in the first window: the answer, the account of the time, what to change, the steps, the device. */
 function OverviewPage({
   findings,
-  choice,
   ...props
-}: OfWorkerProps & PageProps & { findings: Resource<FindingsPayload> }) {
-  const { payload, steps, setSteps } = props;
-  const { devices } = payload;
-  const rows = rowsOf(payload.steps);
-  const odd = rows.find((row) => row.odd)?.step ?? -1;
-  const details = useRef<HTMLDivElement>(null);
+}: PageProps & { findings: Resource<FindingsPayload> }) {
+  const { payload, selection, params } = props;
+  const { data, error } = findings;
+  const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
+  const all = ranks > 1 && params.of === "ranks";
+  const step = data?.median ?? null;
+  const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
+  const Path = all ? PathOfRanks : PathOfStep;
   return (
     <div class="overview">
-      <div class="panel overview-answer">
-        {choice}
-        <Headline
-          payload={payload}
-          lead={findings.data ?? (findings.error ? "" : null)}
-          onOdd={
-            odd < 0 || onlyRow(rows, steps) === odd
-              ? null
-              : () => setSteps(withRow(steps, rows, odd))
-          }
-        />
-        <Account {...props} />
-        <Notes notes={payload.notes} />
+      {ranks > 1 ? <Of {...props} ranks={ranks} /> : null}
+      <Answer payload={payload} told={data ?? (error ? "" : null)} />
+      {step === null ? null : <Path {...props} step={step} device={device} />}
+      <div class="overview-columns">
+        <div class="overview-main">
+          <Findings
+            resource={findings}
+            selection={props.selection}
+            hrefOf={props.hrefOf}
+            steps={rowsOf(payload.steps)}
+          />
+        </div>
+        <Recording {...props} />
       </div>
-      <Panel
-        title="What to change"
-        term="findings"
-        note={findings.data ? togetherText(findings.data) || basisText(findings.data) : null}
-      >
-        {findings.data?.together ? <p class="muted">{findings.data.together}</p> : null}
-        <Findings resource={findings} selection={props.selection} hrefOf={props.hrefOf} />
-      </Panel>
-      <div class={`overview-row${devices.length > 1 ? " overview-row-even" : ""}`}>
-        <Steps {...props} />
-        <Recorded
-          payload={payload}
-          onDetails={() => details.current?.scrollIntoView({ block: "start" })}
-        />
-      </div>
-      <div class={devices.length ? "overview-row overview-row-even" : ""} ref={details}>
-        <Panel title="Trace health" term="health" note={<HealthNote items={payload.health} />}>
-          <Health items={payload.health} />
-        </Panel>
-        {devices.length ? (
-          <Panel title="Configuration">
-            <Configuration facts={payload.configuration} />
-          </Panel>
-        ) : null}
-      </div>
-      <MissingList missing={payload.missing} />
+      <Breakdown {...props} />
+      <Summary payload={payload} />
+      {all ? <AllRanks {...props} /> : null}
     </div>
   );
 }
 
-/** The critical path of the chosen step; of several that of the median one, and the means of all that the findings are about. */
-function Account({ payload, ...props }: PageProps) {
-  const rows = rowsOf(payload.steps);
-  const median = medianRow(rows);
-  const step = median?.step ?? null;
-  const query = viewQuery({
-    ...props,
-    steps: { first: step, last: step, skipCold: false },
-  });
-  const { data, error } = useResource(step === null ? null : "critical_path", query);
-  const isOne = rows.filter((row) => row.selected).length < 2;
-  const all = useResource(
-    isOne ? null : "critical_path",
-    viewQuery({ ...props, steps: { ...props.steps, skipCold: true } }),
-  );
-  const mean = all.data?.parts.kind.length ? meanParts(all.data) : undefined;
-  const [strip] = data?.strips ?? [];
-  if (step === null || error || (data && !strip)) return null;
-  if (!data || !strip) return <Skeleton height={124} label="Looking for the critical path" />;
-  const of = isWholeSpan(payload)
-    ? "the recording"
-    : `step ${stepName(strip.name)}${isOne ? "" : ", the median,"}`;
+/** Of the chosen rank, or of all of the run. */
+function Of({ params, setParam, ranks }: ViewProps & { ranks: number }) {
   return (
-    <PathOfStep
-      payload={data}
-      mean={mean}
-      hrefOf={props.hrefOf}
-      caption={`What the end of ${of} waited for${mean ? "; below, the mean of all steps" : ""}`}
+    <Segmented
+      label="Overview of"
+      showLabel={false}
+      value={params.of === "ranks" ? "ranks" : "worker"}
+      options={[
+        { value: "worker", label: "This worker" },
+        { value: "ranks", label: `All ${formatCount(ranks)} ranks`, term: "overview_ranks" },
+      ]}
+      onChange={(of) => setParam("of", of === "ranks" ? of : null)}
     />
   );
 }
 
-function Steps({ payload, ...props }: PageProps) {
-  const { steps, setSteps } = props;
+/** The eight categories, in which earlier recordings and exports are told, with the chart of each step. */
+function Breakdown({ payload, ...props }: PageProps) {
   const { average } = payload;
   const rows = rowsOf(payload.steps);
-  if (!rows.length) {
+  if (!rows.length)
     return lacks(payload.missing, "events") ? (
       <Nothing
         title="A memory snapshot has no steps"
@@ -178,7 +102,28 @@ function Steps({ payload, ...props }: PageProps) {
         missing={payload.missing}
       />
     );
-  }
+  const largest = average ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST) : [];
+  return (
+    <details class="fold">
+      <summary>
+        <h2>
+          <Term id="breakdown">Step-time breakdown</Term>
+        </h2>
+        <span class="muted">
+          {largest
+            .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+            .slice(0, 3)
+            .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
+            .join(", ")}
+        </span>
+      </summary>
+      <Steps {...props} payload={payload} rows={rows} />
+    </details>
+  );
+}
+
+function Steps({ payload, rows, steps, setSteps }: PageProps & { rows: readonly Step[] }) {
+  const { average } = payload;
   const note = (
     <>
       <Term id="step_source" />: {payload.step_source}
@@ -197,133 +142,44 @@ function Steps({ payload, ...props }: PageProps) {
   ) : (
     <p class="muted">No step is selected.</p>
   );
-  // One bar would stand in a wide empty chart.
-  return rows.length > 1 ? (
-    <section class="panel overview-steps">
-      <StepChart
-        payload={payload}
-        note={note}
-        chosen={onlyRow(rows, steps)}
-        onChoose={(index) => setSteps(withRow(steps, rows, index))}
-      >
-        {table}
-      </StepChart>
-    </section>
-  ) : (
-    <Panel
-      class="overview-steps"
-      title={isWholeSpan(payload) ? "The recording" : "This step"}
-      term="breakdown"
-      note={note}
-    >
-      {table}
-    </Panel>
-  );
-}
-
-interface RecordedProps {
-  payload: OverviewPayload;
-  onDetails: () => void;
-}
-
-/** The accelerators, and in small what was recorded. */
-function Recorded({ payload, onDetails }: RecordedProps) {
-  const { devices, vocabulary, missing, health } = payload;
-  const [only] = devices;
+  const told = payload.headline.filter(({ key }) => key === "odd" || key === "kinds");
   return (
-    <Panel
-      class="overview-devices"
-      title={
-        devices.length > 1
-          ? `${devices.length} ${vocabulary.device}s`
-          : (only?.title ?? "Configuration")
-      }
-      term={only && "device"}
-      note={devices.length === 1 ? only?.details : null}
-    >
-      {only ? (
-        <Devices devices={devices} words={vocabulary} />
+    <>
+      {told.length ? <p>{told.map(({ text }) => text).join(" ")}</p> : null}
+      {/* One bar would stand in a wide empty chart. */}
+      {rows.length > 1 ? (
+        <StepChart
+          payload={payload}
+          note={note}
+          chosen={onlyRow(rows, steps)}
+          onChoose={(index) => setSteps(withRow(steps, rows, index))}
+        >
+          {table}
+        </StepChart>
       ) : (
-        <Configuration facts={payload.configuration} />
+        <>
+          <p class="muted">{note}</p>
+          {table}
+        </>
       )}
-      <p class="recorded">
-        <Term id="health">Trace health</Term>: <HealthNote items={health} />
-        {missing.length
-          ? ` · Not recorded: ${missing.map(({ what }) => what).join(", ")}`
-          : ""}{" "}
-        <Button kind="quiet" onClick={onDetails}>
-          Details
-        </Button>
-      </p>
-    </Panel>
+    </>
   );
 }
 
-const SEVERITIES: Readonly<
-  Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>
-> = {
-  error: { word: "error", words: "errors", tone: "bad" },
-  data_loss: { word: "data loss", words: "data losses", tone: "warn" },
-  notice: { word: "notice", words: "notices", tone: "info" },
-  info: { word: "info", words: "info", tone: "neutral" },
-};
-
-/** How many of which severity, for the panel's title line. */
-export function HealthNote({ items }: { items: readonly DefectItem[] }) {
-  const counts = Object.entries(SEVERITIES)
-    .map(([severity, names]) => ({
-      ...names,
-      count: items.filter((item) => item.severity === severity).length,
-    }))
-    .filter(({ count }) => count);
-  if (!counts.length) return <Badge tone="good">sound</Badge>;
+/** The four figures of each accelerator. */
+function Summary({ payload: { devices, vocabulary } }: Pick<PageProps, "payload">) {
+  if (!devices.length) return null;
   return (
-    <span class="health-counts">
-      {counts.map((x) => (
-        <Badge key={x.word} tone={x.tone}>
-          {x.count} {x.count === 1 ? x.word : x.words}
-        </Badge>
-      ))}
-    </span>
+    <details class="fold">
+      <summary>
+        <h2>
+          <Term id="device">{vocabulary.device} summary</Term>
+        </h2>
+        <span class="muted">
+          {devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : devices[0]?.details}
+        </span>
+      </summary>
+      <Devices devices={devices} words={vocabulary} />
+    </details>
   );
-}
-
-/** What was wrong with the trace, how much step time it touches, which figures to doubt. */
-export function Health({ items }: { items: readonly DefectItem[] }) {
-  if (!items.length)
-    return (
-      <p class="all-good">
-        <Icon name="check" /> No defects found: every event was read and fits the others.
-      </p>
-    );
-  return (
-    <ul class="defects">
-      {items.map((item) => {
-        const severity = SEVERITIES[item.severity] ?? {
-          word: item.severity,
-          tone: "neutral" as const,
-        };
-        return (
-          <li key={item.name}>
-            <Badge tone={severity.tone}>{severity.word}</Badge>
-            <div>
-              <p>
-                {item.sentence} <span class="number muted">{formatCount(item.count)}×</span>
-              </p>
-              <p class="defect-more">
-                {touched(item)}
-                {item.doubtful.length ? ` Doubtful: ${item.doubtful.join(", ")}.` : ""}
-              </p>
-            </div>
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
-
-function touched({ touched_ns, touched_share }: DefectItem): string {
-  if (touched_ns === null) return "";
-  if (touched_ns === 0) return "Touches no step time.";
-  return `Touches ${formatTime(touched_ns)}${touched_share === null ? "" : ` (${formatShare(touched_share)})`} of step time.`;
 }

@@ -8,7 +8,7 @@ import type { VisibleRange } from "../../timeline/props";
 import type { Curve, CurveValue, Slice, TimeRange } from "../../timeline/types";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
-import { onPath } from "./path";
+import { timeOnPath } from "./path";
 import { offsetOf, type Recording } from "./recordings";
 import { keepView, obey, type Stage, withMark } from "./stage";
 import { counterKey, treeOf } from "./tree";
@@ -26,6 +26,7 @@ interface CanvasProps {
 export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = stage;
   const grouping = readGrouping(stage.view.params.group);
+  const onPath = stage.view.params.path === "1";
   const tree = useMemo(
     () =>
       treeOf(
@@ -34,15 +35,16 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
           note: item.worker ? alignmentText(item.worker) : "",
         })),
         grouping,
+        onPath,
       ),
-    [recordings, grouping],
+    [recordings, grouping, onPath],
   );
   const curves = useCurves(recordings, stage.visible);
   const figures = useFigures(recordings, stage.visible, stage.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...onPath(stage.path.highlight[slice.source], slice, offsetOf(recordings, slice.source)),
+    ...timeOnPath(stage.path.highlight[slice.source], slice, offsetOf(recordings, slice.source)),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (

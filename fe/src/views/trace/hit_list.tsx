@@ -1,9 +1,9 @@
-/** The hits of a search below its box: by kind, in order of time. */
+/** The hits of a search below its box: by kind, in order of time or the longest first. */
 
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
-import { Checkbox } from "../../widgets";
+import { Checkbox, Segmented } from "../../widgets";
 import { shortened } from "../../widgets/labels";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { colourMark } from "./fact";
@@ -13,6 +13,11 @@ import { lookOf } from "./looks";
 import type { Recording } from "./recordings";
 import type { Hit } from "./search";
 import type { Stage } from "./stage";
+
+const ORDERS = [
+  { value: "time", label: "By time" },
+  { value: "duration", label: "By duration" },
+] as const;
 
 /** Of begins, ns. */
 const EXACT = 100;
@@ -53,6 +58,13 @@ export function HitList({ id, stage, chosen, onHit }: HitListProps) {
       </ul>
       {list.length ? (
         <div class="hit-foot">
+          <Segmented
+            label="Order"
+            showLabel={false}
+            options={ORDERS}
+            value={wish.order}
+            onChange={(order) => setWish({ ...wish, order })}
+          />
           <Checkbox
             label="Dim other events"
             checked={view.params.dim === "1"}
@@ -60,7 +72,8 @@ export function HitList({ id, stage, chosen, onHit }: HitListProps) {
           />
           {total > list.length ? (
             <span class="muted">
-              First {formatCount(list.length)} of {formatCount(total)}
+              {wish.order === "time" ? "First" : "Longest"} {formatCount(list.length)} of{" "}
+              {formatCount(total)}
             </span>
           ) : null}
         </div>

@@ -16,6 +16,7 @@ const DEFAULTS: Params = {
   group: "process",
   colour: "category",
   kind: "first",
+  sort: "time",
   alook: "table",
 };
 

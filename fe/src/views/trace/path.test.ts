@@ -1,26 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { highlightOf, onPath } from "./path";
+import { TIME_GROUPS } from "../../timeline/palette_of_theme";
+import { highlightOf, timeOnPath } from "./path";
 
-describe("onPath", () => {
-  const highlight = { lanes: new Map([[2, Float64Array.of(10, 20)]]), events: new Set<number>() };
+describe("timeOnPath", () => {
+  const highlight = {
+    lanes: new Map([[2, Float64Array.of(10, 20)]]),
+    groups: new Map(),
+    events: new Set<number>(),
+  };
 
   it("measures what is shown, on the clock of the recording", () => {
-    expect(onPath(highlight, { lane: 2, start: 115, end: 130 }, 100)).toEqual([
+    expect(timeOnPath(highlight, { lane: 2, start: 115, end: 130 }, 100)).toEqual([
       "5 ns on the critical path",
     ]);
   });
 
   it("says nothing of what is off the path, or of no path", () => {
-    expect(onPath(highlight, { lane: 1, start: 115, end: 130 }, 100)).toEqual([]);
-    expect(onPath(null, { lane: 2, start: 115, end: 130 }, 100)).toEqual([]);
+    expect(timeOnPath(highlight, { lane: 1, start: 115, end: 130 }, 100)).toEqual([]);
+    expect(timeOnPath(null, { lane: 2, start: 115, end: 130 }, 100)).toEqual([]);
   });
 });
 
-describe("litOf", () => {
-  it("puts the segments of each lane in a row", () => {
-    const { lanes, events } = highlightOf({
+describe("highlightOf", () => {
+  it("puts the segments of each lane in a row, with their groups", () => {
+    const { lanes, groups, events } = highlightOf({
       lane: [0, 0, 2],
-      kind: ["operator", "operator", "kernel"],
+      kind: ["dataloader", "operator", "kernel"],
       event: [4, 5, 9],
       start_ns: [10, 30, 20],
       end_ns: [20, 40, 30],
@@ -34,6 +39,12 @@ describe("litOf", () => {
       [0, [10, 20, 30, 40]],
       [2, [20, 30]],
     ]);
+    expect([...groups].map(([lane, own]) => [lane, [...own].map((at) => TIME_GROUPS[at])])).toEqual(
+      [
+        [0, ["data", "host"]],
+        [2, ["compute"]],
+      ],
+    );
     expect([...events]).toEqual([4, 5, 9]);
   });
 });

@@ -6,6 +6,7 @@ import { formatTime } from "../../base/units";
 import type { VisibleRange } from "../../timeline/props";
 import { highlightedTime } from "../../timeline/highlight";
 import type { Arrow, Highlight, Slice } from "../../timeline/types";
+import { groupLooks, groupOfKind } from "../critical_path/groups";
 import { arrowsOf } from "./arrows";
 import type { Recording } from "./recordings";
 import { useWindow, useWindowed, type More, type Windowed } from "./use_window";
@@ -32,7 +33,8 @@ export function usePath(
     const before = on ? last.current : [];
     const highlight = recordings.map((_, source) => {
       const data = asked.find((answer) => answer.source === source)?.data;
-      return data ? highlightOf(data) : (before[source] ?? null);
+      const onHost = !recordings[source]?.timeline.groups.some(({ device }) => device);
+      return data ? highlightOf(data, onHost) : (before[source] ?? null);
     });
     last.current = highlight;
     const arrows = asked.flatMap((answer) => arrowsOf(answer, { strong: true, straight: true }));
@@ -45,21 +47,34 @@ const perPixel: More<"trace/path"> = ({ own, among }) => ({
   arrows: `${Math.ceil(MOST_ARROWS / among)}`,
 });
 
-export function highlightOf({ lane, event, start_ns, end_ns }: PathOverlayPayload): Highlight {
+export function highlightOf(
+  { lane, kind, event, start_ns, end_ns }: PathOverlayPayload,
+  onHost = false,
+): Highlight {
   const lanes = new Map<number, number[]>();
+  const groups = new Map<number, number[]>();
   lane.forEach((number, i) => {
-    const own = lanes.get(number) ?? [];
-    own.push(start_ns[i] ?? 0, end_ns[i] ?? 0);
-    lanes.set(number, own);
+    append(lanes, number, start_ns[i] ?? 0, end_ns[i] ?? 0);
+    append(groups, number, KEYS.indexOf(groupOfKind(kind[i] ?? "", onHost)));
   });
   return {
     lanes: new Map([...lanes].map(([number, times]) => [number, Float64Array.from(times)])),
+    groups: new Map([...groups].map(([number, own]) => [number, Uint8Array.from(own)])),
     events: new Set(event),
   };
 }
 
+/** The groups in the order of the palette's colours. */
+const KEYS = groupLooks("").map(({ key }) => key);
+
+function append(to: Map<number, number[]>, key: number, ...values: number[]): void {
+  const own = to.get(key);
+  if (own) own.push(...values);
+  else to.set(key, values);
+}
+
 /** What the path has of a slice, in words; nothing where it is not shown or not on it. */
-export function onPath(
+export function timeOnPath(
   highlight: Highlight | null | undefined,
   { lane, start, end }: Pick<Slice, "lane" | "start" | "end">,
   offset: number,

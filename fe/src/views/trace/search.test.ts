@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { alignmentSummary, alignmentText, arrivalText } from "./workers";
-import type { SearchPayload } from "../../api/types.gen";
+import type { HitOrder, SearchPayload } from "../../api/types.gen";
 import { mergedKinds, readKind } from "./kinds";
 import { recording, ref } from "./fixtures";
 import { spanOf } from "./recordings";
@@ -16,7 +16,7 @@ import {
 import { resultText } from "./search_bar";
 import { arrowText, workerCount } from "./toolbar";
 
-const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all" };
+const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all", order: "time" };
 afterEach(() => void vi.unstubAllGlobals());
 
 function serve(answer: (url: URL) => unknown): URL[] {
@@ -92,6 +92,7 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
     total: 0,
     names_total: 1,
     kind: "all" as const,
+    order: "time" as const,
     kinds: [],
     names: { name: ["mm"], look: [look], count: [count], total_ns: [count * 10] },
     hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },
@@ -114,24 +115,35 @@ const payloadOf = (over: Partial<SearchPayload>): SearchPayload => ({
   ...over,
 });
 
-it("listOfHits is in order of the common clock, with places of each worker's own", () => {
+describe("listOfHits", () => {
   const hits = (starts: number[]) => ({
     event: starts,
     lane: starts.map(() => 0),
     name: starts.map(() => "mm"),
     look: starts.map(() => 3),
     start_ns: starts,
-    dur_ns: starts.map(() => 1),
+    dur_ns: starts.map((start) => start % 100),
   });
-  const list = listOfHits(
-    [{ offset: 0 }, { offset: 100 }, { offset: 0 }],
-    [payloadOf({ hits: hits([10, 150]) }), payloadOf({ hits: hits([20]) }), null],
-  );
-  expect(list.map(({ source, ref, index }) => [source, ref.start_ns, index])).toEqual([
-    [0, 10, 0],
-    [1, 20, 0],
-    [0, 150, 1],
-  ]);
+  const list = (order: HitOrder) =>
+    listOfHits(
+      [{ offset: 0 }, { offset: 100 }, { offset: 0 }],
+      [payloadOf({ hits: hits([10, 150]) }), payloadOf({ hits: hits([20]) }), null],
+      order,
+    ).map(({ source, ref, index }) => [source, ref.start_ns, index]);
+  it("is in order of the common clock, with places of each worker's own", () => {
+    expect(list("time")).toEqual([
+      [0, 10, 0],
+      [1, 20, 0],
+      [0, 150, 1],
+    ]);
+  });
+  it("or the longest come first, their places in time unknown", () => {
+    expect(list("duration")).toEqual([
+      [0, 150, null],
+      [1, 20, null],
+      [0, 10, null],
+    ]);
+  });
 });
 
 describe("kinds", () => {

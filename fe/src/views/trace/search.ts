@@ -3,6 +3,7 @@ import { fetchJson } from "../../api/client";
 import type {
   ChosenKind,
   EventRef,
+  HitOrder,
   MatchesTable,
   NextHitPayload,
   SearchPayload,
@@ -24,6 +25,8 @@ export interface Wish {
   args: boolean;
   /** `first`: the first kind, in the order of `KINDS`, that there are hits of. */
   kind: ChosenKind;
+  /** Which hits the list begins with. */
+  order: HitOrder;
 }
 
 export interface Found {
@@ -63,12 +66,19 @@ export function useSearch(
   named: number,
 ): Found {
   const asked = useDebounced(
-    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args, wish.kind]), // eslint-disable-line react-hooks/exhaustive-deps
+    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args, wish.kind, wish.order]), // eslint-disable-line react-hooks/exhaustive-deps
     PAUSE_MS,
   );
   const idle = !asked.text.trim();
   const queries = useMemo(
-    () => (idle ? [] : recordings.map(({ query }) => ({ ...query, ...questionOf(asked) }))),
+    () =>
+      idle
+        ? []
+        : recordings.map(({ query }) => ({
+            ...query,
+            ...questionOf(asked),
+            ...(asked.order === "time" ? {} : { order: asked.order }),
+          })),
     [recordings, asked, idle],
   );
   const answers = useResources("trace/search", queries);
@@ -91,7 +101,7 @@ export function useSearch(
         answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
       error: error && [error.message, error.hint].filter(Boolean).join(" "),
       total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
-      list: listOfHits(recordings, payloads),
+      list: listOfHits(recordings, payloads, asked.order),
       names,
       namesTotal: Math.max(
         names.name.length,
@@ -147,11 +157,11 @@ export function mergedHeat(
   return merged;
 }
 
-/** A hit with its place among those of its recording. */
+/** A hit with its place in time among those of its recording; null where that is unknown. */
 export interface Hit {
   source: number;
   ref: EventRef;
-  index: number;
+  index: number | null;
 }
 
 const startOf = (recordings: readonly Pick<Recording, "offset">[], { source, ref }: Hit): number =>
@@ -163,16 +173,18 @@ const MOST_LISTED = 200;
 export function listOfHits(
   recordings: readonly Pick<Recording, "offset">[],
   payloads: readonly (SearchPayload | null)[],
+  order: HitOrder,
 ): Hit[] {
+  const byTime = (a: Hit, b: Hit): number => startOf(recordings, a) - startOf(recordings, b);
   return payloads
     .flatMap((payload, source) =>
       payload
         ? rowsOf(payload.hits)
             .slice(0, MOST_LISTED)
-            .map((ref, index) => ({ source, ref, index }))
+            .map((ref, place) => ({ source, ref, index: order === "time" ? place : null }))
         : [],
     )
-    .sort((a, b) => startOf(recordings, a) - startOf(recordings, b))
+    .sort((a, b) => (order === "time" ? 0 : b.ref.dur_ns - a.ref.dur_ns) || byTime(a, b))
     .slice(0, MOST_LISTED);
 }
 
@@ -260,7 +272,13 @@ export async function extentOfName(
   name: string,
   signal: AbortSignal,
 ): Promise<{ range: TimeRange; first: Hit } | null> {
-  const wish: Wish = { text: exactPattern(name), regex: true, args: false, kind: "all" };
+  const wish: Wish = {
+    text: exactPattern(name),
+    regex: true,
+    args: false,
+    kind: "all",
+    order: "time",
+  };
   const { t0: begin, t1: end } = spanOf(recordings);
   const [first, last] = await Promise.all([
     nextHit(recordings, wish, { event: null, time: begin }, "next", signal),

@@ -7,7 +7,13 @@ import type { Stage } from "./stage";
 
 afterEach(cleanup);
 
-const wish = { text: "soft", regex: false, args: false, kind: "first" as const };
+const wish = {
+  text: "soft",
+  regex: false,
+  args: false,
+  kind: "first" as const,
+  order: "time" as const,
+};
 const found: Found = {
   wish: { ...wish, kind: "device" },
   idle: false,
@@ -65,9 +71,13 @@ it("offers the kinds with their hits, and all", () => {
     "Device work 2",
     "Python 7",
     "All 9",
+    "By time",
+    "By duration",
   ]);
   fireEvent.click(kinds[1]!);
-  expect(setWish).toHaveBeenCalledWith({ ...wish, kind: "python" });
+  expect(setWish).toHaveBeenLastCalledWith({ ...wish, kind: "python" });
+  fireEvent.click(kinds[4]!);
+  expect(setWish).toHaveBeenLastCalledWith({ ...wish, order: "duration" });
 });
 
 it("folds the list by Escape before the search is cleared", () => {

@@ -86,10 +86,16 @@ export function useStage(props: StageProps): Stage {
   const [visible, setVisible] = useState<VisibleRange | null>(null);
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, set, handle);
-  const { q, re, args, kind } = params;
+  const { q, re, args, kind, sort } = params;
   const wish = useMemo<Wish>(
-    () => ({ text: q ?? "", regex: re === "1", args: args === "1", kind: readKind(kind) }),
-    [q, re, args, kind],
+    () => ({
+      text: q ?? "",
+      regex: re === "1",
+      args: args === "1",
+      kind: readKind(kind),
+      order: sort === "duration" ? sort : "time",
+    }),
+    [q, re, args, kind, sort],
   );
   const found = useSearch(recordings, span, wish, named);
   const finder = useFinder(recordings, found.wish, choice, handle);
@@ -124,7 +130,8 @@ export function useStage(props: StageProps): Stage {
     ...props,
     ...{ handle, visible, setVisible, choice, area, rows, wish, found, finder, kinds, all },
     ...{ arrows, path, peers, marks, boundaries, activity, set },
-    setWish: ({ text, ...how }) => set({ q: text, re: how.regex, args: how.args, kind: how.kind }),
+    setWish: ({ text, ...how }) =>
+      set({ q: text, re: how.regex, args: how.args, kind: how.kind, sort: how.order }),
     setArea: (next) => {
       set(next ? writeArea(next, keys) : { area: null, arealanes: null });
       if (next && !area) set({ table: "area" });

@@ -18,7 +18,7 @@ const counter = {
   unit: "bytes",
   mean: false,
   lowest: 0,
-  highest: 1,
+  highest: 2 ** 30,
   samples: 2,
 };
 const picture = (nodes: readonly TrackNode[], indent = ""): string[] =>
@@ -30,12 +30,12 @@ const picture = (nodes: readonly TrackNode[], indent = ""): string[] =>
 describe("treeOf", () => {
   it("goes from the process over the thread to its kinds of events", () => {
     expect(picture(treeOf([planted()]))).toEqual([
-      "process python 1",
-      "  group main thread",
-      "    group Calls",
       "process GPU 0",
       "  group stream 7",
       "    group Work",
+      "process python 1",
+      "  group main thread",
+      "    group Calls",
     ]);
   });
 
@@ -61,10 +61,10 @@ describe("treeOf", () => {
       planted({ key: "1", timeline: both }),
     ]);
     expect(worker?.children.map((node) => [node.label, node.foldedByDefault])).toEqual([
-      ["python 1", true],
       ["GPU 0", false],
+      ["python 1", true],
     ]);
-    expect(worker?.children[1]?.children.at(-1)).toMatchObject({
+    expect(worker?.children[0]?.children.at(-1)).toMatchObject({
       label: "Counters",
       foldedByDefault: true,
     });
@@ -195,6 +195,30 @@ describe("treeOf", () => {
     expect(tree.at(-1)?.counter).toBe(1);
     expect(tree.at(-1)?.key).toBe(counterKey("", { ...counter, key: "x" }));
   });
+});
+
+it.each([
+  ["bytes", 0, 2 ** 20 - 1, true],
+  ["bytes", 0, 2 ** 20, false],
+  ["bytes", -(2 ** 21), 0, false],
+  ["share", 0, 0, true],
+  ["share", 0, 0.001, false],
+])("folds a curve of %s from %d to %d: %s", (unit, lowest, highest, folded) => {
+  const flat = { ...counter, unit, lowest, highest } as typeof counter;
+  const tree = treeOf([planted({ timeline: timeline({ counters: [flat] }) })]);
+  const folds = tree.flatMap(({ children }) =>
+    children.map(({ foldedByDefault }) => foldedByDefault),
+  );
+  expect(folds.includes(true)).toBe(folded);
+});
+
+it("has the critical path of each recording before all tracks", () => {
+  const tree = treeOf([planted({ key: "0" }), planted({ key: "1" })], "process", true);
+  expect(tree.slice(0, 3).map(({ kind, source }) => [kind, source])).toEqual([
+    ["path", 0],
+    ["path", 1],
+    ["source", 0],
+  ]);
 });
 
 describe("labels", () => {

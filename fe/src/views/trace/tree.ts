@@ -54,7 +54,22 @@ type Groups = readonly [TimelineGroup, ...TimelineGroup[]];
 /** What stands together: processes, devices and hosts, or events of a kind. */
 export type Grouping = "process" | "device" | "kind";
 
-export function treeOf(recordings: readonly Planted[], by: Grouping = "process"): TrackNode[] {
+/** `path`: the critical path of each recording is a track of its own, before all others. */
+export function treeOf(
+  recordings: readonly Planted[],
+  by: Grouping = "process",
+  path = false,
+): TrackNode[] {
+  const tracks = grouped(recordings, by);
+  if (!path) return tracks;
+  const several = recordings.length > 1 || recordings[0]?.key !== "";
+  const paths = recordings.map(({ key, label }, source) =>
+    node({ key, source }, "path", "path", "Critical path", { note: several ? label : "" }),
+  );
+  return [...paths, ...tracks];
+}
+
+function grouped(recordings: readonly Planted[], by: Grouping): TrackNode[] {
   const tree = processTree(recordings);
   if (by === "process") return tree;
   return by === "device" ? devicesFirst(tree) : byKind(tree);
@@ -105,7 +120,10 @@ function byKind(tree: readonly Grown[]): TrackNode[] {
 
 function processTree(recordings: readonly Planted[]): Grown[] {
   const [only] = recordings;
-  if (recordings.length === 1 && only?.key === "") return tracksOf({ ...only, source: 0 });
+  if (recordings.length === 1 && only?.key === "")
+    return tracksOf({ ...only, source: 0 }).map((track) =>
+      track.kind === "process" ? withFlatFolded(track, only.timeline.counters) : track,
+    );
   return recordings.map((recording, source) => {
     const plant = { ...recording, source };
     const children = tracksOf(plant).map(shortened);
@@ -119,9 +137,28 @@ function processTree(recordings: readonly Planted[]): Grown[] {
 
 /** A process among those of several workers: there only devices stand open, and counters behind a row of their own. */
 function shortened(process: Grown): Grown {
-  if (process.kind !== "process") return process;
-  const counters = process.children.filter(({ kind }) => kind === "counter");
-  const others = process.children.filter(({ kind }) => kind !== "counter");
+  return process.kind === "process"
+    ? { ...withFolded(process, () => true), foldedByDefault: !process.device }
+    : process;
+}
+
+/** Curves that show nothing stand behind a row of their own. */
+const withFlatFolded = (process: Grown, counters: readonly CounterSeries[]): Grown =>
+  withFolded(process, ({ counter }) => isFlat(counters[counter]));
+
+/** Less than this of memory, bytes, is no finding. */
+const LITTLE = 2 ** 20;
+
+function isFlat(series: CounterSeries | undefined): boolean {
+  if (!series) return false;
+  const most = Math.max(Math.abs(series.lowest), Math.abs(series.highest));
+  return series.unit === "bytes" ? most < LITTLE : most === 0;
+}
+
+/** Some of the counters of a process behind one row, which is folded. */
+function withFolded(process: Grown, which: (counter: Grown) => boolean): Grown {
+  const counters = process.children.filter((child) => child.kind === "counter" && which(child));
+  if (!counters.length) return process;
   const folded: Grown = {
     ...process,
     key: `${process.key} counters`,
@@ -134,14 +171,15 @@ function shortened(process: Grown): Grown {
   };
   return {
     ...process,
-    foldedByDefault: !process.device,
-    children: counters.length ? [...others, folded] : others,
+    children: [...process.children.filter((child) => !counters.includes(child)), folded],
   };
 }
 
 function tracksOf(plant: Plant): Grown[] {
   const { groups, counters } = plant.timeline;
-  const ranked = [...groups].sort((a, b) => processRank(a) - processRank(b));
+  // Of processes of one rank the devices come first: what they do is what people wait for.
+  const placeOf = (group: TimelineGroup): number => 2 * processRank(group) - Number(group.device);
+  const ranked = [...groups].sort((a, b) => placeOf(a) - placeOf(b));
   const processes = groupedBy(ranked, (group) => group.process_key);
   const countersOf = (process: string | undefined): Grown[] =>
     counters.flatMap((series, place) =>

@@ -29,7 +29,6 @@ interface RibbonProps {
 
 const HEIGHT = 44;
 const TICKS = 20;
-const LETTER = 6.3;
 const LEAST_DRAG = 4;
 
 export function Ribbon(props: RibbonProps) {
@@ -107,7 +106,7 @@ function Stretches({ series, stretches, id, whole: { t0, t1 }, width }: Stretche
   return useMemo(() => {
     const x = (time: number): number => ((time - t0) / Math.max(1, t1 - t0)) * width;
     return (
-      <g aria-hidden="true">
+      <g aria-hidden="true" shape-rendering="crispEdges">
         <Hatches id={id} series={series} />
         {stretches.map((stretch) => (
           <rect
@@ -118,19 +117,6 @@ function Stretches({ series, stretches, id, whole: { t0, t1 }, width }: Stretche
             style={{ fill: fillOf(id, series, stretch.series) }}
           />
         ))}
-        {stretches.map((stretch) => {
-          const text = stretch.label ?? series[stretch.series]?.label ?? "";
-          const room = text.length * LETTER + 8;
-          const middle = x((stretch.t0 + stretch.t1) / 2);
-          return x(stretch.t1) - x(stretch.t0) < room + 2 ? null : (
-            <g key={stretch.t0} class="ribbon-name">
-              <rect x={middle - room / 2} y={HEIGHT / 2 - 10} width={room} height={20} rx={4} />
-              <text x={middle} y={HEIGHT / 2 + 4} text-anchor="middle">
-                {text}
-              </text>
-            </g>
-          );
-        })}
       </g>
     );
   }, [series, stretches, id, t0, t1, width]);
@@ -199,8 +185,6 @@ function usePart(props: RibbonProps, whole: Window, width: number) {
 export interface Stretch extends Window {
   /** Place of its series. */
   series: number;
-  /** What stands on it, where that is not the name of its series. */
-  label?: string;
 }
 
 /** Of the whole, per key. */

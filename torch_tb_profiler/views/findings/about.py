@@ -1,0 +1,85 @@
+"""What an answer is about: ``Training · NVIDIA H100 80GB · step 6, the median of 7``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
+from torch_tb_profiler.analysis.figures.iterations import iteration_table
+from torch_tb_profiler.analysis.figures.missing_data import absent
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import WorkloadKind, Writer
+from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.words.texts import capitalised
+
+_SERVERS = {Writer.VLLM: "vLLM", Writer.SGLANG: "SGLang"}
+MOST_DEVICES = 2
+"""Kinds of devices that are named."""
+
+
+def about_text(facts: Facts, analysis: Mapping[str, Any], ranks: int = 1) -> str:
+    """Kind of run, device, and which step. ``ranks``: of the run, where all of them were read."""
+    parts = (_kind(facts), _device(facts, ranks), _which(facts, analysis))
+    return " · ".join(filter(None, parts))
+
+
+def _kind(facts: Facts) -> str:
+    summary = facts.summary
+    if summary.workload.kind == WorkloadKind.UNKNOWN:
+        return ""
+    server = _SERVERS.get(summary.writer, "")
+    return ", ".join(filter(None, (capitalised(summary.workload.kind.value), server)))
+
+
+def _device(facts: Facts, ranks: int) -> str:
+    names = Counter(facts.strings[int(name)] or "" for name in facts["devices"]["name"])
+    named = [
+        name if n * ranks == 1 else f"{format_count(n * ranks)} × {name}"
+        for name, n in names.most_common(MOST_DEVICES)
+        if name
+    ]
+    if named:
+        return ", ".join(named)
+    return "CPU only" if "device" in absent(facts) else ""
+
+
+def step_name(facts: Facts, row: int) -> str:
+    """The number that people know a step by: ``ProfilerStep#6`` → ``6``, else its place."""
+    return number_of(facts.strings[int(facts["steps"]["name"][row])], row)
+
+
+def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
+    if not analysis["rows"]:
+        return ""
+    row, count = analysis["rows"][0], analysis["steps"]
+    if "no_steps" in analysis["unsure"] or "sums" in analysis["unsure"]:
+        return "the whole recording"
+    named = f"step {step_name(facts, row)}"
+    iteration = iteration_of(facts, row)
+    if iteration is not None:
+        named = f"one {iteration['phase']}"
+        tokens = iteration["tokens"]
+        named += f" of {format_count(tokens)} token{'' if tokens == 1 else 's'}" if tokens else ""
+    if count > 1:
+        return f"{named}, the median of {format_count(count)}"
+    return named if facts["steps"].n > 1 else f"{named}, the only one recorded"
+
+
+def iteration_of(facts: Facts, row: int) -> dict[str, Any] | None:
+    """Phase, tokens and tokens per second (None unknown) of a server's iteration; None where a step is none."""
+    table = iteration_table(facts, Selection(np.array([row], np.int64), False))
+    if not table.n or table["phase"][0] == "other":
+        return None
+    tokens = sum(max(int(table[key][0]), 0) for key in ("context_tokens", "generation_tokens"))
+    rate = float(table["tokens_per_second"][0])
+    phase = table["phase"][0]
+    return {
+        "phase": "mixed iteration" if phase == "mixed" else phase,
+        "tokens": tokens,
+        "rate": rate if rate == rate else None,
+    }

@@ -221,6 +221,7 @@ def _details(
     hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     worker, span = names[hold.worst.rank]
+    doing = _doing(part) if part else ""
     called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
     if hold.varies:
         # In the step that costs most.
@@ -236,7 +237,11 @@ def _details(
         "line": part.line or None if part else None,
         "words": {
             "worker": called,
-            "doing": _doing(part) if part else "",
+            "doing": doing,
+            **({"slow": f"longer: {doing}"} if doing else {}),
+            "did": "waited for its data"
+            if part and part.cause == PathCause.DATALOADER
+            else "held all others back",
             "why": " ".join(why_texts(hold, called)).removesuffix("."),
         },
     }

@@ -67,7 +67,13 @@ def findings_of(
                 continue
             item |= counted
         else:
-            item |= {"recoverable_ns": None, "share": None, "weighs": None, "row": median, "hit": []}
+            item |= {
+                "recoverable_ns": None,
+                "share": None,
+                "weighs": None,
+                "row": median,
+                "hit": [],
+            }
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
         item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
         if not finding["costs"]:
@@ -112,9 +118,7 @@ def _saved(insight: Insight, number: int, steps: int) -> Ints:
     return each
 
 
-def _counted(
-    saved: Ints, lengths: Ints, rows: Ints, median: int | None
-) -> dict[str, Any] | None:
+def _counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[str, Any] | None:
     """What a finding saves, of which step; None where that is too little."""
     gains = np.minimum(saved, lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())

@@ -350,6 +350,8 @@ RULE = Rule(
     place=35,
     claim=_claim,
     title="Each {step} takes longer than the one before",
+    action="Stop what grows from {step} to {step}",
+    fact="{what} grows: {first} at first, {last} at last",
     sentence="""Each {step} takes {growth} longer than the one before: {first} at first, {last} at last. What grows is
     {what}{at}: {grows}. As it was when the growth began the mean {step} is {gain} ({share}) shorter.""",
     attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a

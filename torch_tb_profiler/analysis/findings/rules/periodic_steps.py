@@ -171,6 +171,8 @@ RULE = Rule(
     place=33,
     claim=_claim,
     title="Some {step}s do more than the others",
+    action="Do the periodic work more rarely",
+    fact="{every_takes} {longer} longer: {extra}",
     sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work the mean
     {step} is {gain} ({share}) shorter.""",
     attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with

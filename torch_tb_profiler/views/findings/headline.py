@@ -78,7 +78,6 @@ def answer_of(
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
-            and not item["artefact"]
             and RULES[item["rule"]].cause
         ),
         None,
@@ -172,7 +171,7 @@ def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
 def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
     if not rule.without:
         return ""
-    whose = "that " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    whose = "such a " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
     return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
 
 

@@ -50,7 +50,12 @@ export function PathOfRanks(props: PathOfStepProps) {
   const { data, error } = resource;
   const [range, setRange] = useState<Range | null>(null);
   if (data && data.progress < 1)
-    return <Progress value={data.progress} label={`${data.ready} of ${data.workers_total} ranks are read`} />;
+    return (
+      <Progress
+        value={data.progress}
+        label={`${data.ready} of ${data.workers_total} ranks are read`}
+      />
+    );
   const [strip] = data?.strips ?? [];
   if (error || (data && !strip)) return null;
   if (!data || !strip) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;

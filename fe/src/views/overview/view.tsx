@@ -33,10 +33,7 @@ const LEAST = 0.01;
 
 type PageProps = ViewProps & { payload: OverviewPayload };
 
-function OverviewPage({
-  findings,
-  ...props
-}: PageProps & { findings: Resource<FindingsPayload> }) {
+function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<FindingsPayload> }) {
   const { payload, selection, params } = props;
   const { data, error } = findings;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
@@ -102,7 +99,9 @@ function Breakdown({ payload, ...props }: PageProps) {
         missing={payload.missing}
       />
     );
-  const largest = average ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST) : [];
+  const largest = average
+    ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST)
+    : [];
   return (
     <details class="fold">
       <summary>

@@ -139,7 +139,13 @@ describe("the page", () => {
 describe("on Overview", () => {
   it("asks for the one step, and leads on with the chosen part", async () => {
     answer = payload({ strips: [strip()] });
-    render(<PathOfStep {...viewProps({})} step={1} device="GPU" />);
+    render(
+      <PathOfStep
+        {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })}
+        step={1}
+        device="GPU"
+      />,
+    );
     await waitFor(() => expect(slider()).toBeTruthy());
     expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import PythonFrame
 
 LONGEST_LABEL = 120
 SHOWN = 20
@@ -238,7 +239,7 @@ def _details(
         "words": {
             "worker": called,
             "doing": doing,
-            **({"slow": f"longer: {doing}"} if doing else {}),
+            **({"slow": f"{_short(doing)} takes longer"} if doing else {}),
             "did": "waited for its data"
             if part and part.cause == PathCause.DATALOADER
             else "held all others back",
@@ -252,6 +253,12 @@ def _doing(part: BlamedWork) -> str:
     if part.name.startswith("ProfilerStep"):
         return ""
     return f"{part.name} in {part.module}" if part.module else part.name
+
+
+def _short(doing: str) -> str:
+    """Of a Python frame its function: the line stands beside it."""
+    frame = PythonFrame.of(doing)
+    return frame.function if frame is not None else doing
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:

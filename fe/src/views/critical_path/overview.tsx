@@ -1,7 +1,6 @@
 /** What the end of the median step waited for, where it stands on Overview: of one rank, or through all of them. */
 
 import { useState } from "preact/hooks";
-import type { CriticalPathPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
@@ -69,7 +68,7 @@ export function PathOfRanks(props: PathOfStepProps) {
         {on.size === 1 ? ` All of it is on ${[...on].join("")}.` : ""}
       </p>
       <PathStrips
-        payload={data as Pick<CriticalPathPayload, "parts" | "strips">}
+        payload={data}
         device={props.device}
         range={range}
         onRange={setRange}

@@ -1,5 +1,6 @@
 /** The Overview page: the answer, what the end of the step waited for, what to change, and what was recorded. */
 
+import { useState } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatShare } from "../../base/units";
 import { type Resource, useResource } from "../../state/resource";
@@ -59,8 +60,24 @@ function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<F
       </div>
       <Breakdown {...props} />
       <Summary payload={payload} />
-      {all ? <AllRanks {...props} /> : null}
+      {all ? <Ranks {...props} count={ranks} /> : null}
     </div>
+  );
+}
+
+/** How the figures of all ranks spread; asked for when it is opened. */
+function Ranks({ count, ...props }: ViewProps & { count: number }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <h2>
+          <Term id="overview_ranks">All {formatCount(count)} ranks</Term>
+        </h2>
+        <span class="muted">how their figures spread, who stands out, who is alike</span>
+      </summary>
+      {open ? <AllRanks {...props} /> : null}
+    </details>
   );
 }
 

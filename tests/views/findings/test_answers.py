@@ -57,7 +57,9 @@ def said_well(found: FindingsPayload) -> None:
         assert not LINE_OF_NOBODY.search(text), text
     assert not ("Nothing to save was found" in found.headline and "Most of" in found.detail)
     gains = [item for item in found.findings if item.recoverable_ns is not None]
-    assert all((item.recoverable_ns or 0) <= (found.step_ns or 0) for item in gains if item.step is None)
+    assert all(
+        (item.recoverable_ns or 0) <= (found.step_ns or 0) for item in gains if item.step is None
+    )
     possible = [item.certainty == "theoretical" for item in gains if not item.artefact]
     assert possible == sorted(possible)
 
@@ -122,7 +124,12 @@ def test_places() -> None:
     assert of_line("train.py: main") == "main of train.py"
     assert plain("<built-in method collect of module object at 0x7f>") == "collect"
     assert short_file("/home/u/" + "a" * 90 + "/b/train.py") == "train.py"
-    assert [format_about(ns) for ns in (6.41e6, 592e6, 0, 999_600)] == ["6.4 ms", "590 ms", "0.0 ns", "1.0 ms"]
+    assert [format_about(ns) for ns in (6.41e6, 592e6, 0, 999_600)] == [
+        "6.4 ms",
+        "590 ms",
+        "0.0 ns",
+        "1.0 ms",
+    ]
 
 
 def _traced(inner: str, least: int) -> list[Event]:

@@ -171,7 +171,9 @@ def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
 def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
     if not rule.without:
         return ""
-    whose = "such a " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    whose = (
+        "such a " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    )
     return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
 
 

@@ -15,8 +15,10 @@ busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``not_judged.py``
 found      the findings that save 2 % of the median step or of all steps, in the order of ``order.py``; as of ``engine.py``, with
            ``recoverable_ns`` and ``share`` of the step ``row`` (None where it costs no time): the median one, else
-           the one in the middle of those in which it saves most, which is ``length_ns`` long; ``behind_ns`` (what it saves once others are mended), ``hit``: the
-           rows in which it counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all steps
+           the one in the middle of those in which it saves most, which is ``length_ns``
+           long; ``behind_ns`` (what it saves once others are mended), ``hit``: the rows in which it
+           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all
+           steps
 totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================

@@ -1,4 +1,4 @@
-"""The findings in a browser: the list on Overview, the line on other pages, and where they lead."""
+"""The findings in a browser: the list on Overview, and where it leads."""
 
 from __future__ import annotations
 
@@ -20,23 +20,12 @@ def test_evidence_is_one_press_from_the_timeline(open_tab: OpenTab, sample_serve
         for found in sample_server.answer("findings", "cnn_workers_0")["findings"]
         if found["evidence"]
     )["evidence"][0]
-    items(tab).first.get_by_role("link", name="timeline").click()
+    items(tab).first.locator("summary").first.click()
+    items(tab).first.get_by_role("link", name="On the timeline").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     expect(tab.frame.locator("main")).to_contain_text(evidence["label"])
     assert (tab.state()["sel"], tab.state()["worker"], tab.state()["span"]) == (
         str(evidence["event"]),
         evidence["worker"],
         evidence["span"],
-    )
-
-
-def test_the_line_does_not_move_what_is_below_it(open_tab: OpenTab, sample_server: Server) -> None:
-    tab = open_tab(sample_server).load("operator", run="transformer")
-    before = tab.frame.locator(".findings-strip").bounding_box()
-    assert before is not None
-    assert before["height"] < 42
-    assert before["height"] == tab.frame.locator(".findings-strip").evaluate(
-        "e => { const p = document.createElement('p'); p.className = 'findings-strip';"
-        " p.textContent = 'Looking'; e.before(p); const h = p.getBoundingClientRect().height;"
-        " p.remove(); return h; }"
     )

@@ -108,9 +108,9 @@ def test_which_line_makes_the_gpu_wait(walk: Walker, logdir: Path) -> None:
     findings = torch_tb_profiler.open(logdir / WAITS).findings
     waits = findings[findings["rule"] == "host_synchronisation"].iloc[0]
     walked = walk(WAITS)
-    finding = walked.tab.frame.locator(".finding", has_text=waits["title"])
-    walked.click(finding.get_by_text("what to try"))
-    walked.reads(waits["title"], waits["line"], format_ns(waits["recoverable_ns"]))
+    finding = walked.tab.frame.locator(".finding", has_text=waits["action"])
+    walked.click(finding.locator("summary").first)
+    walked.reads(waits["action"], waits["line"], format_ns(waits["recoverable_ns"]))
 
 
 def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
@@ -141,17 +141,21 @@ def test_why_is_step_7_slow(walk: Walker, job: torch_tb_profiler.RunFrames) -> N
     index = int(steps.index[steps["name"] == "ProfilerStep#7"][0])
     waits = of_rank(job.in_steps(index).findings, "rank0", "held_once").iloc[0]
     walked = walk(JOB)
-    walked.click(walked.tab.frame.get_by_text("Why", exact=True))
-    walked.reads(waits["title"], waits["sentence"].partition(". ")[0])
+    walked.click(walked.tab.frame.get_by_text("Step-time breakdown"))
+    walked.click(walked.tab.frame.locator(f"[data-bar='{index}']"))
+    walked.reads(waits["action"], waits["sentence"].partition(". ")[0])
     assert walked.tab.state()["steps"] == str(index)
 
 
 def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -> None:
     waits = of_rank(job.findings, "rank0", "straggler")
     walked = walk(JOB)
-    walked.reads(*waits["title"])
+    walked.reads(*waits["action"])
     walked.click(walked.tab.tab("distributed"))
-    ranks = [title.removeprefix("This rank waits for r") for title in waits["title"]]
+    ranks = [
+        action.removeprefix("Make r").removesuffix(" as fast as the others")
+        for action in waits["action"]
+    ]
     walked.reads(*(f"R{rank} holds all others back" for rank in ranks))
 
 

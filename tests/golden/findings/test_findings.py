@@ -61,7 +61,7 @@ def _fits(facts: Facts, insight: Insight) -> dict[str, Any]:
         assert item["rule"] in RULES
         assert len(item["rows"]) == min(item["count"], 20)
         if item["costs"]:
-            assert 0 <= item["recoverable_ns"] <= step
+            assert 0 <= item["recoverable_ns"] <= item["length_ns"]
             assert THRESHOLD <= item["share"] <= 1
     assert all(0 <= total["recoverable_ns"] <= step for total in made["totals"])
     assert set(made["unsure"]) <= set(UNSURE)

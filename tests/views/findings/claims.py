@@ -38,20 +38,21 @@ ROUNDED = 1.006
 """Three digits are shown."""
 _UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
 _AMOUNT = r"(\d[\d\u202f ,]*(?:\.\d+)?) (ns|µs|ms|s|min|h)\b"
-_PART = re.compile(rf"{_AMOUNT} of (?:each|the|its|a|every)? ?{_AMOUNT}")
-_STEP = re.compile(rf"(?:each|the) {_AMOUNT} (?:step|iteration|recording)")
+_PART = re.compile(rf"{_AMOUNT} of (?:each|the|its|an?|one|every)? ?{_AMOUNT}")
+_STEP = re.compile(rf"(?:each|the|an?|one) {_AMOUNT} (?:step|iteration|recording)")
 _LEFT = re.compile(
-    rf"(?:step|iteration|recording) takes (?:about )?{_AMOUNT}(?: \((\d[\d.]*) to (\d[\d.]*)\))?"
+    rf"(?:step|iteration|recording) (?:takes|would take) (?:about )?{_AMOUNT}(?: \((\d[\d.]*) to (\d[\d.]*)\))?"
 )
 _SHARE = re.compile(r"\((\d+(?:\.\d+)?) %\)")
 _PLACE = re.compile(
     r"(?P<how>[Mm]ost of it|[Tt]he largest part(?: of it)?)(?: is)? in (?P<what>.+?)"
-    r"(?: at (?P<file>[^\s()]+\.py)\((?P<line>\d+)\)| of (?P<script>[^\s()]+\.py))?"
+    r"(?: at (?P<file>[^\s()]+\.py):(?P<line>\d+)| of (?P<script>[^\s()]+\.py))?"
     r"(?=[.,;:](?:\s|$)|$)"
 )
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
 _SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNORECASE)
+_OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once")
 _NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
 
 
@@ -107,9 +108,7 @@ def _rounding(number: str, unit: str) -> float:
 
 
 def _whole(answer: Answer) -> int:
-    """The step that savings are taken from, ns: the mean, where steps differ widely not the usual one."""
-    for total in answer["totals"]:
-        return int(total["step_ns"] + total["recoverable_ns"])
+    """The step that savings are taken from, ns."""
     return int(answer["step_ns"])
 
 
@@ -146,12 +145,15 @@ def _of_steps(said: str, answer: Answer, trace: TraceFrames) -> Iterator[str]:
 
 
 def _of_savings(said: str, answer: Answer) -> Iterator[str]:
-    step, counted = _whole(answer), []
+    counted = []
     for finding in answer["findings"]:
         saving, rule = finding["recoverable_ns"], finding["rule"]
         low, high = finding["recoverable_low_ns"], finding["recoverable_high_ns"]
         if saving is None:
             continue
+        # Who holds others back is told of the step through all ranks, what happens apart of such a step.
+        own = finding["step"] is None and finding["rule"] not in _OF_RANKS
+        step = _whole(answer) if own else round(saving / finding["share"])
         if not 0 < saving <= step:
             yield f"{rule} saves {saving} of {step} ns"
         if not 0 <= low <= saving <= high <= step + 1:
@@ -183,7 +185,9 @@ def _of_totals(answer: Answer) -> Iterator[str]:
         single = [
             finding["recoverable_ns"]
             for finding in answer["findings"]
-            if finding["certainty"] in within and not finding["artefact"]
+            if finding["certainty"] in within
+            and not finding["artefact"]
+            and finding["step"] is None
         ]
         saving = total["recoverable_ns"]
         if not before <= saving <= step:
@@ -204,7 +208,9 @@ def _of_loading(answer: Answer, trace: TraceFrames) -> Iterator[str]:
     savings = [
         finding["recoverable_ns"]
         for finding in answer["findings"]
-        if finding["rule"] == "input_bound" and finding["recoverable_ns"]
+        if finding["rule"] == "input_bound"
+        and finding["recoverable_ns"]
+        and finding["step"] is None
     ]
     if not savings:
         return
@@ -244,7 +250,7 @@ def _of_places(told: Answered) -> Iterator[str]:
 
 
 def _judged(trace: TraceFrames) -> list[int]:
-    """Rows of the steps that the findings are about."""
+    """The row of the step that the findings are about."""
     return list(findings_of(trace.facts, trace.insight, None)["rows"])
 
 

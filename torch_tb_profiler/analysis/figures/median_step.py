@@ -21,9 +21,10 @@ def median_step(facts: Facts, rows: Ints) -> int | None:
     """
     steps = facts["steps"]
     rows = np.asarray(rows, np.int64)
+    flags, wall = steps["flags"], step_lengths(steps)
+    rows = rows[wall[rows] > 0] if (wall[rows] > 0).any() else rows
     if not len(rows):
         return None
-    flags, wall = steps["flags"], step_lengths(steps)
     kept = next(
         left for apart in _APART if len(left := rows[(flags[rows] & apart) == 0]) or not apart
     )

@@ -18,8 +18,7 @@ GENERIC_PLACE = 250
 
 
 def weight(item: Mapping[str, Any]) -> float:
-    """How much a finding counts: its saving as a share of all steps, less where it is not certain or names no cause.
-    """
+    """How much a finding counts: its saving as a share of all steps, less where it is not certain or names no cause."""
     if item["share"] is None:
         return 0.0
     value = item.get("weighs", item["share"]) * _CERTAINTY[item["certainty"]]

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import PythonFrame
 
 LONGEST_LABEL = 120
 SHOWN = 20
@@ -221,6 +222,7 @@ def _details(
     hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
 ) -> dict[str, Any]:
     worker, span = names[hold.worst.rank]
+    doing = _doing(part) if part else ""
     called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
     if hold.varies:
         # In the step that costs most.
@@ -236,7 +238,11 @@ def _details(
         "line": part.line or None if part else None,
         "words": {
             "worker": called,
-            "doing": _doing(part) if part else "",
+            "doing": doing,
+            **({"slow": f"{_short(doing)} takes longer"} if doing else {}),
+            "did": "waited for its data"
+            if part and part.cause == PathCause.DATALOADER
+            else "held all others back",
             "why": " ".join(why_texts(hold, called)).removesuffix("."),
         },
     }
@@ -247,6 +253,12 @@ def _doing(part: BlamedWork) -> str:
     if part.name.startswith("ProfilerStep"):
         return ""
     return f"{part.name} in {part.module}" if part.module else part.name
+
+
+def _short(doing: str) -> str:
+    """Of a Python frame its function: the line stands beside it."""
+    frame = PythonFrame.of(doing)
+    return frame.function if frame is not None else doing
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:

@@ -15,8 +15,10 @@ busy       share of all steps in which the device worked; None without a device
 unsure     keys of what could not be judged, see ``not_judged.py``
 found      the findings that save 2 % of the median step or of all steps, in the order of ``order.py``; as of ``engine.py``, with
            ``recoverable_ns`` and ``share`` of the step ``row`` (None where it costs no time): the median one, else
-           the one in the middle of those in which it saves most, which is ``length_ns`` long; ``behind_ns`` (what it saves once the others are mended), ``hit``: the
-           rows in which it counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all steps
+           the one in the middle of those in which it saves most, which is ``length_ns``
+           long; ``behind_ns`` (what it saves once others are mended), ``hit``: the rows in which it
+           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all
+           steps
 totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -67,7 +69,13 @@ def findings_of(
                 continue
             item |= counted
         else:
-            item |= {"recoverable_ns": None, "share": None, "weighs": None, "row": median, "hit": []}
+            item |= {
+                "recoverable_ns": None,
+                "share": None,
+                "weighs": None,
+                "row": median,
+                "hit": [],
+            }
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
         item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
         if not finding["costs"]:
@@ -112,9 +120,7 @@ def _saved(insight: Insight, number: int, steps: int) -> Ints:
     return each
 
 
-def _counted(
-    saved: Ints, lengths: Ints, rows: Ints, median: int | None
-) -> dict[str, Any] | None:
+def _counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[str, Any] | None:
     """What a finding saves, of which step; None where that is too little."""
     gains = np.minimum(saved, lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())

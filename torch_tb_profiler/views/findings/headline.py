@@ -26,8 +26,8 @@ from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_count, format_ns, format_share
-from torch_tb_profiler.views.findings.about import iteration_of
+from torch_tb_profiler.units import format_count, format_ns, format_number, format_share
+from torch_tb_profiler.views.findings.about import iteration_of, step_name
 from torch_tb_profiler.views.findings.path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.words.texts import capitalised, filled
 
@@ -78,7 +78,6 @@ def answer_of(
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
-            and not item["artefact"]
             and RULES[item["rule"]].cause
         ),
         None,
@@ -110,9 +109,10 @@ def _of_server(
     cause: Mapping[str, Any] | None,
 ) -> Answer:
     """How fast a server is, and what its device does meanwhile."""
-    rate, time = format_count(round(iteration["rate"])), format_ns(analysis["step_ns"])
+    rate, time = _rate(iteration["rate"]), format_ns(analysis["step_ns"])
     computes = path.take(DEVICE)
-    told = f"The {words['device']} computes for {format_share(computes.total / path.total)} of it"
+    share = format_share(min(computes.total / analysis["step_ns"], 1.0))
+    told = f"The {words['device']} computes for {share} of it"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
@@ -123,6 +123,11 @@ def _of_server(
     return Answer(
         headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""
     )
+
+
+def _rate(rate: float) -> str:
+    """Tokens per second, three digits."""
+    return format_count(float(f"{rate:.3g}")) if rate >= 100 else format_number(rate)
 
 
 def _of_cause(
@@ -147,14 +152,28 @@ def _of_cause(
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
     ]
+    apart = _apart(path, analysis) if rule.verdict else ""
+    if apart:
+        sentences = [sentences[1], apart]
     line = place.line if place and most else item["line"] or ""
     return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
+
+
+def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
+    """The one step that a rank holds back which else does not."""
+    for item in analysis["found"]:
+        if RULES[item["rule"]].verdict == "once" and len(item["hit"]) == 1:
+            step, words = step_name(path.facts, item["hit"][0]), item["words"]
+            return f"Step {step} is another matter: {words['worker']} {words['did']}, once."
+    return ""
 
 
 def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
     if not rule.without:
         return ""
-    whose = "that " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    whose = (
+        "such a " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
+    )
     return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
 
 

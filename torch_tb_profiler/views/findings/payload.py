@@ -69,9 +69,7 @@ class Source:
     span: str
     steps: Ints | None = None
 
-    def analysis(
-        self, apart: Collection[int] = (), speaks: int | None = None
-    ) -> dict[str, Any]:
+    def analysis(self, apart: Collection[int] = (), speaks: int | None = None) -> dict[str, Any]:
         """The findings that count in these steps (``step_findings.py``); unless steps are chosen, without the rows ``apart``, where
         others are left, and of the row ``speaks`` where one is given.
         """
@@ -233,9 +231,9 @@ def _finding(
         rule=item["rule"],
         title=capitalised(filled(rule.title, words)),
         sentence=sentence,
-        action=capitalised(filled(rule.action or rule.title, words)),
-        fact=capitalised(filled(_fact(rule, item), words)),
-        often=_often(source.facts, analysis, item),
+        action=capitalised(filled(item["words"].get("action") or rule.action, words)),
+        fact=_fact(rule, item, words),
+        often=_often(source, analysis, item),
         steps=list(item["hit"]),
         step=None if item["row"] in analysis["rows"] else item["row"],
         views=list(rule.views),
@@ -261,29 +259,30 @@ def _finding(
     )
 
 
-def _fact(rule: Rule, item: Mapping[str, Any]) -> str:
-    """The fact that decides; of a rule without one, its first detail that holds."""
-    if rule.fact:
-        return rule.fact
-    told = (text for key, text in rule.details if item["words"].get(key) or item["numbers"].get(key))
-    return next(told, "").removesuffix(".")
+def _fact(rule: Rule, item: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """The fact that decides; where it is not known the first detail that holds."""
+    try:
+        return filled(item["words"].get("fact") or rule.fact, words)
+    except KeyError:
+        own = item["words"] | item["numbers"]
+        told = next((text for key, text in rule.details if own.get(key)), "")
+        return filled(told, words).removesuffix(".")
 
 
-def _often(facts: Facts, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+def _often(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> str:
     """In which of several steps: ``every step``, ``every step but one``, ``once, in step 7``, ``in 3 of 12 steps``."""
-    steps, hit = analysis["all_rows"], item["hit"]
+    judged = source.insight.about["findings"]["rows"]
+    steps, hit = judged if analysis["whole"] else analysis["all_rows"], item["hit"]
     if not item["costs"] or not hit or (len(steps) == 1 and item["row"] in steps):
         return ""
     if len(hit) == 1:
-        return f"once, in step {step_name(facts, hit[0])}"
+        return f"once, in step {step_name(source.facts, hit[0])}"
     own = sum(row in hit for row in steps)
     if own == len(steps):
         return "every step"
     if own == len(steps) - 1 and own > 1:
         return "every step but one"
-    if not own:
-        return f"in {format_count(len(hit))} steps"
-    return f"in {format_count(own)} of {format_count(len(steps))} steps"
+    return f"in {format_count(own or len(hit))} of {format_count(max(len(steps), len(hit)))} steps"
 
 
 def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -292,9 +291,7 @@ def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(text, url)] if url else []
 
 
-def _saving(
-    analysis: Mapping[str, Any], item: Mapping[str, Any]
-) -> tuple[int | None, int | None]:
+def _saving(analysis: Mapping[str, Any], item: Mapping[str, Any]) -> tuple[int | None, int | None]:
     """Least and greatest saving per step to expect of a finding, ns; None where it costs no step time."""
     if item["recoverable_ns"] is None:
         return None, None

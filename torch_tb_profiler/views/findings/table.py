@@ -7,7 +7,7 @@ from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 _C = DisplayColumn
-_RECOVERABLE = "Saved per step with its change, simulated; missing where it costs no step time."
+_RECOVERABLE = "Saved of the median step, or of one in which it happens, with its change, simulated; missing where it costs no step time."
 _CERTAINTY = "How sure that is: `certain`, `likely` or `theoretical`."
 _CHANGE = "Its change as `whatif` takes it, where it has a name."
 _EVENTS = "Tuple of the most expensive events that it rests on."
@@ -17,6 +17,9 @@ FINDINGS = DisplaySpec(
     (
         _C("rule", "text", "", "Name of the rule."),
         _C("title", "text", "", "What it is, in few words."),
+        _C("action", "text", "", "What to do, in a few words."),
+        _C("fact", "text", "", "The fact that decides it."),
+        _C("often", "text", "", "In which of several steps."),
         _C("sentence", "text", "", "What and how much."),
         _C("recoverable_ns", "time", "", _RECOVERABLE, optional=True),
         _C("share", "share", "", "The same as a share of the step."),

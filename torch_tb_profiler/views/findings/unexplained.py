@@ -37,10 +37,14 @@ def unexplained(path: Path, analysis: Mapping[str, Any]) -> list[Unexplained]:
         told = texts[at] if at >= 0 else None
         if times[pair] < LEAST * path.total or len(found) == MOST:
             break
-        if told in lines and told is not None or what < 0 or texts[what].startswith("ProfilerStep"):
+        if (
+            (told in lines and told is not None)
+            or what < 0
+            or texts[what].startswith("ProfilerStep")
+        ):
             continue
-        share = times[pair] / path.total
+        share = float(times[pair] / path.total)
         found.append(
-            Unexplained(line=told, name=plain(texts[what]), path_ns=round(times[pair]), share=share)
+            Unexplained(line=told, name=plain(texts[what]), path_ns=round(float(times[pair])), share=share)
         )
     return found

@@ -1,7 +1,6 @@
 /** What the end of the median step waited for, where it stands on Overview: of one rank, or through all of them. */
 
 import { useState } from "preact/hooks";
-import type { CriticalPathPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
@@ -50,7 +49,12 @@ export function PathOfRanks(props: PathOfStepProps) {
   const { data, error } = resource;
   const [range, setRange] = useState<Range | null>(null);
   if (data && data.progress < 1)
-    return <Progress value={data.progress} label={`${data.ready} of ${data.workers_total} ranks are read`} />;
+    return (
+      <Progress
+        value={data.progress}
+        label={`${data.ready} of ${data.workers_total} ranks are read`}
+      />
+    );
   const [strip] = data?.strips ?? [];
   if (error || (data && !strip)) return null;
   if (!data || !strip) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;
@@ -64,7 +68,7 @@ export function PathOfRanks(props: PathOfStepProps) {
         {on.size === 1 ? ` All of it is on ${[...on].join("")}.` : ""}
       </p>
       <PathStrips
-        payload={data as Pick<CriticalPathPayload, "parts" | "strips">}
+        payload={data}
         device={props.device}
         range={range}
         onRange={setRange}

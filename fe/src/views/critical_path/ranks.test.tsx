@@ -6,7 +6,7 @@ import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
 import { declaredTable, viewProps } from "../fixtures";
 import { payload as ownPath, rows as ownRows } from "./fixtures";
-import { onTimeline } from "./ranks";
+import { onTimeline } from "./on_rank";
 import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";

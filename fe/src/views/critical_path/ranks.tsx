@@ -9,14 +9,7 @@ import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state
 import { type Column, Panel, Progress, Segmented } from "../../widgets";
 import { nameAt, traceOf, workerName } from "../distributed/model";
 import { InShort, Loaded, Notes, Nothing } from "../loaded";
-import {
-  type Group,
-  groupOf,
-  rangeParams,
-  rangeSetter,
-  RANKS_GROUPS,
-  readRange,
-} from "./model";
+import { type Group, groupOf, rangeParams, rangeSetter, RANKS_GROUPS, readRange } from "./model";
 import { onTimeline, ranksOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
 import { Stragglers } from "./stragglers";

@@ -52,7 +52,7 @@ export function PathStrips(props: PathStripsProps) {
             </Button>
           </>
         ) : null}
-        {at ? null : links}
+        {links}
       </div>
     </div>
   );

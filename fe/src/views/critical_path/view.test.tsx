@@ -5,17 +5,8 @@ import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { declaredTable, viewProps } from "../fixtures";
 import { payload, rows, strip } from "./fixtures";
-import {
-  barsOf,
-  groupOf,
-  GROUPS,
-  readRange,
-  seriesFor,
-  seriesOf,
-  spoken,
-  stretchesOf,
-  timelineParams,
-} from "./model";
+import { groupLooks, groupTimes } from "./groups";
+import { barsOf, groupOf, GROUPS, readRange, spoken, stretchesOf, timelineParams } from "./model";
 import { PathOfStep } from "./overview";
 import { PathParts } from "./strip";
 import { CriticalPathView } from "./view";
@@ -62,7 +53,7 @@ async function show(start: Params = {}): Promise<void> {
 
 const slider = (): HTMLElement =>
   screen.getByRole("slider", {
-    name: "Critical path of ProfilerStep#5: Kernel 75.0 %, Python 25.0 %",
+    name: "What the end of ProfilerStep#5 waited for: GPU compute 75.0 %, Host code 25.0 %",
   });
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
@@ -121,7 +112,7 @@ describe("the page", () => {
     expect(lastRows()).toMatchObject({ t0: "1050", t1: "1094", by: "operator" });
     const legend = document.querySelector(".path-parts")?.textContent;
     expect(legend).toContain("44 ns");
-    expect(legend).not.toContain("Python");
+    expect(legend).not.toContain("Host code");
     expect(link("aten::mm")).toContain("#operator?");
     expect(screen.getByRole("columnheader", { name: /Operator/ })).toBeTruthy();
     expect(screen.queryByRole("columnheader", { name: /Source line/ })).toBeNull();
@@ -146,28 +137,75 @@ describe("the page", () => {
 });
 
 describe("on Overview", () => {
-  it("says which step it is, counts small parts together and leads on with the chosen part", () => {
-    const view = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
+  it("asks for the one step, and leads on with the chosen part", async () => {
+    answer = payload({ strips: [strip()] });
     render(
       <PathOfStep
-        payload={payload({ strips: [strip()] })}
-        caption="Step 5, the median"
-        hrefOf={view.hrefOf}
+        {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })}
+        step={1}
+        device="GPU"
       />,
     );
-    expect(text()).toContain("Step 5, the median");
+    await waitFor(() => expect(slider()).toBeTruthy());
+    expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");
     fireEvent.keyDown(slider(), { key: "Enter" });
     expect(link("What is on it")).toBe("#critical_path?t0=1000&t1=1010");
-    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C10");
+    expect(link("On the timeline")).toBe("#trace?path=1&t=1000%2C10");
   });
 });
 
-it("counts parts below a share together, without losing any", () => {
-  const parts = { ...payload().parts, share: [0.995, 0.005] };
-  render(<PathParts parts={parts} least={0.01} />);
-  expect(document.querySelectorAll(".path-parts li")).toHaveLength(2);
-  expect(document.querySelector(".path-parts li:last-child")?.textContent).toBe("1 more 0.5 %");
+const partsOf = (kind: string[], path_ns: number[]) => ({
+  parts: declaredTable<CriticalPathPayload["parts"]>("path_kinds", kind.length, { kind, path_ns }),
+});
+
+describe("the seven groups", () => {
+  it("hold every kind, and lose none of the time", () => {
+    const kinds = Object.keys(payload().steps).flatMap((key) =>
+      key.endsWith("_ns") ? [key.slice(0, -3)] : [],
+    );
+    expect(kinds.length).toBeGreaterThan(10);
+    for (const device of ["GPU", "CPU"]) {
+      const times = groupTimes(
+        partsOf(
+          kinds,
+          kinds.map((_, i) => 2 ** i),
+        ),
+        device,
+      );
+      expect(times.map(({ label }) => label)).toEqual([
+        "Data loading",
+        `${device} compute`,
+        "Copies",
+        "Communication",
+        "Waiting for a rank",
+        "Host code",
+        "Not recorded",
+      ]);
+      expect(times.reduce((sum, { ns }) => sum + ns, 0)).toBe(2 ** kinds.length - 1);
+      expect(times.reduce((sum, { share }) => sum + (share ?? 0), 0)).toBeCloseTo(1, 12);
+      const looks = times.map(({ color, pattern }) => `${color} ${pattern ?? ""}`);
+      expect(new Set(looks).size).toBe(7);
+    }
+  });
+
+  it("count operators as what computes where there is no accelerator", () => {
+    const times = (device: string) =>
+      groupTimes(partsOf(["operator", "python"], [3, 1]), device).map(({ label, ns }) => [
+        label,
+        ns,
+      ]);
+    expect(times("CPU")).toEqual([
+      ["CPU compute", 3],
+      ["Host code", 1],
+    ]);
+    expect(times("GPU")).toEqual([["Host code", 4]]);
+  });
+
+  it("show no group of no time", () => {
+    render(<PathParts {...partsOf(["memcpy", "kernel"], [0, 5])} device="GPU" />);
+    expect(document.querySelector(".path-parts")?.textContent).toBe(" GPU compute5 ns 100 %");
+  });
 });
 
 describe("the model", () => {
@@ -178,10 +216,10 @@ describe("the model", () => {
     ]);
   });
 
-  it("lays the strip out by time, with the places of the kinds among the series", () => {
-    expect(stretchesOf(strip(), seriesOf(payload()))).toEqual([
-      { series: 1, t0: 1000, t1: 1010 },
-      { series: 0, t0: 1010, t1: 1100 },
+  it("lays the strip out by time, with the places of the groups", () => {
+    expect(stretchesOf(strip(), groupLooks("GPU"))).toEqual([
+      { series: 5, t0: 1000, t1: 1010 },
+      { series: 1, t0: 1010, t1: 1100 },
     ]);
   });
 
@@ -213,15 +251,5 @@ describe("the model", () => {
     expect(timelineParams(null, [])).toEqual({ path: "1" });
     expect(groupOf(GROUPS, "module").value).toBe("module");
     expect(groupOf(GROUPS, "rank").value).toBe("place");
-  });
-
-  it("gives every kind a colour and a pattern of its own", () => {
-    const kinds = Object.keys(payload().steps).flatMap((key) =>
-      key.endsWith("_ns") ? [key.slice(0, -3)] : [],
-    );
-    const looks = kinds.map(seriesFor);
-    expect(kinds.length).toBeGreaterThan(10);
-    expect(new Set(looks.map(({ color }) => color)).size).toBe(kinds.length);
-    expect(new Set(looks.map(({ pattern }) => pattern)).size).toBe(kinds.length);
   });
 });

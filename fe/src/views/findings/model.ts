@@ -36,24 +36,32 @@ export const certaintyOf = (certainty: Certainty) => CERTAINTIES[certainty];
 
 /** What saves time beside the profiler's own doing; `rest`: what saves less, what is only possible beside something likelier, and what costs no time. */
 export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Finding[]> {
-  const saving = findings.filter(({ recoverable_ns, artefact }) => recoverable_ns !== null && !artefact);
+  const saving = findings.filter(
+    ({ recoverable_ns, artefact }) => recoverable_ns !== null && !artefact,
+  );
   const likely = saving.filter(({ certainty }) => certainty !== "theoretical");
   const top = (likely.length ? likely : saving).slice(0, MOST);
   return { top, rest: findings.filter((finding) => !top.includes(finding)) };
 }
 
 /** `saves per step, simulated; savings overlap`. */
-export function headingText({ findings, together, steps }: FindingsPayload): string {
+export function headingText({ findings, together, steps, healthy }: FindingsPayload): string {
   const { top } = ranked(findings);
-  if (!top.length) return "";
-  const where = steps < 2 ? "" : top.every(({ step }) => step === null) ? " per step" : " per marked step";
+  if (!top.length)
+    return healthy
+      ? "no known cause costs 2 % or more"
+      : "nothing was found in what could be checked";
+  const where =
+    steps < 2 ? "" : top.every(({ step }) => step === null) ? " per step" : " per marked step";
   return `saves${where}, simulated${together ? "; savings overlap" : ""}`;
 }
 
 /** `Together they leave about 590 ms.`, of what is likely at least. */
 export function togetherText({ totals, together }: FindingsPayload): string {
   const total = totals.filter((one) => one.certainty !== "theoretical").at(-1);
-  return total && together ? `All of it at once would leave about ${formatAbout(total.step_ns)}.` : "";
+  return total && together
+    ? `All of it at once would leave about ${formatAbout(total.step_ns)}.`
+    : "";
 }
 
 export const countText = (count: number): string =>
@@ -61,6 +69,7 @@ export const countText = (count: number): string =>
 
 /** `train.py:12` of `src/train.py(12): main`; of a call without a line its file, of other text the text. */
 export function lineParts(line: string): { place: string; name: string } {
-  const [, file = "", number, name = ""] = /^(?:.*[\\/])?([^\\/]+?)(?:\((\d+)\))?: (.+)$/s.exec(line) ?? [];
+  const [, file = "", number, name = ""] =
+    /^(?:.*[\\/])?([^\\/]+?)(?:\((\d+)\))?: (.+)$/s.exec(line) ?? [];
   return file ? { place: number ? `${file}:${number}` : file, name } : { place: line, name: "" };
 }

@@ -40,7 +40,9 @@ export function FindingList({ findings, links, steps = [] }: FindingListProps) {
 }
 
 /** What to do and what it saves; where, by which fact, and how sure. */
-function FindingHead(props: Required<Pick<FindingListProps, "steps">> & { finding: Finding; most: number }) {
+function FindingHead(
+  props: Required<Pick<FindingListProps, "steps">> & { finding: Finding; most: number },
+) {
   const { finding, steps, most } = props;
   const { action, fact, often, line, certainty, recoverable_ns, artefact } = finding;
   const [dots, word] = certainty ? certaintyOf(certainty) : ["", ""];
@@ -80,7 +82,10 @@ function FindingHead(props: Required<Pick<FindingListProps, "steps">> & { findin
   );
 }
 
-function Cells({ finding, steps }: { finding: Finding } & Required<Pick<FindingListProps, "steps">>) {
+function Cells({
+  finding,
+  steps,
+}: { finding: Finding } & Required<Pick<FindingListProps, "steps">>) {
   if (steps.length < 2 || steps.length > CELLS) return null;
   return (
     <span class="cells" aria-hidden="true">
@@ -132,7 +137,8 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
         {finding.sentence}{" "}
         {certainty && share !== null ? (
           <span class="muted">
-            <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the step
+            <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the
+            step
           </span>
         ) : null}
       </p>

@@ -5,9 +5,14 @@ import { finding, findings } from "../fixtures";
 import { Findings, FindingsStrip } from "./view";
 
 let answer: unknown;
-beforeEach(() =>
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer)))),
-);
+let fetched: number;
+beforeEach(() => {
+  fetched = 0;
+  vi.stubGlobal("fetch", () => {
+    fetched++;
+    return Promise.resolve(new Response(JSON.stringify(answer)));
+  });
+});
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
@@ -40,35 +45,61 @@ describe("Findings", () => {
         resource={{ ...resource, data }}
         selection={{ run: "r", worker: "w", span: "s" }}
         hrefOf={hrefOf}
+        steps={[]}
       />,
     );
   };
 
   it("calls nothing healthy that could not be judged", () => {
     list(findings([], { healthy: false, unsure: ["Only the device was recorded."] }));
-    expect(text()).toContain("No findings in what could be checked.");
+    expect(text()).toContain("nothing was found in what could be checked");
     expect(text()).toContain("1 check could not be made");
     cleanup();
     list(findings([]));
-    expect(text()).toContain("No finding costs 2 % of a step or more.");
+    expect(text()).toBe("");
+  });
+
+  it("lists the longest lines without a known cause, and what they take of the step", () => {
+    const line = {
+      line: "src/train.py(12): main",
+      name: "aten::mm",
+      path_ns: 40_000_000,
+      share: 0.225,
+    };
+    list(findings([], { unexplained: [line, { ...line, line: null, name: "aten::relu" }] }));
+    expect(text()).toContain("the longest lines, 80.0 ms of 178 ms");
+    expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): main");
+  });
+
+  it("predicts of the step that the saving is of", () => {
+    list(findings([finding({ step: 4 })]));
+    expect(hrefOf).toHaveBeenCalledWith(
+      "critical_path",
+      { what_if: "dataloader-ready" },
+      undefined,
+      {
+        first: 4,
+        last: 4,
+        skipCold: false,
+      },
+    );
   });
 });
 
 describe("FindingsStrip", () => {
-  it("is a line while it waits, and one that opens when there is something", async () => {
+  it("is a line that opens when there is something", async () => {
     answer = findings([
       finding({
         views: ["kernel"],
         evidence: [{ label: "a", worker: "w9", span: "s9", event: 4, start_ns: 0, dur_ns: 1 }],
       }),
-      finding({ rule: "b", title: "Not here" }),
+      finding({ rule: "b", action: "Not here" }),
     ]);
     strip();
-    expect(document.querySelector(".findings-strip[aria-busy=true]")).toBeTruthy();
     await waitFor(() => expect(screen.getByText("1 finding")).toBeTruthy());
     expect(document.querySelector(".findings-strip[open]")).toBeNull();
     expect(document.querySelector("summary")?.textContent).toContain(
-      "Waiting for input data−59.0 ms (33.1 % of a step)",
+      "Prepare batches in worker processes−59 ms",
     );
     expect(text()).not.toContain("Not here");
     expect(hrefOf).toHaveBeenCalledWith(
@@ -82,31 +113,27 @@ describe("FindingsStrip", () => {
     const late = (rank: number): ReturnType<typeof finding> =>
       finding({
         rule: "straggler",
-        title: "Another rank keeps this one waiting",
+        action: "Make it faster",
         sentence: `It is rank ${rank}.`,
         views: ["kernel"],
       });
     answer = findings([late(2), late(5)]);
     strip();
     await waitFor(() => expect(screen.getByText("2 findings")).toBeTruthy());
-    expect(document.querySelector(".findings-titles")?.textContent).toBe(
-      "Another rank keeps this one waiting",
-    );
-    expect(
-      [...document.querySelectorAll(".finding-head > div > p")].map((line) => line.textContent),
-    ).toEqual(["It is rank 2.", "It is rank 5."]);
+    expect(document.querySelector(".findings-titles")?.textContent).toBe("Make it faster");
+    for (const rank of [2, 5]) expect(text()).toContain(`It is rank ${rank}.`);
   });
 
-  it("says so when nothing concerns the view", async () => {
+  it("is nothing where nothing concerns the view", async () => {
     answer = findings();
     strip();
-    await waitFor(() => expect(text()).toContain("No findings for this view."));
+    await waitFor(() => expect(fetched).toBe(1));
+    expect(text()).toBe("");
   });
 
   it("says why there is none", async () => {
     answer = { error: { code: "import_failed", message: "It broke.", hint: "" } };
     strip();
     await waitFor(() => expect(text()).toContain("The findings could not be loaded: It broke."));
-    expect(document.querySelector("[aria-busy=true]")).toBeNull();
   });
 });

@@ -51,7 +51,7 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
               <section aria-labelledby="what-to-change">
                 <header class="section-head">
                   <h2 id="what-to-change">What to change</h2>
-                  <span title={payload.together}>{headingText(payload) || "nothing was found to save"}</span>
+                  <span title={payload.together}>{headingText(payload)}</span>
                   <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
                 </header>
                 <RankedFindings
@@ -62,7 +62,9 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
                     counts: selected && !cold && !cut,
                   }))}
                 >
-                  {togetherText(payload) ? <p title={payload.together}>{togetherText(payload)}</p> : null}
+                  {togetherText(payload) ? (
+                    <p title={payload.together}>{togetherText(payload)}</p>
+                  ) : null}
                   <Unsure reasons={unsure} />
                 </RankedFindings>
               </section>

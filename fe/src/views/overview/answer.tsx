@@ -1,7 +1,7 @@
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
-import { Icon } from "../../widgets";
+import { Badge, Icon } from "../../widgets";
 
-type Told = Pick<FindingsPayload, "headline" | "detail" | "about" | "line">;
+type Told = Pick<FindingsPayload, "headline" | "detail" | "about" | "line" | "progress">;
 
 interface AnswerProps {
   payload: Pick<OverviewPayload, "headline">;
@@ -15,11 +15,19 @@ const FIRST = ["loss"];
 /** What the run is, the answer in one sentence, and where and what then. */
 export function Answer({ payload, told }: AnswerProps) {
   const warnings = payload.headline.filter(({ key }) => FIRST.includes(key));
+  const early = told !== null && told !== "" && told.progress < 1;
   return (
     <section class="answer" aria-label="In short">
-      <p class="answer-about">{told ? told.about : ""}</p>
+      <p class="answer-about">
+        {told ? told.about : ""}
+        {early ? (
+          <Badge tone="warn" title="Other ranks of the run are still being read.">
+            first look
+          </Badge>
+        ) : null}
+      </p>
       {told === "" ? null : (
-        <h1 class={`headline-first${told === null ? " muted" : ""}`}>
+        <h1 class={`headline-first${told === null || early ? " muted" : ""}`}>
           {told?.headline ?? "Looking for findings …"}
         </h1>
       )}

@@ -1,68 +1,31 @@
 import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
-import {
-  device,
-  findings,
-  GPU_WORDS,
-  HOSTILE,
-  hostOnly,
-  overview,
-  step,
-  stepsOf,
-} from "../fixtures";
+import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from "../fixtures";
 import { Notes } from "../loaded";
-import { Health, HealthNote } from "./view";
-import {
-  AverageTable,
-  Configuration,
-  DeviceCard,
-  Devices,
-  Headline,
-  MarkLegend,
-  stepBars,
-  StepChart,
-} from "./parts";
+import { Answer } from "./answer";
+import { Health, HealthNote } from "./recording";
+import { AverageTable, DeviceCard, Devices, MarkLegend, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
 afterEach(cleanup);
 const text = (): string => document.body.textContent;
-const quiet = { lead: "" as const, onOdd: null };
 
-describe("Headline", () => {
-  it("leads with the answer of the findings", () => {
-    const { rerender } = render(<Headline {...quiet} lead={null} payload={overview()} />);
+describe("Answer", () => {
+  it("leads with the answer of the findings, and what it is about", () => {
+    const { rerender } = render(<Answer told={null} payload={overview()} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
-    rerender(<Headline {...quiet} payload={overview()} lead={findings()} />);
+    rerender(<Answer payload={overview()} told={findings()} />);
     expect(document.querySelector(".headline-first")?.textContent).toBe(findings().headline);
     expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
+    expect(text()).toContain("Training · V100 · step 2, the median of 6");
+    expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): decode");
   });
 
-  it("says how busy the device was, also without findings", () => {
-    render(<Headline {...quiet} payload={overview()} />);
+  it("says that a part is lost, also without findings, and draws names as text", () => {
+    const headline = [{ key: "loss", text: HOSTILE, tone: "attention" }] as const;
+    render(<Answer payload={{ headline: [...headline] }} told="" />);
     expect(document.querySelector(".headline-first")).toBeNull();
-    expect(document.querySelector(".headline-more")?.textContent).toContain(
-      "GPU 0 was busy 55.5 %",
-    );
-  });
-
-  it("leads from the odd step to its own findings", () => {
-    const onOdd = vi.fn();
-    const payload = overview({
-      headline: [{ key: "odd", text: "Step 7 is odd.", tone: "attention" }],
-    });
-    render(<Headline {...quiet} payload={payload} onOdd={onOdd} />);
-    screen.getByText("Why").click();
-    expect(onOdd).toHaveBeenCalledOnce();
-  });
-
-  it("draws names from the trace as text", () => {
-    render(
-      <Headline
-        {...quiet}
-        payload={overview({ headline: [{ key: "odd", text: HOSTILE, tone: "attention" }] })}
-      />,
-    );
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
   });
@@ -140,11 +103,6 @@ describe("Devices", () => {
   });
 });
 
-it("Configuration says so when the trace says nothing", () => {
-  render(<Configuration facts={[]} />);
-  expect(text()).toContain("says nothing");
-});
-
 describe("stepBars", () => {
   it("marks odd steps with the reason, notes cold and cut ones, and fades what is not selected", () => {
     const [plain, odd, both, away] = stepBars([
@@ -182,7 +140,7 @@ describe("StepChart", () => {
       </StepChart>,
     );
     expect(document.querySelector("img")).toBeNull();
-    expect(text()).toContain("Step-time breakdown");
+    expect(text()).toContain("Each step, and the average");
   });
 });
 
@@ -245,14 +203,6 @@ const defect = (over: Partial<DefectItem>): DefectItem => ({
 });
 
 describe("Health", () => {
-  it("says that nothing was found", () => {
-    render(<Health items={[]} />);
-    expect(text()).toContain("No defects found");
-    cleanup();
-    render(<HealthNote items={[]} />);
-    expect(text()).toBe("sound");
-  });
-
   it("shows count, step time touched and what to doubt", () => {
     const items = [
       defect({
@@ -274,7 +224,10 @@ describe("Health", () => {
     expect(document.querySelector("img")).toBeNull();
     cleanup();
     render(<HealthNote items={items} />);
-    expect(text()).toBe("1 error1 data loss");
+    expect(text()).toBe("1 error, 1 data loss");
+    cleanup();
+    render(<HealthNote items={[]} />);
+    expect(text()).toBe("sound");
   });
 
   it("claims nothing about time where a defect is not located", () => {
@@ -288,10 +241,4 @@ it("Notes draws nothing for no note and text for a hostile one", () => {
   expect(container.innerHTML).toBe("");
   render(<Notes notes={[HOSTILE]} />);
   expect(document.querySelector("img")).toBeNull();
-});
-
-it("a CPU-only overview has a headline and no device figure", () => {
-  render(<Headline {...quiet} payload={hostOnly()} />);
-  expect(text()).toContain("No accelerator activity was recorded");
-  expect(text()).not.toContain("busy");
 });

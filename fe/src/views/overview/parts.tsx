@@ -4,14 +4,7 @@ import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../
 import { CATEGORIES, categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import {
-  Badge,
-  Figure,
-  StackedBars,
-  Term,
-  type FigureTable,
-  type StackedBar,
-} from "../../widgets";
+import { Badge, Figure, StackedBars, Term, type FigureTable, type StackedBar } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
 import {
   CATEGORY_LABELS,
@@ -246,12 +239,7 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
     term: category,
   }));
   return (
-    <Figure
-      title="Each step, and the average"
-      note={note}
-      table={stepTable(steps)}
-      name="steps"
-    >
+    <Figure title="Each step, and the average" note={note} table={stepTable(steps)} name="steps">
       <div class="overview-split">
         <div class="overview-chart" style={{ maxWidth: `${steps.length * SLOT + AXIS}px` }}>
           <StackedBars

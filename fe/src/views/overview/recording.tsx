@@ -96,7 +96,9 @@ export function HealthNote({ items }: { items: readonly DefectItem[] }) {
   return (
     <>
       {counts.length
-        ? counts.map(({ word, words, count }) => `${count} ${count === 1 ? word : words}`).join(", ")
+        ? counts
+            .map(({ word, words, count }) => `${count} ${count === 1 ? word : words}`)
+            .join(", ")
         : "sound"}
     </>
   );

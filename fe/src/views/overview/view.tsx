@@ -1,5 +1,6 @@
 /** The Overview page: the answer, what the end of the step waited for, what to change, and what was recorded. */
 
+import { useState } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatShare } from "../../base/units";
 import { type Resource, useResource } from "../../state/resource";
@@ -33,10 +34,7 @@ const LEAST = 0.01;
 
 type PageProps = ViewProps & { payload: OverviewPayload };
 
-function OverviewPage({
-  findings,
-  ...props
-}: PageProps & { findings: Resource<FindingsPayload> }) {
+function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<FindingsPayload> }) {
   const { payload, selection, params } = props;
   const { data, error } = findings;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
@@ -62,8 +60,24 @@ function OverviewPage({
       </div>
       <Breakdown {...props} />
       <Summary payload={payload} />
-      {all ? <AllRanks {...props} /> : null}
+      {all ? <Ranks {...props} count={ranks} /> : null}
     </div>
+  );
+}
+
+/** How the figures of all ranks spread; asked for when it is opened. */
+function Ranks({ count, ...props }: ViewProps & { count: number }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>
+        <h2>
+          <Term id="overview_ranks">All {formatCount(count)} ranks</Term>
+        </h2>
+        <span class="muted">how their figures spread, who stands out, who is alike</span>
+      </summary>
+      {open ? <AllRanks {...props} /> : null}
+    </details>
   );
 }
 
@@ -102,7 +116,9 @@ function Breakdown({ payload, ...props }: PageProps) {
         missing={payload.missing}
       />
     );
-  const largest = average ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST) : [];
+  const largest = average
+    ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST)
+    : [];
   return (
     <details class="fold">
       <summary>

@@ -31,6 +31,8 @@ RULE = Rule(
     place=70,
     claim=_claim,
     title="Memory is allocated from the driver inside the {step}",
+    action="Let the allocator keep its memory",
+    fact="{calls} driver calls for memory per {step}",
     sentence="""Calls that allocate or free driver memory ({calls} per {step}) block the host;
     without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Let the caching allocator keep its memory: no empty_cache() in the loop, fewer sizes

@@ -94,6 +94,8 @@ RULE = Rule(
     place=41,
     claim=_claim,
     title="Anomaly detection is on",
+    action="Turn anomaly detection off",
+    fact="{checks} gradients are checked per {step}",
     sentence="""Autograd's anomaly detection checks {checks} gradients per {step} for NaN and writes down the
     Python stack of each operator of the forward pass; without it the {step} is {gain} ({share}) shorter.""",
     attempt="""Remove torch.autograd.set_detect_anomaly(True) or detect_anomaly(): it is for finding a NaN, not for

@@ -71,6 +71,8 @@ RULE = Rule(
     place=81,
     claim=_claim,
     title="Copies block the host",
+    action="Copy from pinned memory without blocking",
+    fact="{copies} blocking copies per {step}, the longest {longest}",
     sentence="""Calls that copy ({copies} per {step}, the longest of {longest}) block the host while the {device} has nothing to
     do{at}; without that the {step} is {gain} ({share}) shorter.""",
     attempt="""Copy from pinned memory with non_blocking=True: pin_memory=True in the DataLoader, tensor.pin_memory() once for

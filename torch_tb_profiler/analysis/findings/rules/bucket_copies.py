@@ -31,6 +31,8 @@ RULE = Rule(
     place=88,
     claim=_claim,
     title="Gradients are copied into buckets and back",
+    action="Set gradient_as_bucket_view=True",
+    fact="{copies} copies of gradients per {step}",
     sentence="""DistributedDataParallel copies gradients into its buckets and back, {copies} copies per {step}; without them
     the {step} is {gain} ({share}) shorter.""",
     attempt="Create DistributedDataParallel with gradient_as_bucket_view=True.",

@@ -48,6 +48,8 @@ RULE = Rule(
     place=230,
     claim=_claim,
     title="The first step is cold",
+    action="Warm up for longer before recording",
+    fact="the first {step} takes {wall}, the others {others}",
     sentence="""The first recorded step takes {wall}, the others typically {others}. It is left out
     of all findings.""",
     attempt="Let the schedule warm up for more steps: schedule(wait=1, warmup=2, active=3).",

@@ -106,6 +106,8 @@ RULE = Rule(
     place=175,
     claim=_claim,
     title="Tensors are converted between floating types",
+    action="Stay in one floating type",
+    fact="{conversions} conversions per {step}",
     sentence="""{conversions} conversions per {step} turn tensors from one floating type into another{at}; without them
     the {step} is {gain} ({share}) shorter.""",
     attempt="""Stay in one type: leave out pairs of .float() and .half(), hold the weights in the type that computes

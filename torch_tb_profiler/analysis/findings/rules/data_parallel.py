@@ -20,6 +20,8 @@ RULE = Rule(
     place=210,
     claim=_claim,
     title="DataParallel drives several devices from one process",
+    action="Use DistributedDataParallel",
+    fact="{devices} devices from one process",
     sentence="""torch.nn.DataParallel drives {devices} devices from one process: it copies the model
     in every {step}, and one Python thread after another launches for them.""",
     attempt="Use DistributedDataParallel with one process per {device}.",

@@ -29,6 +29,8 @@ RULE = Rule(
     place=87,
     claim=_claim,
     title="Deep copies are made in each {step}",
+    action="Copy once and write into the copy",
+    fact="{copies} deep copies per {step}",
     sentence="""copy.deepcopy runs {copies} times per {step}{at}; without it the {step} is {gain} ({share}) shorter.""",
     attempt="""Make the copy once and write into it: for a moving average of the weights torch._foreach_lerp_(average,
     weights, 1 - decay) or torch.optim.swa_utils.AveragedModel, for a snapshot tensor.copy_().""",

@@ -194,6 +194,8 @@ RULE = Rule(
     place=86,
     claim=_claim,
     title="Gradients of an embedding are dense",
+    action="Use sparse gradients for the embedding",
+    fact="its whole table is updated in each {step}",
     sentence="""The gradients of an embedding are dense: in each {step} its whole table is filled with zeros and updated,
     although few rows are used{at}; with sparse gradients the {step} is {gain} ({share}) shorter.""",
     attempt="""Create the table with nn.Embedding(..., sparse=True) and give it an optimizer that takes sparse gradients, such

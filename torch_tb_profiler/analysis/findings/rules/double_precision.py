@@ -119,6 +119,8 @@ RULE = Rule(
     place=85,
     claim=_claim,
     title="Tensors are float64",
+    action="Compute in float32",
+    fact="{operators} operators per {step} in float64",
     sentence="""{operators} operators per {step} compute in float64 (double precision){at}; in float32 the {step} is {gain} ({share}) shorter.""",
     attempt="""Convert where the data enters: x.float(), torch.from_numpy(a).to(torch.float32), np.float32 for arrays of
     NumPy, whose default is float64; keep model and inputs in torch.float32.""",

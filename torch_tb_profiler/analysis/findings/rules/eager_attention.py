@@ -164,6 +164,8 @@ RULE = Rule(
     place=141,
     claim=_claim,
     title="Attention is written out instead of fused",
+    action="Call scaled_dot_product_attention",
+    fact="a softmax between two products, {attentions} times per {step}",
     sentence="""{attentions} times per {step} a softmax runs between two batched products{at}, and the scores are
     written and read by each operator; with scaled_dot_product_attention the {step} is {gain} ({share}) shorter.""",
     attempt="""Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…) instead of

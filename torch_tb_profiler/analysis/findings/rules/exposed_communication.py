@@ -39,6 +39,8 @@ RULE = Rule(
     place=60,
     claim=_claim,
     title="Communication is not hidden behind computation",
+    action="Hide communication behind computation",
+    fact="{collectives} collectives per {step}, {total} in total",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
     attempt="""Give collectives more to overlap with (bucket size, order of the layers,

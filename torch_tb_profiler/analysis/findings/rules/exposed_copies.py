@@ -31,6 +31,8 @@ RULE = Rule(
     place=180,
     claim=_claim,
     title="Copies between host and {device} are not hidden",
+    action="Hide copies behind computation",
+    fact="{copies} copies per {step}, {pageable} of them pageable",
     sentence="""Hidden, copies from and to the host would leave the {step} {gain} ({share}) shorter;
     {pageable} of its copies ({copies} per {step}) use pageable memory.""",
     attempt="""Copy from pinned memory with non_blocking=True while the previous batch is computed:

@@ -72,6 +72,8 @@ RULE = Rule(
     place=200,
     claim=_claim,
     title="Kernels run far below the peaks of the {device}",
+    action="Bring long kernels nearer their roofs",
+    fact="{kernels} kernels per {step} reach {reached} of them",
     sentence="""Long kernels ({kernels} per {step}, of {workloads} operators with their shapes)
     reach {reached} of what the peaks of the {device} allow for their FLOPs and bytes; at what is
     typically achievable the {step} is {gain} ({share}) shorter.""",

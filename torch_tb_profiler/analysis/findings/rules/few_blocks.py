@@ -52,6 +52,8 @@ RULE = Rule(
     place=190,
     claim=_claim,
     title="Kernels have fewer blocks than the {device} has {multiprocessor}s",
+    action="Give each kernel more blocks",
+    fact="{blocks_per_sm} blocks per {multiprocessor} on average",
     sentence="""Kernels ({kernels} per {step}) leave {multiprocessor}s idle, with
     {blocks_per_sm} blocks per {multiprocessor} on average; spread over all, the {step} would be {gain} ({share})
     shorter.""",

@@ -54,6 +54,8 @@ RULE = Rule(
     place=205,
     claim=_claim,
     title="Memory-bound operators could be fused",
+    action="Fuse memory-bound operators",
+    fact="{kernels} kernels could be {chains} and move {saved} less",
     sentence="""{chains} chains of memory-bound operators per {step} run as {kernels} kernels; as one
     kernel each they move {saved} less, and the {step} is {gain} ({share}) shorter.""",
     details=(("largest", "The most expensive one is {largest} in {operators} operators."),),

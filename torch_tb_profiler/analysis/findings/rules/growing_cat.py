@@ -106,6 +106,8 @@ RULE = Rule(
     place=84,
     claim=_claim,
     title="A tensor grows by torch.cat in a loop",
+    action="Append to a list, concatenate once",
+    fact="{calls} calls of torch.cat per {step}",
     sentence="""{calls} calls of torch.cat per {step} copy all that was gathered before again{at}; with one at the
     end the {step} is {gain} ({share}) shorter.""",
     attempt="""Append to a list and call torch.cat once, or allocate the whole tensor before the loop and write into

@@ -349,8 +349,10 @@ RULE = Rule(
     place=35,
     claim=_claim,
     title="Each {step} takes longer than the one before",
+    action="Stop what grows from {step} to {step}",
+    fact="{what} grows: {first} at first, {last} at last",
     sentence="""Each {step} takes {growth} longer than the one before: {first} at first, {last} at last. What grows is
-    {what}{at}: {grows}. As it was when the growth began the mean {step} is {gain} ({share}) shorter.""",
+    {what}{at}: {grows}. As it was when the growth began such a {step} is {gain} ({share}) shorter.""",
     attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a
     limit, hooks or callbacks registered in the loop, tensors kept with their graphs. Keep a fixed number of entries
     (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",

@@ -91,6 +91,8 @@ RULE = Rule(
     place=153,
     claim=_claim,
     title="Products in float16 on a CPU",
+    action="Compute in float32 on the CPU",
+    fact="{products} products per {step} in float16",
     sentence="""{products} products and convolutions per {step} compute in float16 (half precision) on the CPU{at}, {half} in
     all; most CPUs have no arithmetic of that type. In float32 the {step} is {gain} ({share}) shorter.""",
     attempt="""Keep model and inputs in float32 on a CPU, or in bfloat16 where the CPU has instructions for it: model.float(),

@@ -102,6 +102,8 @@ RULE = Rule(
     place=173,
     claim=_claim,
     title="A formula is written out of small passes over its tensors",
+    action="Use the fused call: {call}",
+    fact="{operators} operators per {step} for {formula}",
     sentence="""{formulas} formulas per {step}, most of them like {formula}, are written out of {operators} pointwise
     operators and reductions{at}, each of which reads and writes all elements; with {call} the {step} is {gain} ({share})
     shorter.""",

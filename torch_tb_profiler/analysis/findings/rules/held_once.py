@@ -15,6 +15,8 @@ RULE = Rule(
     claim=None,
     verdict="once",
     title="In single steps, {worker} held all others back",
+    action="Find what held {worker} up",
+    fact="{slow}",
     sentence="""{worker} held all others back by {held}: that is not what every {step} takes, and such a {step} is
     left out of the other findings.""",
     attempt="""Look at what it did then. What happens once (a stall of the storage, a checkpoint, another program on its machine)

@@ -33,6 +33,8 @@ RULE = Rule(
     place=50,
     claim=_claim,
     title="Collectives of the {device} go through host memory",
+    action="Use the {device}'s own communication backend",
+    fact="gloo moves {collectives} collectives per {step}",
     sentence="""The {device} is idle while gloo moves data ({collectives} collectives per {step});
     without that the {step} is {gain} ({share}) shorter.""",
     attempt="""Use the accelerator's own backend in init_process_group (nccl, on ROCm its RCCL;

@@ -75,6 +75,8 @@ RULE = Rule(
     place=82,
     claim=_claim,
     title="The host waits for the {device}, then the {device} for the host",
+    action="Stop reading results back mid-{step}",
+    fact="{waits} waits for the {device} per {step}",
     sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead;
     without these waits the {step} is {gain} ({share}) shorter.""",
     attempt="""Leave values on the {device}: collect losses as tensors and read them every so many

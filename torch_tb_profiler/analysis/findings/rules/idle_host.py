@@ -137,6 +137,8 @@ RULE = Rule(
     place=110,
     claim=_claim,
     title="The {device} waits for the host",
+    action="Move host work out of the {step}",
+    fact="nothing is launched for up to {longest}",
     sentence="""The host launches nothing for {stretches} stretches per {step}, the longest of
     {longest}, and they are on the critical path; without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Look at what the host does there: computing on the CPU, loading or compiling kernels,

@@ -29,6 +29,8 @@ RULE = Rule(
     place=130,
     claim=_claim,
     title="The {device} is idle for a reason that the trace does not show",
+    action="Look at other streams and ranks",
+    fact="idle for {idle} without a recorded reason",
     sentence="""The {device} is idle for {idle} of the {step} although its next work had been
     launched, or with a launch that was not recorded.""",
     attempt="""Look at the other streams, processes and ranks at these times, and record all

@@ -49,6 +49,8 @@ RULE = Rule(
     place=120,
     claim=_claim,
     title="The {device} pauses between kernels",
+    action="Run fewer, larger kernels",
+    fact="{gaps} pauses per {step}, typically {median_gap}",
     sentence="""The {device} pauses {gaps} times per {step} between kernels that were launched in
     time, typically for {median_gap}; without the pauses the {step} is {gain} ({share}) shorter.""",
     attempt="""Fewer, larger kernels: torch.compile, fused operators, a larger batch. Device graphs

@@ -47,6 +47,11 @@ def _claim(case: Case) -> Candidate | None:
             "single_process": float(single and not several),
             "worker_processes": float(several and not single),
         },
+        {"action": "Prepare batches in more, or faster, workers"}
+        if several
+        else {"fact": "num_workers=0; longest wait {longest}"}
+        if single
+        else {},
         change=change,
         edit=None if change else host_skips(loads),
     )
@@ -75,6 +80,8 @@ RULE = Rule(
     place=40,
     claim=_claim,
     title="The {step} waits for input data",
+    action="Prepare batches in worker processes",
+    fact="longest wait {longest}",
     sentence="""The program waits for its next batch while the {device} has nothing to do; with
     batches ready the {step} is {gain} ({share}) shorter. The longest wait was {longest}.""",
     attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them

@@ -97,6 +97,8 @@ RULE = Rule(
     place=44,
     claim=_claim,
     title="Another thread holds the interpreter lock",
+    action="Move the other thread's work to a process",
+    fact="it holds the interpreter lock for {taken}",
     sentence="""Another thread runs Python and holds the interpreter lock (GIL) while the program
     waits for it: {taken} of the {step}, in {stretches} stretches{at}. Without that the {step} is {gain}
     ({share}) shorter.""",

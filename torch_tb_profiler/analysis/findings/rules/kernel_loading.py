@@ -13,6 +13,8 @@ RULE = Rule(
     place=30,
     claim=lambda case: overhead_records(case, loading=True),
     title="Kernels are loaded inside the {step}",
+    action="Load kernels before the {step}",
+    fact="{records} loads per {step}",
     sentence="""The driver loads or compiles kernels {records} times per {step}; with all kernels there
     the {step} is {gain} ({share}) shorter.""",
     attempt="""Call everything once before it counts: more warm-up steps, or

@@ -13,6 +13,8 @@ RULE = Rule(
     claim=None,
     verdict="itself",
     title="This rank holds all others back",
+    action="Make {worker} as fast as the others",
+    fact="{slow}",
     sentence="""All others wait for {worker}. As fast as they are, it would leave every rank's {step} {gain} ({share})
     shorter; the next slowest rank then sets the pace.""",
     attempt=late_ranks.ATTEMPT,

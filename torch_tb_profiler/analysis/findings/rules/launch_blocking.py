@@ -42,6 +42,8 @@ RULE = Rule(
     place=42,
     claim=_claim,
     title="Each launch waits for its kernel",
+    action="Unset CUDA_LAUNCH_BLOCKING",
+    fact="{launches} launches per {step} wait for their kernels",
     sentence="""Every launch returns only when its kernel has ended ({launches} launches per {step}, {waited} of
     waiting): CUDA_LAUNCH_BLOCKING is set. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="""Unset CUDA_LAUNCH_BLOCKING (HIP_LAUNCH_BLOCKING, AMD_SERIALIZE_KERNEL on ROCm): it is for finding the call

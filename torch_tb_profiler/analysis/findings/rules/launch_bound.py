@@ -73,6 +73,8 @@ RULE = Rule(
     place=100,
     claim=_claim,
     title="The host launches too slowly for the {device}",
+    action="Launch fewer, larger kernels",
+    fact="the {device} runs out of work {gaps} times per {step}",
     sentence="""The {device} runs out of work {gaps} times per {step} and waits for the next launch;
     with few, early launches the {step} is {gain} ({share}) shorter. Half of its {kernels} kernels last {median_kernel} or less.""",
     attempt="""Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused

@@ -128,6 +128,8 @@ RULE = Rule(
     place=171,
     claim=_claim,
     title="Tensors are copied to another memory layout",
+    action="Keep one memory layout",
+    fact="{copies} layout copies per {step}",
     sentence="""{copies} copies per {step} put tensors into another memory layout{at}; without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Keep one layout: drop permute(...).contiguous() where the next operator takes strides, broadcast along the
     channels (weight.view(-1, 1, 1)) instead of moving them, or convert model and input once with

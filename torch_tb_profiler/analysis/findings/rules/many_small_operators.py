@@ -90,6 +90,8 @@ RULE = Rule(
     place=92,
     claim=_claim,
     title="A Python loop calls small operators one by one",
+    action="Call operators once for the whole loop",
+    fact="{operators} small operators per {step}",
     sentence="""A Python loop calls {operators} small operators per {step}{at}; the most expensive, {operator}, is called
     {calls} times, {each} each. With one call over all elements instead the {step} is {gain} ({share}) shorter.""",
     words=("operator",),

@@ -75,6 +75,8 @@ RULE = Rule(
     place=150,
     claim=_claim,
     title="{matrix_cores} are not used",
+    action="Use {matrix_cores}: bfloat16, float16 or TF32",
+    fact="{kernels} kernels per {step} without them",
     sentence="""Matrix products and convolutions run without {matrix_cores}; on them the {step} could be
     {gain} ({share}) shorter.""",
     attempt="""Run them in bfloat16 or float16 (automatic mixed precision), or allow TF32 for

@@ -110,6 +110,8 @@ RULE = Rule(
     place=221,
     claim=_claim,
     title="Memory grows with each {step}",
+    action="Release what each {step} keeps",
+    fact="{per_step} more with each {step}",
     sentence="""Each {step} allocates {per_step} that it keeps: {kept} in {steps} {step}s are not released, and the memory that
     is allocated grows from {step} to {step}.""",
     attempt="""Look for what holds them: a list or dictionary that outputs or losses are appended to (append loss.item(), or

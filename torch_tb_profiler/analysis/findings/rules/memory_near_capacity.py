@@ -26,6 +26,8 @@ RULE = Rule(
     place=220,
     claim=_claim,
     title="Memory is nearly full",
+    action="Lower the peak of memory",
+    fact="{peak} of {memory} allocated",
     sentence="""The allocator's peak is {peak}, {full} of the {memory} of {device} {number}: a
     slightly larger input ends in an out-of-memory error.""",
     attempt="""Recompute activations instead of keeping them, use smaller data types, or shard

@@ -170,6 +170,8 @@ RULE = Rule(
     place=91,
     claim=_claim,
     title="Generation computes all earlier tokens again",
+    action="Keep keys and values of earlier tokens",
+    fact="{passes} passes over up to {last_length} tokens",
     sentence="""Each new token computes all earlier ones again{at}: {passes} passes per {step}, over {first_length} to
     {last_length} tokens; with a key/value cache, where a pass computes one token, the {step} is {gain} ({share})
     shorter.""",

@@ -150,6 +150,8 @@ RULE = Rule(
     place=174,
     claim=_claim,
     title="A one-hot matrix is multiplied by a table",
+    action="Look rows up instead of multiplying",
+    fact="{product}",
     sentence="""A one-hot matrix is made and multiplied by a table ({product}){at}: {wasted} of the {step} with the backward of it.
     An embedding lookup reads the rows instead, and the {step} is {gain} ({share}) shorter.""",
     attempt="""Use the indices themselves: torch.nn.functional.embedding(indices, table) (or nn.Embedding, or table[indices])

@@ -121,6 +121,8 @@ RULE = Rule(
     place=90,
     claim=_claim,
     title="The optimizer updates its parameters one by one",
+    action="Use a fused optimizer",
+    fact="parameters are updated one by one",
     sentence="""Each step of the optimizer launches {kernels} kernels, half of them of
     {median_kernel} or less; as one the {step} is {gain} ({share}) shorter.""",
     attempt="""Create the optimizer with fused=True: one kernel (on the CPU one call) updates all parameters; where it has none,

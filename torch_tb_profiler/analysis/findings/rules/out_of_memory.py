@@ -55,6 +55,8 @@ RULE = Rule(
     place=219,
     claim=_claim,
     title="An allocation failed for lack of memory",
+    action="Make what holds most memory smaller",
+    fact="{failed}",
     sentence="{failed}.",
     attempt="""Make what holds most of it smaller: smaller batches or shorter sequences, activation checkpointing,
     16-bit types, sharded optimizer state and parameters, and no tensors kept from step to step. Against fragmentation

@@ -88,6 +88,8 @@ RULE = Rule(
     place=43,
     claim=_claim,
     title="PyTorch uses more threads than there are cores",
+    action="Use no more threads than cores",
+    fact="{threads} threads on {cores} cores",
     sentence="""PyTorch splits operators among {threads} threads, and the process may use {cores} cores:
     the threads of an operator wait for each other.""",
     attempt="""torch.set_num_threads({cores}), or OMP_NUM_THREADS={cores} in the environment; with several

@@ -193,6 +193,8 @@ RULE = Rule(
     place=290,
     claim=_claim,
     title="A call in the loop takes much of the {step} and trains nothing",
+    action="Call {what} less often",
+    fact="{taken} of the {step}",
     sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step},
     in {in_steps} of {of_steps} {step}s{at}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, on fewer values, or in another thread or process.",

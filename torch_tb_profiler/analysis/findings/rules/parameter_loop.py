@@ -128,6 +128,8 @@ RULE = Rule(
     place=83,
     claim=_claim,
     title="A Python loop goes over the parameters one by one",
+    action="Update all parameters in one call",
+    fact="{calls} calls per {step} for {parameters} parameters",
     sentence="""After the backward pass {calls} calls per {step} go over the {parameters} parameters one by one, as a moving
     average of the weights, clipping or an optimizer written by hand does{at}; in one call for all of them the {step}
     is {gain} ({share}) shorter.""",

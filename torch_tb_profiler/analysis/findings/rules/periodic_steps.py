@@ -171,8 +171,10 @@ RULE = Rule(
     place=33,
     claim=_claim,
     title="Some {step}s do more than the others",
-    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work the mean
-    {step} is {gain} ({share}) shorter.""",
+    action="Do the periodic work more rarely",
+    fact="{every_takes} {longer} longer: {extra}",
+    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work such
+    a {step} is {gain} ({share}) shorter.""",
     attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with
     torch.distributed.checkpoint.async_save or from another thread; validate on fewer batches under torch.inference_mode();
     log sums and means and not whole tensors or histograms of all parameters.""",

@@ -13,6 +13,8 @@ RULE = Rule(
     place=10,
     claim=lambda case: overhead_records(case, loading=False),
     title="The profiler flushed its buffers",
+    action="Nothing to change: the profiler's own overhead",
+    fact="{records} times per {step}",
     sentence="""Without the profiler's own overhead the {step} is {gain} ({share}) shorter.""",
     attempt="""Nothing to fix: a run without the profiler does not spend this time. Record fewer
     steps or fewer activities to see less of it.""",

@@ -70,6 +70,8 @@ RULE = Rule(
     place=289,
     claim=_claim,
     title="Python within the model takes much of the {step}",
+    action="Replace Python in the model by operators",
+    fact="{taken} of the {step} in {what}",
     sentence="""Pure Python of one function takes {taken} of the {step} within the model, outside of every
     operator, in {frames} stretches between operators and frames{at}. Without it the {step} is
     {gain} ({share}) shorter.""",

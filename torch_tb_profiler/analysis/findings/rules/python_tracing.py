@@ -31,6 +31,8 @@ RULE = Rule(
     place=240,
     claim=_claim,
     title="Recording Python frames slows the host",
+    action="Compare with a recording without stacks",
+    fact="{frames} Python frames per {step}",
     sentence="""{frames} Python frames were recorded per {step}. Each costs the host time that an
     unrecorded run does not spend; the trace does not say how much.""",
     attempt="""Record once more without with_stack and compare the {step} time before you work on

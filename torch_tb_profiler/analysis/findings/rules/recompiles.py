@@ -119,6 +119,8 @@ RULE = Rule(
     place=31,
     claim=_claim,
     title="The {step}s compile again",
+    action="Compile once",
+    fact="{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s",
     sentence="""{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s take {gain} per {step}
     ({share}){at}.""",
     attempt="""Compile once. Where sizes change from step to step: torch.compile(model, dynamic=True), or

@@ -78,6 +78,8 @@ RULE = Rule(
     place=140,
     claim=_claim,
     title="The forward pass runs again in the backward pass",
+    action="Checkpoint fewer activations",
+    fact="parts of the forward pass run twice",
     sentence="""Activation checkpointing computes parts of the forward pass twice; without that the
     {step} is {gain} ({share}) shorter.""",
     attempt="""Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory

@@ -94,6 +94,8 @@ RULE = Rule(
     place=93,
     claim=_claim,
     title="A Python loop calls a function very often",
+    action="Do the loop's work in one call",
+    fact="{calls} calls of {function} per {step}",
     sentence="""A Python loop calls {function} {calls} times per {step}, {each} each{at}; with one call over all
     elements instead the {step} is {gain} ({share}) shorter.""",
     words=("function",),

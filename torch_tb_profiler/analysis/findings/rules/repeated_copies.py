@@ -35,6 +35,8 @@ RULE = Rule(
     place=170,
     claim=_claim,
     title="The same data is copied to the {device} repeatedly",
+    action="Copy the data to the {device} once",
+    fact="{copies} copies of up to {bytes} per {step} repeat",
     sentence="""{copies} copies of up to {bytes} per {step} come from places that had copied as much
     in the same {step}; without them it is {gain} ({share}) shorter.""",
     attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",

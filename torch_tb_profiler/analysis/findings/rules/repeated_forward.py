@@ -120,6 +120,8 @@ RULE = Rule(
     place=79,
     claim=_claim,
     title="The forward pass is repeated for numbers that it already gave",
+    action="Keep the output of the first forward pass",
+    fact="{repeats} of {calls} calls of {module} repeat it",
     sentence="""Of {calls} calls of {module} per {step}, {repeats} repeat the forward pass on an input of the same shape, with the
     same weights, and have no backward: a number is read from each{at}. With the first output kept the {step} is {gain}
     ({share}) shorter.""",

@@ -22,6 +22,8 @@ RULE = Rule(
     place=20,
     claim=_claim,
     title="Nothing was recorded at the end of the last step",
+    action="Leave the last {step} out of comparisons",
+    fact="nothing was recorded at its end",
     sentence="""The last step ends with a stretch in which nothing at all was recorded, {gain} per
     {step} ({share}): typically the profiler being stopped.""",
     attempt="Leave the last step out when you compare times.",

@@ -74,6 +74,8 @@ RULE = Rule(
     place=58,
     claim=_claim,
     title="Many small collectives where few would do",
+    action="Merge small collectives into buckets",
+    fact="{collectives} per {step} could be {buckets}",
     sentence="""{collectives} collectives per {step} could be {buckets}: merged into buckets, they leave the {step} {gain}
     ({share}) shorter.""",
     attempt="""Merge them. With DistributedDataParallel: bucket_cap_mb=25 (the default) or more. Averaging by hand,

@@ -72,6 +72,8 @@ RULE = Rule(
     place=45,
     claim=_claim,
     title="The recording holds the start of the program",
+    action="Record after start-up",
+    fact="{taken} of start-up",
     sentence="""{taken} of the {step} is start-up: the context of the {device}, modules and imports are made once; without it
     the {step} is {gain} ({share}) shorter.""",
     attempt="""Record steps after the first ones: schedule(wait=1, warmup=2, active=3) and step() after each

@@ -17,6 +17,8 @@ RULE = Rule(
     claim=None,
     verdict="other",
     title="This rank waits for {worker}",
+    action="Make {worker} as fast as the others",
+    fact="{slow}",
     sentence="""If {worker} were as fast as the others, every rank would take {gain} ({share}) less per {step}; the next
     slowest rank then sets the pace.""",
     attempt=late_ranks.ATTEMPT,

@@ -77,6 +77,8 @@ RULE = Rule(
     place=172,
     claim=_claim,
     title="Tensors are copied",
+    action="Leave out copies of tensors",
+    fact="{copies} copies per {step}",
     sentence="""Tensors are copied {copies} times per {step}{at}; without that the {step} is {gain} ({share}) shorter.""",
     attempt="""Leave out clone() where nothing writes to the original, write into the tensor that is there (out=, add_, lerp_), and keep
     slices instead of copies of them.""",

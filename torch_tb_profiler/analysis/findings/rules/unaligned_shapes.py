@@ -30,6 +30,8 @@ RULE = Rule(
     place=160,
     claim=_claim,
     title="Misaligned matrix dimensions slow {matrix_cores} down",
+    action="Pad matrix dimensions to a multiple of 8",
+    fact="{kernels} misaligned kernels per {step}",
     sentence="""Kernels ({kernels} per {step}) feed {matrix_cores} one or two elements at a time,
     because a dimension is not a multiple of 8 (4 for TF32); aligned, the {step} could be {gain}
     ({share}) shorter.""",

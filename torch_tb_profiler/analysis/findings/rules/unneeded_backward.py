@@ -119,6 +119,8 @@ RULE = Rule(
     place=143,
     claim=_claim,
     title="Gradients of frozen layers are computed",
+    action="Freeze layers for autograd, too",
+    fact="gradients of {frozen} parameters that nobody updates",
     sentence="""In each {step} the backward pass computes gradients of {frozen} parameters that no optimizer updates{at}:
     gradients that nobody uses, of layers that are frozen. With requires_grad=False for them the {step} is {gain}
     ({share}) shorter.""",

@@ -150,6 +150,8 @@ RULE = Rule(
     place=80,
     claim=_claim,
     title="A parametrized weight is computed again at each call",
+    action="Cache parametrized weights within a {step}",
+    fact="made {made} times per {step}",
     sentence="""A parametrization (spectral norm, weight norm) makes weights {made} times per {step}, again and again
     although no parameter changed in between{at}; made once each, the {step} is {gain} ({share}) shorter.""",
     attempt="""Enclose the calls of a step in `with torch.nn.utils.parametrize.cached():`, which keeps each weight until its

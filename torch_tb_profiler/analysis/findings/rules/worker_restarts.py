@@ -52,6 +52,8 @@ RULE = Rule(
     place=49,
     claim=_claim,
     title="Workers of the DataLoader are started anew",
+    action="Keep DataLoader workers alive",
+    fact="{processes} worker processes start per {step}",
     sentence="""The DataLoader starts {processes} worker processes per {step} and ends them again, {taken} of the
     {step}{at}; with workers that are kept the {step} is {gain} ({share}) shorter.""",
     attempt="DataLoader(..., persistent_workers=True) keeps the workers from one epoch to the next.",

@@ -49,6 +49,8 @@ RULE = Rule(
     place=89,
     claim=_claim,
     title="Gradients are filled with zeros and added to",
+    action="Set gradients to None, not zero",
+    fact="{fills} fills with zeros per {step}",
     sentence="""Gradients are filled with zeros ({fills} calls per {step}), and the backward pass adds to them ({sums}
     calls){at}; without both the {step} is {gain} ({share}) shorter.""",
     attempt="Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",

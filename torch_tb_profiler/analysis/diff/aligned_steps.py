@@ -21,99 +21,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
-from torch_tb_profiler.analysis.diff.side import Side
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.step_matching import (
     Matched,
     StepEvents,
     match_steps,
     step_events,
 )
-from torch_tb_profiler.analysis.facts.earlier_work import left_out, step_lengths
-from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.analysis.diff.step_path import StepPath
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.model import Trace
 
 LEAST_MATCHED = 0.6
 """Share of operations that must be matched for two steps to stand on one axis."""
 
 
 @dataclass(frozen=True)
-class StepPath:
-    """A step and what its end waited for; times in ns since its begin, without work from before the recording.
-
-    Attributes:
-        trace, facts, step: the recording and the row of ``facts["steps"]``.
-        events: what happened in it.
-        start, end, group, event: the stretches of its path in time order, of shape (stretches,): their group as a
-            number in ``GROUPS``, and their row of spans, −1 none.
-        length: of the step.
-    """
+class DrawnStep:
+    """A step with its events, ``trace`` the recording that they are of."""
 
     trace: Trace
-    facts: Facts
-    step: int
+    path: StepPath
     events: StepEvents
-    start: Ints
-    end: Ints
-    group: Ints
-    event: Ints
-    length: int
 
-    @property
-    def name(self) -> str:
-        """Of the step."""
-        return self.facts.strings[int(self.facts["steps"]["name"][self.step])]
+    @classmethod
+    def of(cls, trace: Trace, path: StepPath) -> DrawnStep:
+        """The step of a path."""
+        return cls(trace, path, step_events(trace, path.facts, path.step))
 
-    def clock(self, time: Ints) -> Ints:
-        """Times of the trace on the clock of the step, within it."""
-        return clock(self.facts, self.step, time)
-
-    def by_group(self, time: Ints) -> Ints:
-        """How long the path was in each group until each time, int64 of shape (times, groups)."""
-        found = np.zeros((len(time), len(GROUPS)), np.int64)
-        at = np.maximum(np.searchsorted(self.start, time, side="right") - 1, 0)
-        for group in range(len(GROUPS)) if len(self.start) else ():
-            own = np.where(self.group == group, self.end - self.start, 0)
-            before = np.concatenate((np.zeros(1, np.int64), np.cumsum(own)))
-            inside = np.minimum(time, self.end[at]) - self.start[at]
-            found[:, group] = before[at] + np.where(self.group[at] == group, inside, 0)
-        return found
-
-
-def clock(facts: Facts, step: int, time: Ints) -> Ints:
-    """Times of a trace in ns since the begin of a step and within it, without work from before the recording."""
-    begin, end = (int(facts["steps"][key][step]) for key in ("start", "end"))
-    inside = np.clip(time, begin, end)
-    return inside - begin - measure(left_out(facts), np.full(len(inside), begin), inside)
-
-
-def step_path(trace: Trace, facts: Facts, insight: Insight, step: int, has_device: bool) -> StepPath:
-    """A row of ``facts["steps"]``. ``has_device``: whether operators only launch what computes."""
-    path = insight["critical_path"]
-    own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
-    start, end = (clock(facts, step, path[key][own]) for key in ("start", "end"))
-    lasting = start < end
-    return StepPath(
-        trace,
-        facts,
-        step,
-        step_events(trace, facts, step),
-        start[lasting],
-        end[lasting],
-        groups_of_causes(has_device)[path["cause"][own]][lasting],
-        path["event"][own][lasting].astype(np.int64),
-        int(step_lengths(facts["steps"])[step]),
-    )
-
-
-def median_step(side: Side) -> int:
-    """The compared step of median length, of an even number the shorter of the two; −1 without one."""
-    if not len(side.steps):
-        return -1
-    order = np.argsort(side.walls, kind="stable")
-    return int(side.steps[order[(len(order) - 1) // 2]])
+    def times(self, row: Ints) -> tuple[Ints, Ints]:
+        """Begin and end of rows of spans on the clock of the step, ns."""
+        spans = self.trace["spans"]
+        start = spans["start"][row]
+        return self.path.clock(start), self.path.clock(start + spans["dur"][row])
 
 
 @dataclass(frozen=True)
@@ -134,7 +74,9 @@ class Gaps:
     @property
     def group(self) -> Ints:
         """The group that makes most of each."""
-        return np.asarray(np.where(self.size[:, None] > 0, self.groups, -self.groups).argmax(axis=1))
+        return np.asarray(
+            np.where(self.size[:, None] > 0, self.groups, -self.groups).argmax(axis=1)
+        )
 
     def shift(self, side: int) -> tuple[Ints, Ints]:
         """``(moment, shift)`` of a side, 0 before and 1 after: from which moment of its clock it stands how much
@@ -160,8 +102,8 @@ class AlignedSteps:
         gaps: where they differ; none where too little is matched to tell.
     """
 
-    before: StepPath
-    after: StepPath
+    before: DrawnStep
+    after: DrawnStep
     matched: Matched
     gaps: Gaps | None
 
@@ -169,29 +111,35 @@ class AlignedSteps:
     def length(self) -> int:
         """Of the axis, ns."""
         lost = 0 if self.gaps is None else int(self.gaps.size[self.gaps.size > 0].sum())
-        return self.before.length + lost
+        return self.before.path.length + lost
 
 
-def align(before: StepPath, after: StepPath, parts: int = 0) -> AlignedSteps:
+def align(before: DrawnStep, after: DrawnStep, parts: int = 0) -> AlignedSteps:
     """Two steps on one axis. ``parts``: how many the axis is divided into where it is drawn; what is shorter than one of
     them is told together with what follows. 0: every nanosecond is told.
     """
     matched = match_steps(before.events, after.events)
     if not matched.share >= LEAST_MATCHED:
         return AlignedSteps(before, after, matched, None)
-    least = max(before.length, after.length) // parts if parts else 0
-    return AlignedSteps(before, after, matched, _gaps(before, after, *ties(before, after, matched), least))
+    x, y = ties(before, after, matched)
+    longer = max(before.path.length, after.path.length)
+    gaps = _gaps(before.path, after.path, x, y, longer // parts if parts else 0)
+    return AlignedSteps(before, after, matched, gaps)
 
 
-def ties(before: StepPath, after: StepPath, matched: Matched) -> tuple[Ints, Ints]:
+def ties(before: DrawnStep, after: DrawnStep, matched: Matched) -> tuple[Ints, Ints]:
     """Moments of both clocks that stand above each other, from the begins of the steps to their ends, ascending."""
-    x, y = (np.array([0, side.length]) for side in (before, after))
+    x, y = (np.array([0, side.path.length]) for side in (before, after))
     for own_x, own_y in _candidates(before, after, matched):
         x, y = _joined(x, y, own_x, own_y)
+    for group in range(len(GROUPS)):
+        x, y = _joined(x, y, *_runs(before.path, after.path, group, x, y))
     return x, y
 
 
-def _candidates(before: StepPath, after: StepPath, matched: Matched) -> Iterator[tuple[Ints, Ints]]:
+def _candidates(
+    before: DrawnStep, after: DrawnStep, matched: Matched
+) -> Iterator[tuple[Ints, Ints]]:
     """Begins and ends of pairs, the best first: those that both paths come by, work of devices and then of the host that one
     comes by, and the rest of the thread that has most of the pairs.
     """
@@ -202,12 +150,11 @@ def _candidates(before: StepPath, after: StepPath, matched: Matched) -> Iterator
     ]
     moments, met = [], []
     for side, row in zip(sides, rows, strict=True):
-        spans = side.trace["spans"]
-        begin = side.clock(spans["start"][row])
-        end = side.clock(spans["start"][row] + spans["dur"][row])
-        moments.append(np.concatenate((begin, end)))
+        edges = side.times(row)
+        path = (side.path.start, side.path.end)
+        moments.append(np.concatenate(edges))
         met.append(
-            np.concatenate((_met(side, row, side.start, begin), _met(side, row, side.end, end)))
+            np.concatenate([_met(side, row, *both) for both in zip(path, edges, strict=True)])
         )
     on_device = np.tile(np.arange(len(rows[0])) >= len(matched.host[0]), 2)
     track = before.trace["spans"]["track"][rows[0]]
@@ -218,11 +165,32 @@ def _candidates(before: StepPath, after: StepPath, matched: Matched) -> Iterator
         yield moments[0][level], moments[1][level]
 
 
-def _met(side: StepPath, row: Ints, edge: Ints, moment: Ints) -> Mask:
+def _runs(before: StepPath, after: StepPath, group: int, x: Ints, y: Ints) -> tuple[Ints, Ints]:
+    """Begins and ends of what both paths spend in a group at one go between two ties."""
+    edges, places = [], []
+    for path, tie in ((before, x), (after, y)):
+        own = np.flatnonzero(path.group == group)
+        # A run goes on over stretches and ends at a tie.
+        place = np.searchsorted(tie, path.start[own], side="right") - 1
+        new = np.append(True, (np.diff(own) > 1) | (np.diff(place) > 0))[: len(own)]
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], len(own))[: len(first)] - 1
+        start, end = path.start[own[first]], path.end[own[last]]
+        once = np.bincount(place[first], minlength=len(x))[place[first]] == 1
+        inside = once & (end <= tie[np.minimum(place[first] + 1, len(tie) - 1)])
+        edges.append((start[inside], end[inside]))
+        places.append(place[first][inside])
+    _, i, j = np.intersect1d(*places, assume_unique=True, return_indices=True)
+    return tuple(
+        np.concatenate((start[at], end[at])) for (start, end), at in zip(edges, (i, j), strict=True)
+    )
+
+
+def _met(side: DrawnStep, row: Ints, edge: Ints, moment: Ints) -> Mask:
     """Whether a stretch of an event begins, or ends, when the event does."""
     place = np.full(side.trace["spans"].n + 1, -1, np.int64)
     place[row] = np.arange(len(row))
-    at = place[side.event]
+    at = place[side.path.event]
     own = np.flatnonzero(at >= 0)
     found = np.zeros(len(row), np.bool_)
     found[at[own][edge[own] == moment[at[own]]]] = True
@@ -232,8 +200,13 @@ def _met(side: StepPath, row: Ints, edge: Ints, moment: Ints) -> Mask:
 def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     """Ties and as many further ones as keep the order of both clocks."""
     last = len(x) - 2
-    low = [np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))]
-    high = [np.clip(np.searchsorted(t, own, "right") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))]
+    low = [
+        np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))
+    ]
+    high = [
+        np.clip(np.searchsorted(t, own, "right") - 1, 0, last)
+        for t, own in ((x, own_x), (y, own_y))
+    ]
     fits = np.maximum(*low) <= np.minimum(*high)
     own_x, own_y = own_x[fits], own_y[fits]
     order = np.lexsort((own_y, own_x))
@@ -280,5 +253,8 @@ def _gaps(before: StepPath, after: StepPath, x: Ints, y: Ints, least: int) -> Ga
         chosen.append(len(ahead) - 1)
     at = np.array(chosen, np.int64)
     edges = np.append(0, x[at]), np.append(0, y[at])
-    spent = [np.diff(side.by_group(edge), axis=0) for side, edge in zip((before, after), edges, strict=True)]
+    spent = [
+        np.diff(side.by_group(edge), axis=0)
+        for side, edge in zip((before, after), edges, strict=True)
+    ]
     return Gaps(x[at], y[at], np.diff(ahead[at], prepend=0), spent[1] - spent[0])

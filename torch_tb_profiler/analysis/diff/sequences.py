@@ -75,9 +75,7 @@ def _search(
         history.append(reached.copy())
         for k in range(-depth, depth + 1, 2):
             steps += 1
-            down = k == -depth or (
-                k != depth and reached.get(k - 1, -1) < reached.get(k + 1, -1)
-            )
+            down = k == -depth or (k != depth and reached.get(k - 1, -1) < reached.get(k + 1, -1))
             x = reached[k + 1] if down else reached[k - 1] + 1
             y = y0 + (x - x0) - k
             if x > n or y > m:
@@ -104,7 +102,9 @@ def _walked_back(
     y = y0 + (x - x0) - k
     end = x, y
     depth = next(
-        d for d in range(len(history)) if (history[d + 1] if d + 1 < len(history) else last).get(k) == x
+        d
+        for d in range(len(history))
+        if (history[d + 1] if d + 1 < len(history) else last).get(k) == x
     )
     pairs: list[tuple[int, int]] = []
     for d in range(depth, -1, -1):

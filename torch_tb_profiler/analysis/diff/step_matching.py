@@ -70,8 +70,8 @@ class Matched:
     Attributes:
         host: positions in ``StepEvents.host`` of the one side and of the other.
         device: positions in ``StepEvents.device``.
-        operations: how many operations are matched, and how many the side with more of them has; where the host did
-            nothing, pieces of device work.
+        operations: how many operations are matched, and of how many. Of what calls others and is not matched only itself
+            counts; where the host did nothing, pieces of device work count.
     """
 
     host: tuple[Ints, Ints]
@@ -80,7 +80,7 @@ class Matched:
 
     @property
     def share(self) -> float:
-        """Matched operations of all of the side with more of them; NaN without any."""
+        """Of the operations those that are matched; NaN without any."""
         found, total = self.operations
         return found / total if total else float("nan")
 
@@ -116,13 +116,20 @@ def match_steps(a: StepEvents, b: StepEvents) -> Matched:
     """The pairs of two steps."""
     host = _match_host(a, b)
     device = _match_device(a, b, host)
-    sides = (a.operations, b.operations)
-    counts = max(map(len, sides))
-    if counts:
-        # Operators of the one, annotations of the other are not alike.
-        both = np.isin(host[0], sides[0]) & np.isin(host[1], sides[1])
-        return Matched(host, device, (int(both.sum()), counts))
-    return Matched(host, device, (len(device[0]), max(len(a.device), len(b.device))))
+    if not len(a.operations) and not len(b.operations):
+        return Matched(host, device, (len(device[0]), max(len(a.device), len(b.device))))
+    # Operators of the one, annotations of the other are not alike.
+    both = int((np.isin(host[0], a.operations) & np.isin(host[1], b.operations)).sum())
+    left = max(_outermost(events, own) for events, own in zip((a, b), host, strict=True))
+    return Matched(host, device, (both, both + left))
+
+
+def _outermost(events: StepEvents, matched: Ints) -> int:
+    """How many operations without a partner stand at the top or within what has one."""
+    found = np.zeros(len(events.host) + 1, np.bool_)
+    found[matched] = found[-1] = True
+    own = events.operations
+    return int((~found[own] & found[events.parent[own]]).sum())
 
 
 def _match_host(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
@@ -131,7 +138,8 @@ def _match_host(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
     children_a, children_b = _Children(a.parent), _Children(b.parent)
     found: list[tuple[Ints, Ints]] = []
     begun = [
-        (roots_a, roots_b) for roots_a, roots_b in _threads(a, b, key_a, key_b, children_a, children_b)
+        (roots_a, roots_b)
+        for roots_a, roots_b in _threads(a, b, key_a, key_b, children_a, children_b)
     ]
     while begun:
         of_a, of_b = begun.pop()
@@ -217,9 +225,7 @@ def _keys(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
     shapes = _same_texts(
         (a.trace.strings, dims[0], nothing[0]), (b.trace.strings, dims[1], nothing[1])
     )
-    return same_keys(
-        (columns[0][0], names[0], shapes[0]), (columns[1][0], names[1], shapes[1])
-    )
+    return same_keys((columns[0][0], names[0], shapes[0]), (columns[1][0], names[1], shapes[1]))
 
 
 def _dims(events: StepEvents) -> Ints:
@@ -274,16 +280,18 @@ def _mixed(value: Array) -> Array:
     return value ^ (value >> np.uint64(31))
 
 
-def _match_device(
-    a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]
-) -> tuple[Ints, Ints]:
+def _match_device(a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
     pair = [np.full(len(events.host) + 1, -1, np.int64) for events in (a, b)]
     for numbers, matched in zip(pair, host, strict=True):
         numbers[matched] = np.arange(len(matched))
     launched = [numbers[events.launch] for numbers, events in zip(pair, (a, b), strict=True)]
     names = _same_texts(
         *(
-            (events.trace.strings, events.trace["spans"]["name"][events.device], np.zeros(len(events.device), np.bool_))
+            (
+                events.trace.strings,
+                events.trace["spans"]["name"][events.device],
+                np.zeros(len(events.device), np.bool_),
+            )
             for events in (a, b)
         )
     )

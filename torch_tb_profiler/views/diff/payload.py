@@ -18,6 +18,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of
+from torch_tb_profiler.views.diff.headline import headline
 from torch_tb_profiler.views.diff.notes import notes
 from torch_tb_profiler.views.diff.verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -61,6 +62,7 @@ def diff_payload(
     return wire.DiffPayload(
         a=_side(both.a, a),
         b=_side(both.b, b),
+        headline=headline(both, judgement, *_beside(a, b)),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
         causes=causes_of(judgement, columns),
@@ -71,6 +73,13 @@ def diff_payload(
         notes=notes(both, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )
+
+
+def _beside(a: Recording, b: Recording) -> tuple[tuple[str, str], bool]:
+    """The workers where both are of one run, and whether both are one recording."""
+    if a.run != b.run or a.worker == b.worker:
+        return ("", ""), (a.run, a.worker, a.span) == (b.run, b.worker, b.span)
+    return (a.worker, b.worker), False
 
 
 def _side(side: Side, recording: Recording) -> wire.DiffSide:

@@ -280,10 +280,11 @@ export interface AlignedChange {
   more: string;
 }
 
-/** Two steps: of A, before, and of B, after. `matched` of `operations`; `note`: why the steps are not drawn on one axis; then rows, gaps and ties are empty. `axis_ns`: length of the axis; `least_ns`: gaps that are shorter are told together. */
+/** Two steps: of A, before, and of B, after. `matched` of `operations`; `note`: why the steps are not drawn on one axis; then rows, gaps and ties are empty. `device`: what computes; `axis_ns`: length of the axis; `least_ns`: gaps that are shorter are told together. */
 export interface Aligned {
   before: AlignedSide;
   after: AlignedSide;
+  device: string;
   axis_ns: number;
   least_ns: number;
   matched: number;

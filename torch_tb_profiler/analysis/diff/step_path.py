@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -18,10 +19,12 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 _HOST = [list(GROUPS).index(group) for group in ("host_code", "data_loading")]
+_ADDRESS = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
+"""Where an object lies says nothing of what it is, and differs between processes."""
 NO_OPERATOR = "outside operators"
 LEAST_NAMED = 0.2
 """Share of the change of a group from which on what makes most of it is named."""
-_UNNAMED = ("data_loading", "not_recorded")
+UNNAMED = ("data_loading", "not_recorded")
 """Groups that say of themselves what they are."""
 
 
@@ -35,11 +38,13 @@ class StepPath:
             number in ``GROUPS``, and their row of spans, −1 none.
         sums: of each the row of ``critical_path_steps``.
         insight: of the recording.
+        on_device: whether operators only launch what computes.
     """
 
     facts: Facts
     insight: Insight
     step: int
+    on_device: bool
     start: Ints
     end: Ints
     group: Ints
@@ -81,14 +86,14 @@ class StepPath:
         recorded.
         """
         rows = self.insight["critical_path_steps"]
-        row, host = self.sums[stretch], np.isin(self.group[stretch], _HOST)
+        row, host = self.sums[stretch], np.isin(self.group[stretch], _HOST) | (not self.on_device)
         named = np.where(
             host & (rows["operator"][row] >= 0), rows["operator"][row], rows["name"][row]
         )
         named = np.where(named == self.facts["steps"]["name"][self.step], -1, named)
         texts = self.facts.strings.many(named)
         return [
-            text if own else short_name(text)
+            _ADDRESS.sub("", text) if own else short_name(text)
             for text, own in zip(texts, host.tolist(), strict=True)
         ]
 
@@ -110,17 +115,18 @@ def clock(facts: Facts, step: int, time: Ints) -> Ints:
     return inside - begin - measure(left_out(facts), np.full(len(inside), begin), inside)
 
 
-def step_path(facts: Facts, insight: Insight, step: int, has_device: bool) -> StepPath:
-    """A row of ``facts["steps"]``. ``has_device``: whether operators only launch what computes."""
+def step_path(facts: Facts, insight: Insight, step: int, on_device: bool) -> StepPath:
+    """A row of ``facts["steps"]``. ``on_device``: whether operators only launch what computes."""
     path = insight["critical_path"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
     start, end = (clock(facts, step, path[key][own]) for key in ("start", "end"))
     lasting = start < end
-    group = groups_of_causes(has_device)[path["cause"][own]]
+    group = groups_of_causes(on_device)[path["cause"][own]]
     return StepPath(
         facts,
         insight,
         step,
+        on_device,
         start[lasting],
         end[lasting],
         group[lasting],
@@ -160,7 +166,7 @@ def group_changes(before: StepPath, after: StepPath) -> list[GroupChange]:
         zip(GROUPS, before.times.tolist(), after.times.tolist(), strict=True)
     ):
         if x or y:
-            name, most = ("", 0) if key in _UNNAMED else _most(before, after, number, y - x)
+            name, most = ("", 0) if key in UNNAMED else _most(before, after, number, y - x)
             found.append(GroupChange(key, x, y, name, most))
     return sorted(found, key=lambda one: -abs(one.change))
 

@@ -17,11 +17,11 @@ from torch_tb_profiler.analysis.diff.aligned_steps import (
     align,
 )
 from torch_tb_profiler.analysis.diff.compare import Comparison
-from torch_tb_profiler.analysis.diff.step_path import GroupChange, group_changes
+from torch_tb_profiler.analysis.diff.step_path import UNNAMED, GroupChange, group_changes
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_count, format_delta, format_share
-from torch_tb_profiler.views.diff.headline import group_label, median_paths, step_text
+from torch_tb_profiler.views.diff.headline import device_word, group_label, median_paths, step_text
 from torch_tb_profiler.views.diff.payload import Recording
 from torch_tb_profiler.views.wire import Wire
 
@@ -92,12 +92,13 @@ class AlignedChange(Wire, frozen=True, kw_only=True):
 
 class Aligned(Wire, frozen=True, kw_only=True):
     """Two steps: of A, before, and of B, after. ``matched`` of ``operations``; ``note``: why the
-    steps are not drawn on one axis; then rows, gaps and ties are empty. ``axis_ns``: length of the axis; ``least_ns``:
+    steps are not drawn on one axis; then rows, gaps and ties are empty. ``device``: what computes; ``axis_ns``: length of the axis; ``least_ns``:
     gaps that are shorter are told together.
     """
 
     before: AlignedSide
     after: AlignedSide
+    device: str
     axis_ns: int
     least_ns: int
     matched: int
@@ -135,6 +136,7 @@ def aligned_payload(
         steps=Aligned(
             before=before,
             after=after,
+            device=device_word(both),
             axis_ns=steps.length,
             least_ns=max(before.length_ns, after.length_ns) // PARTS,
             matched=found,
@@ -220,7 +222,8 @@ def _longest(steps: AlignedSteps, gaps: Gaps) -> list[str | None]:
         time = np.minimum(path.end[own], end) - np.maximum(path.start[own], begin)
         time = np.where(path.group[own] == group, time, -1)
         best = own.start + int(time.argmax()) if len(time) and time.max() >= 0 else -1
-        found.append(path.names(np.array([best]))[0] or None if best >= 0 else None)
+        named = best >= 0 and list(GROUPS)[group] not in UNNAMED
+        found.append(path.names(np.array([best]))[0] or None if named else None)
     return found
 
 

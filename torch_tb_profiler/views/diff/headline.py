@@ -51,11 +51,14 @@ def median_paths(comparison: Comparison) -> tuple[StepPath, StepPath] | None:
 
 def group_label(group: str, comparison: Comparison) -> str:
     """What a group is called: ``GPU compute``, without an accelerator ``CPU compute``."""
-    if group != "compute":
-        return LABELS[group]
+    return f"{device_word(comparison)} {LABELS[group]}" if group == "compute" else LABELS[group]
+
+
+def device_word(comparison: Comparison) -> str:
+    """What computes: ``GPU``, without an accelerator ``CPU``."""
     side = next((s for s in (comparison.a, comparison.b) if s.facts.summary.has_device), None)
     device = "CPU" if side is None else vocabulary(side.facts).device
-    return f"{device[:1].upper()}{device[1:]} {LABELS[group]}"
+    return f"{device[:1].upper()}{device[1:]}"
 
 
 def headline(

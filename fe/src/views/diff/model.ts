@@ -233,6 +233,12 @@ const LABEL = 64;
 export const labelledGaps = (gaps: readonly Gap[], scale: number): Gap[] =>
   gaps.filter(({ length }) => length * scale >= LABEL);
 
+/** Where a side is from: its run, and the worker where the runs do not tell them apart. */
+export function sideText({ a, b }: DiffPayload, place: number): string {
+  const { run, worker } = place ? b : a;
+  return a.run === b.run ? `${run} · ${worker}` : run;
+}
+
 /** `step 6, the median of 6`. */
 export const medianText = ({ step_name, of }: AlignedSide): string =>
   of > 1 ? `${step_name}, the median of ${of}` : step_name;

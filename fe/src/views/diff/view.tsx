@@ -19,11 +19,12 @@ import {
   type Side,
   sideNames,
   sideParams,
+  sideText,
   swapped,
   testText,
 } from "./model";
 import { AlignedSteps } from "./aligned";
-import { Categories, StepTimes } from "./parts";
+import { StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
 
@@ -178,11 +179,11 @@ function Compared(props: NamedProps & { drawn: Aligned | null }) {
     }, "push");
   return (
     <div class="diff-compared">
-      {[payload.a, payload.b].map((side, i) => {
+      {names.map((name, i) => {
         const step = i ? drawn?.after : drawn?.before;
         return (
-          <p key={i}>
-            <strong>{names[i]}</strong> {side.label}{" "}
+          <p key={name}>
+            <strong>{name}</strong> {sideText(payload, i)}{" "}
             <span class="muted">
               {[step?.recorded, step ? medianText(step) : "no step"].filter(Boolean).join(" · ")}
             </span>
@@ -217,9 +218,6 @@ function Tables({ query, names, ...props }: NamedProps & { query: Parameters["di
   const host = params.time === "host" || !payload.device_time;
   return (
     <>
-      <Panel title="Where the time of a step went" term="breakdown">
-        <Categories payload={payload} names={names} />
-      </Panel>
       <ChangesTable {...props} names={names} downloads={<Downloads query={query} />} />
       <Panel
         title="Call tree"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.test_any_pair import LISTED
+from tests.architecture.tree import ROOT
 from tests.builders.delays import delayed
 from tests.builders.drawn import trace_of
 from tests.builders.listed import listed
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording
-from tests.conftest import ROOT
 from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.aligned_rows import aligned_rows, drawn_ties
@@ -139,7 +138,7 @@ def test_known_delays_are_found(name: str, step: int, drawn: list[tuple[float, i
 
 @pytest.mark.parametrize("name", ["cnn_workers_0", "transformer", "inference"])
 def test_known_delays_in_a_real_recording_are_found(name: str) -> None:
-    path = next((Path(ROOT) / "samples" / name).glob("*.json*"))
+    path = next((ROOT / "samples" / name).glob("*.json*"))
     text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     events = [event for event in json.loads(text)["traceEvents"] if event.get("ph") == "X"]
     random = np.random.default_rng(7)

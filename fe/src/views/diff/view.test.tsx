@@ -210,7 +210,7 @@ it("sets every key of the other side when another run is chosen", async () => {
   const { setParam } = show({ run2: "s", worker2: "w", span2: "1", steps2: "3" });
   await settled();
   unfold(/Other recording/);
-  fireEvent.change(screen.getByLabelText("Run compared with"), { target: { value: "r" } });
+  fireEvent.change(await screen.findByLabelText("Run compared with"), { target: { value: "r" } });
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({
     run2: "r",
     worker2: "w",
@@ -275,9 +275,9 @@ it("leads from each row to both timelines: to an event, or to the name where non
     .getAllByRole("link", { hidden: true })
     .map((link) => link.getAttribute("href"));
   expect(links).toEqual([
-    "#trace?sel=7&run=r",
-    "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=s",
-    "#trace?sel=9&run=s",
+    "#trace?sel=7&run=run",
+    "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=other",
+    "#trace?sel=9&run=other",
   ]);
 });
 

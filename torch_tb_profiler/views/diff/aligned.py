@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.step_path import UNNAMED, GroupChange, group_changes
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.units import format_count, format_delta, format_share
+from torch_tb_profiler.units import format_count, format_delta, format_limit
 from torch_tb_profiler.views.diff.headline import device_word, group_label, median_paths, step_text
 from torch_tb_profiler.views.diff.payload import Recording
 from torch_tb_profiler.views.wire import Wire
@@ -155,7 +155,7 @@ def _why_not(steps: AlignedSteps) -> str:
         return "Neither step recorded operations: they cannot stand on one axis."
     return (
         f"The steps do different things: {format_count(found)} of {format_count(total)} operations are matched by name and"
-        f" shapes, fewer than {format_share(LEAST_MATCHED)}. So they are not drawn on one axis."
+        f" shapes, fewer than {format_limit(LEAST_MATCHED)}. So they are not drawn on one axis."
     )
 
 

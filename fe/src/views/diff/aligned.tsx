@@ -263,7 +263,7 @@ function ChangeRow({ change, most, lit, onLight }: ChangeRowProps) {
       <td class="aligned-bars" aria-hidden="true">
         <span
           class={`gap-bar gap-swatch-${kind}`}
-          style={{ width: `${(50 * Math.abs(delta)) / most}%` }}
+          style={{ width: `${(44 * Math.abs(delta)) / most}%` }}
         />
       </td>
       <td class={`number ${delta ? kind : ""}`} title={formatExactTime(delta)}>

@@ -27,6 +27,8 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.strings import StringTable
 
+MOST_THREADS = 64
+"""Threads of a step that are matched, those with most events."""
 _HOST = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME)
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -186,7 +188,9 @@ def _threads(
     roots = (children_a.of(-1), children_b.of(-1))
     sides = []
     for events, key, root in ((a, key_a, roots[0]), (b, key_b, roots[1])):
-        tracks, thread = np.unique(events.track, return_inverse=True)
+        tracks, count = np.unique(events.track, return_counts=True)
+        tracks = np.sort(tracks[np.argsort(-count, kind="stable")[:MOST_THREADS]])
+        thread = positions_of(tracks, events.track)
         width = int(max(key_a.max(initial=-1), key_b.max(initial=-1))) + 1
         counts = [np.bincount(key[thread == i], minlength=width) for i in range(len(tracks))]
         sides.append((counts, [root[thread[root] == i] for i in range(len(tracks))]))

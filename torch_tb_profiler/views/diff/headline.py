@@ -61,31 +61,28 @@ def device_word(comparison: Comparison) -> str:
     return f"{device[:1].upper()}{device[1:]}"
 
 
-def headline(
-    comparison: Comparison, judged: Verdict, workers: tuple[str, str], own: bool
-) -> list[str]:
+def headline(comparison: Comparison, judged: Verdict, workers: tuple[str, str]) -> list[str]:
     """Two sentences: the answer, and what changed most.
 
     Args:
         judged: whether the step changed.
         workers: of both sides where they were recorded together, else empty.
-        own: whether both sides are of one recording.
     """
     paths = median_paths(comparison)
     if paths is None:
         return [judged.sentence]
-    first = _answer(comparison, paths, workers, own)
+    first = _answer(comparison, paths, workers)
     more = [_changed_most(comparison, group_changes(*paths), judged), _noise(comparison, judged)]
     return [first, " ".join(filter(None, more))]
 
 
 def _answer(
-    comparison: Comparison, paths: tuple[StepPath, StepPath], workers: tuple[str, str], own: bool
+    comparison: Comparison, paths: tuple[StepPath, StepPath], workers: tuple[str, str]
 ) -> str:
     a, b = paths
     delta = b.length - a.length
     size = f"{format_ns(abs(delta))} {'less' if delta < 0 else 'more'} than"
-    if own:
+    if a.facts is b.facts and a.step != b.step:
         other = step_text(a.name)
         return (
             f"{capital(step_text(b.name))} takes {format_ns(b.length)},"

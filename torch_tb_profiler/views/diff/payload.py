@@ -62,7 +62,7 @@ def diff_payload(
     return wire.DiffPayload(
         a=_side(both.a, a),
         b=_side(both.b, b),
-        headline=headline(both, judgement, *_beside(a, b)),
+        headline=headline(both, judgement, _beside(a, b)),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
         causes=causes_of(judgement, columns),
@@ -75,11 +75,9 @@ def diff_payload(
     )
 
 
-def _beside(a: Recording, b: Recording) -> tuple[tuple[str, str], bool]:
-    """The workers where both are of one run, and whether both are one recording."""
-    if a.run != b.run or a.worker == b.worker:
-        return ("", ""), (a.run, a.worker, a.span) == (b.run, b.worker, b.span)
-    return (a.worker, b.worker), False
+def _beside(a: Recording, b: Recording) -> tuple[str, str]:
+    """The workers of both sides, where one run has both."""
+    return (a.worker, b.worker) if a.run == b.run and a.worker != b.worker else ("", "")
 
 
 def _side(side: Side, recording: Recording) -> wire.DiffSide:

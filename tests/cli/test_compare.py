@@ -26,7 +26,8 @@ def compare(*arguments: str) -> int:
 def test_markdown_is_printed(pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert compare(pairs["baseline"], pairs["slower_kernel"]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("**Steps are ")
+    assert text.startswith("**A step takes ")
+    assert "\nSteps are " in text
     assert f"`{pairs['slower_kernel']}`" in text
     assert "`aten::gelu`" in text
 

@@ -24,16 +24,17 @@ def pairs(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Ser
         yield started
 
 
-def headline(tab: Tab) -> str:
-    return str(tab.frame.locator(".headline-first").text_content())
-
-
 def grid(tab: Tab, name: str = "Changes of operators") -> Locator:
     return tab.frame.get_by_role("grid", name=name, exact=True)
 
 
 def compare(tab: Tab, other: str, **params: str) -> Tab:
     return tab.load("diff", run="baseline", run2=other, **params)
+
+
+def unfold(tab: Tab, text: str) -> None:
+    tab.frame.locator("summary", has_text=text).click()
+    tab.idle()
 
 
 def test_the_interval_of_the_change_is_drawn(open_tab: OpenTab, pairs: Server) -> None:
@@ -54,21 +55,23 @@ def test_choosing_the_other_run_changes_the_answer_and_the_address(
     open_tab: OpenTab, pairs: Server
 ) -> None:
     tab = compare(open_tab(pairs), "again")
-    tab.select("Run B").select_option("new_sync")
+    unfold(tab, "Other recording")
+    tab.select("Run compared with").select_option("new_sync")
     tab.idle()
-    expect(tab.frame.locator(".headline-first")).to_contain_text("longer")
+    expect(tab.frame.locator(".headline-first")).to_contain_text("more than before")
     assert tab.settled_state()["run2"] == "new_sync"
     tab.page.reload()
     tab.idle()
-    expect(tab.select("Run B")).to_have_value("new_sync")
+    unfold(tab, "Other recording")
+    expect(tab.select("Run compared with")).to_have_value("new_sync")
 
 
 def test_swapping_turns_the_sign_and_goes_back(open_tab: OpenTab, pairs: Server) -> None:
     need_axe()
     tab = compare(open_tab(pairs, dark=True), "slower_kernel", steps="1-6", steps2="2-5")
-    expect(tab.frame.locator(".headline-first")).to_contain_text("longer")
-    tab.frame.get_by_role("button", name="Swap A and B").click()
-    expect(tab.frame.locator(".headline-first")).to_contain_text("shorter")
+    expect(tab.frame.locator(".headline-first")).to_contain_text("more than before")
+    tab.frame.get_by_role("button", name="Swap").click()
+    expect(tab.frame.locator(".headline-first")).to_contain_text("less than before")
     tab.idle()
     state = tab.state()
     assert (state["run"], state["run2"], state["steps"], state["steps2"]) == (
@@ -86,7 +89,7 @@ def test_swapping_turns_the_sign_and_goes_back(open_tab: OpenTab, pairs: Server)
 
 
 def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
-    tab = compare(open_tab(pairs), "slower_kernel")
+    tab = compare(open_tab(pairs), "slower_kernel", table="operator")
     tree = tab.frame.get_by_role("treegrid", name="Call tree of both sides")
     tab.frame.get_by_role("button", name="Collapse all", exact=True).click()
     expect(tree.locator('.body-row[aria-expanded="true"]')).to_have_count(0)
@@ -97,3 +100,24 @@ def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
     tab.becomes(lambda: tree.locator(".body-row").count() > outermost, True)
     tab.page.keyboard.press("ArrowLeft")
     expect(tree.locator(".body-row")).to_have_count(outermost)
+
+
+def test_gaps_lie_in_the_picture_and_light_up_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
+    need_axe()
+    tab = compare(open_tab(pairs, width=390, height=800), "slower_kernel")
+    picture = tab.frame.locator(".aligned svg")
+    whole = picture.bounding_box()
+    assert whole is not None
+    gaps = picture.locator("rect[fill*='lost'], rect[fill*='gained']")
+    assert gaps.count() > 0
+    for gap in gaps.all():
+        box = gap.bounding_box()
+        assert box is not None
+        assert whole["x"] <= box["x"] + 1
+        assert box["x"] + box["width"] <= whole["x"] + whole["width"] + 1
+    tab.frame.get_by_role("button", name="GPU compute").focus()
+    expect(tab.frame.locator(".aligned-lit")).to_contain_text("GPU compute")
+    assert accessibility(tab.frame) == []
+    assert tab.frame.evaluate(
+        "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+    )

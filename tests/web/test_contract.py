@@ -57,6 +57,7 @@ NEEDED = {
     "/table": {"name": "operators"},
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
+    "/diff/aligned": SIDE_B,
     "/diff/file": SIDE_B,
     "/memory/changes": SIDE_B,
 }

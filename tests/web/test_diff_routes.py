@@ -19,6 +19,8 @@ from tests.web.served import WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.diff.aligned import AlignedPayload
 from torch_tb_profiler.views.diff.wire import DiffPayload, DiffSide
 
 TWO = "run=run&worker=w0&span=1&run2=changed&worker2=w0&span2=1"
@@ -108,7 +110,7 @@ def test_every_choice_has_its_own_answer(asking: Client) -> None:
 
 
 @pytest.mark.parametrize("missing", ["run2", "worker2", "span2"])
-@pytest.mark.parametrize("route", ["/diff", "/diff/file"])
+@pytest.mark.parametrize("route", ["/diff", "/diff/aligned", "/diff/file"])
 def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
     response = asking.get(
         f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}"
@@ -162,7 +164,7 @@ def test_files(asking: Client) -> None:
     )
     response = asking.get(f"/diff/file?{TWO}&format=markdown")
     assert response.content_type == "text/markdown; charset=utf-8"
-    assert body(response).decode().startswith(f"**{diff(asking, TWO).verdict.sentence}**")
+    assert body(response).decode().startswith(f"**{diff(asking, TWO).headline[0]}**")
 
 
 def test_an_answer_is_kept(asking: Client, catalogue: TwoRuns) -> None:
@@ -171,3 +173,39 @@ def test_an_answer_is_kept(asking: Client, catalogue: TwoRuns) -> None:
     again = asking.get(f"/diff?{TWO}", headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
     assert len(catalogue.opened.memo) == kept
+
+
+def test_the_steps_on_one_axis_are_those_of_the_answer(asking: Client) -> None:
+    found = msgspec.json.decode(
+        body(asking.get(f"/diff/aligned?{TWO}")), type=AlignedPayload, strict=True
+    ).steps
+    assert found is not None
+    difference = found.after.length_ns - found.before.length_ns
+    assert sum(found.gaps.size_ns) == difference
+    assert sum(one.after_ns - one.before_ns for one in found.changes) == difference
+    answer = diff(asking, TWO).headline[0]
+    assert f"{format_ns(found.after.length_ns)}, {format_ns(difference)} more" in answer
+
+
+@pytest.mark.parametrize(
+    ("times", "first"),
+    [
+        (((0, 10), (20, 30)), "run"),
+        (((20, 30), (0, 10)), "changed"),
+        (((20, 30), (0, 25)), "run"),
+        (((None, None), (0, 10)), "run"),
+    ],
+)
+def test_the_earlier_recording_is_before_on_request(
+    times: tuple[tuple[int | None, int | None], ...], first: str
+) -> None:
+    catalogue = TwoRuns()
+    for name, (begin, end) in zip(("opened", "other"), times, strict=True):
+        own = getattr(catalogue, name)
+        setattr(catalogue, name, replace(own, span=replace(own.span, begin=begin, end=end)))
+    query = f"{TWO}&steps=1-5"
+    found = diff(client(catalogue), f"{query}&earlier_first=1")
+    assert found.a.run == first
+    side = found.a if first == "run" else found.b
+    assert chosen(side) == [1, 2, 3, 4, 5]
+    assert diff(client(catalogue), query).a.run == "run"

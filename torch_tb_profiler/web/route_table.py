@@ -11,6 +11,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.web import (
     catalogue_routes,
+    diff_routes,
     event_routes,
     figure_routes,
     memory_routes,
@@ -28,6 +29,7 @@ MODULES = (
     figure_routes,
     memory_routes,
     run_routes,
+    diff_routes,
     trace_routes,
     question_routes,
     event_routes,

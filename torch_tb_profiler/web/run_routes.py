@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Annotated, Literal, cast
 
 from torch_tb_profiler.errors import NotReady
@@ -20,7 +20,6 @@ from torch_tb_profiler.views.critical_path.ranks import (
     ranks_rows_payload,
 )
 from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload, without_simulation
-from torch_tb_profiler.views.diff import wire as diff_wire
 from torch_tb_profiler.views.diff.experiments import (
     Experiment,
     ExperimentRow,
@@ -29,8 +28,6 @@ from torch_tb_profiler.views.diff.experiments import (
     experiments_payload,
     row_of_workers,
 )
-from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
-from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
 from torch_tb_profiler.views.distributed import wire as distributed_wire
 from torch_tb_profiler.views.distributed.payload import (
     PlacedWorker,
@@ -50,16 +47,8 @@ from torch_tb_profiler.views.overview.ranks import (
     unknown_payload,
 )
 from torch_tb_profiler.views.steps import Selection
-from torch_tb_profiler.web.downloads import Download
-from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Window
-from torch_tb_profiler.web.replies import Body
-from torch_tb_profiler.web.route import Backend, Pair, chosen, route
-
-_SECOND_STEPS = StepsOf("Steps of side B.")
-_FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
-    "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
-    "markdown": ("md", "text/markdown; charset=utf-8", diff_markdown),
-}
+from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Window
+from torch_tb_profiler.web.route import Backend, chosen, route
 
 
 def _fleet(fleets: Fleets, opened: Opened) -> tuple[Fleet | None, float]:
@@ -316,37 +305,3 @@ def experiments(
 def _experiment_row(row: Sequence[Recorded[Experiment]]) -> ExperimentRow:
     names = [(r.worker.name, r.worker.rank) for r in row]
     return row_of_workers(row[0].run, row[0].span.name, names, [(r.told, r.message) for r in row])
-
-
-@route("/diff")
-def diff(
-    pair: Pair, steps: Steps, steps2: Annotated[StepRange, _SECOND_STEPS]
-) -> diff_wire.DiffPayload:
-    """Two traces, A and B, compared; they may be the same. ``verdict``: whether and how the step
-    changed, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
-    change first; ``wholes``: their sums; ``tree``: both call trees, matched.
-    """
-    a, b = (
-        (insight.opened.facts, insight.insight, chosen(insight.opened, of_it))
-        for insight, of_it in zip(pair, (steps, steps2), strict=True)
-    )
-    return diff_payload(compared(a, b), _recording(pair.a.opened), _recording(pair.b.opened))
-
-
-@route("/diff/file")
-def diff_file(
-    pair: Pair,
-    steps: Steps,
-    steps2: Annotated[StepRange, _SECOND_STEPS],
-    format: Annotated[DiffFormat, OneOf("`csv` has every row, times in ns per step.")] = "csv",
-) -> Download:
-    """The comparison of two traces as a download."""
-    ending, content_type, write = _FILES[format]
-    text = write(diff(pair, steps, steps2))
-    return Download(f"diff.{ending}", content_type, Body(text.encode("utf-8", "replace")))
-
-
-def _recording(opened: Opened) -> Recording:
-    run, worker, span = opened.run.name, opened.worker.name, opened.span
-    label = " · ".join(part for part in (run, worker, span.label) if part)
-    return Recording(run, worker, span.name, label, opened.trace.header)

@@ -1,6 +1,7 @@
 // Generated from the routes of torch_tb_profiler/web by `python -m tests.generate --write`. Do not edit.
 
 import type {
+  AlignedPayload,
   AlignmentPayload,
   ApiCallsPayload,
   AreaFlamePayload,
@@ -121,6 +122,7 @@ export interface Routes {
   stragglers: StragglersPayload;
   experiments: ExperimentsPayload;
   diff: DiffPayload;
+  "diff/aligned": AlignedPayload;
   trace: TracePayload;
   "trace/timeline": TimelinePayload;
   "trace/names": NamesPayload;
@@ -322,6 +324,22 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
+    /** A is the recording that was made before the other; two of one time stay as they are. */
+    earlier_first?: "0" | "1";
+  };
+  "diff/aligned": OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+    /** A is the recording that was made before the other; two of one time stay as they are. */
+    earlier_first?: "0" | "1";
   };
   "diff/file": OfTrace & OfSteps & {
     /** The run of side B. */
@@ -336,6 +354,8 @@ export interface Parameters {
     skip_cold2?: "0" | "1";
     /** `csv` has every row, times in ns per step. */
     format?: "csv" | "markdown";
+    /** A is the recording that was made before the other; two of one time stay as they are. */
+    earlier_first?: "0" | "1";
   };
   trace: OfTrace & OfSteps;
   "trace/file": OfTrace & {

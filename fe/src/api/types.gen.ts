@@ -5,6 +5,8 @@ export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "tr
 
 export type RanksGroup = "event" | "line" | "module" | "operator" | "rank";
 
+export type TimeGroup = "communication" | "compute" | "copies" | "data_loading" | "host_code" | "not_recorded" | "waiting";
+
 export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator" | "runtime";
 
 export type DiffFormat = "csv" | "markdown";
@@ -235,6 +237,71 @@ export interface WhatIfPayload {
   prediction: WhatIfPrediction | null;
 }
 
+/** What was done on the threads (`host`) or the devices of a side: columns of stretches on the axis. */
+export interface AlignedRow {
+  host: boolean;
+  start_ns: number[];
+  end_ns: number[];
+  group: TimeGroup[];
+}
+
+/** A side. `step`: its number in the trace; `step_name`: in words; `length_ns`: without work from before the recording; `of`: of how many compared steps it is the median; `recorded`: the date, UTC; null unknown. */
+export interface AlignedSide {
+  run: string;
+  worker: string;
+  span: string;
+  step: number;
+  step_name: string;
+  length_ns: number;
+  of: number;
+  recorded: string | null;
+  rows: AlignedRow[];
+}
+
+/** Columns of the gaps in the order of the axis: where they begin there; above 0 time lost, a gap of the earlier side; below 0 time gained, a gap of the later one; the group of most of it; what takes longest in it on the side that takes longer, null unknown. All `size_ns` add up to the difference of the steps. */
+export interface AlignedGaps {
+  at_ns: number[];
+  size_ns: number[];
+  group: TimeGroup[];
+  name: (string | null)[];
+}
+
+/** Columns of matched operations: where they begin on the axis, and their names. */
+export interface AlignedTies {
+  before_ns: number[];
+  after_ns: number[];
+  name: string[];
+}
+
+/** A group of what the end of the steps waited for; the changes of all add up to the difference of the steps. `more`: what made most of it; may be empty. */
+export interface AlignedChange {
+  group: TimeGroup;
+  label: string;
+  before_ns: number;
+  after_ns: number;
+  more: string;
+}
+
+/** Two steps: of A, before, and of B, after. `matched` of `operations`; `note`: why the steps are not drawn on one axis; then rows, gaps and ties are empty. `device`: what computes; `axis_ns`: length of the axis; `least_ns`: gaps that are shorter are told together. */
+export interface Aligned {
+  before: AlignedSide;
+  after: AlignedSide;
+  device: string;
+  axis_ns: number;
+  least_ns: number;
+  matched: number;
+  operations: number;
+  note: string;
+  gaps: AlignedGaps;
+  ties: AlignedTies;
+  changes: AlignedChange[];
+}
+
+/** Route `/diff/aligned`. `steps`: null where a side has no step. */
+export interface AlignedPayload {
+  steps: Aligned | null;
+}
+
 /** The recording that the asked one is best compared with: its row and why. */
 export interface Suggestion {
   row: number;
@@ -313,10 +380,11 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Route `/diff`. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `causes`: what the change is made of, the largest first. `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
+/** Route `/diff`. `headline`: the answer of the median steps in two sentences. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `causes`: what the change is made of, the largest first. `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
+  headline: string[];
   verdict: Verdict;
   device_time: boolean;
   causes: Cause[];

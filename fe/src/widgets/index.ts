@@ -2,6 +2,7 @@
 
 export { Button, CopyButton } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
+export { linearAxis, XTicks } from "./charts/axes";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";

@@ -10,6 +10,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
@@ -46,6 +47,35 @@ def test_the_first_line() -> None:
     assert "5 and 5 steps" in found.test
     same = payload(compare(of_lengths(usual), of_lengths(usual))).verdict
     assert same.sentence == "No change beyond ±0.9 %; mean 2.12 → 2.12 ms."
+
+
+@pytest.mark.parametrize(
+    ("less", "workers", "first"),
+    [
+        (250, ("w0", "w0"), "A step takes 1.87 ms, 250 µs less than before."),
+        (-250, ("w0", "w0"), "A step takes 2.37 ms, 250 µs more than before."),
+        (0, ("w0", "w0"), "A step takes 2.12 ms, as long as before."),
+        (250, ("w0", "w1"), "A step of w1 takes 1.87 ms, 250 µs less than of w0."),
+        (0, ("w0", "w1"), "A step of w1 takes 2.12 ms, as long as of w0."),
+    ],
+)
+def test_the_answer_is_of_the_median_steps(less: int, workers: tuple[str, str], first: str) -> None:
+    usual = [2120, 2110, 2130, 2115, 2125]
+    found = compare(of_lengths(usual), of_lengths([x - less for x in usual]))
+    a, b = replace(A, worker=workers[0]), replace(B, worker=workers[1])
+    run = A.run if workers[0] != workers[1] else B.run
+    told = diff_payload(found, a, replace(b, run=run)).headline
+    assert told[0] == first
+    assert len(told[0].split()) <= 14
+    assert "Steps vary by ±7.91 µs" in told[1]
+
+
+def test_steps_of_one_recording_are_named() -> None:
+    one = drawn(NO_CHANGE)
+    first, third = (replace(one, steps=np.array([step])) for step in (0, 2))
+    told = diff_payload(compare(first, third), A, A).headline
+    assert re.fullmatch(r"Step 3 takes .* than step 1\.", told[0])
+    assert "One step each cannot tell" in told[1]
 
 
 @pytest.mark.parametrize(
@@ -276,8 +306,9 @@ def test_csv_holds_every_row() -> None:
 def test_markdown_leads_with_the_verdict_and_lists_what_changed() -> None:
     text = diff_markdown(payload(changed("slower_kernel")))
     lines = text.splitlines()
+    assert re.fullmatch(r"\*\*A step takes 6\.\d\d ms, \d+ µs more than before\.\*\*", lines[0])
     assert re.fullmatch(
-        r"\*\*Steps are \d\.\d % longer \(.* to .* %\); mean 6\.\d\d → 6\.\d\d ms\.\*\*", lines[0]
+        r"Steps are \d\.\d % longer \(.* to .* %\); mean 6\.\d\d → 6\.\d\d ms\.", lines[4]
     )
     assert any(
         re.fullmatch(r"\| `aten::gelu` \| .* \| yes \| \\#\d+ → \\#\d+ \|", line) for line in lines

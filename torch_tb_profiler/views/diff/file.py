@@ -42,15 +42,15 @@ def diff_csv(payload: DiffPayload) -> str:
 
 
 def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
-    """The verdict, the two sides, notes, and what changed most in each table: at most ``most`` rows
-    of each, 0: no tables.
+    """The answer, how sure it is, the two sides, notes, and what changed most in each table: at most ``most``
+    rows of each, 0: no tables.
     """
-    first = [
-        f"**{markdown_text(payload.verdict.sentence)}**",
-        "",
-        *([markdown_text(payload.verdict.because), ""] if payload.verdict.because else []),
-    ]
-    lines = [*first, *_sides(payload.a, payload.b), *_test(payload.verdict)]
+    verdict = payload.verdict
+    answer, *more = dict.fromkeys((*payload.headline, verdict.sentence, verdict.because))
+    first = [f"**{markdown_text(answer)}**", ""]
+    for sentence in filter(None, more):
+        first += [markdown_text(sentence), ""]
+    lines = [*first, *_sides(payload.a, payload.b), *_test(verdict)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
     lines += _causes(payload, most)
     for table in get_args(ChangeTable) if most else ():

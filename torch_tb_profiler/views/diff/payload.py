@@ -17,6 +17,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of
+from torch_tb_profiler.views.diff.headline import headline
 from torch_tb_profiler.views.diff.notes import notes
 from torch_tb_profiler.views.diff.verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -59,6 +60,7 @@ def diff_payload(
     return wire.DiffPayload(
         a=_side(both.a, a),
         b=_side(both.b, b),
+        headline=headline(both, judgement, _beside(a, b)),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
         causes=causes_of(judgement, columns),
@@ -69,6 +71,11 @@ def diff_payload(
         notes=notes(both, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )
+
+
+def _beside(a: Recording, b: Recording) -> tuple[str, str]:
+    """The workers of both sides, where one run has both."""
+    return (a.worker, b.worker) if a.run == b.run and a.worker != b.worker else ("", "")
 
 
 def _side(side: Side, recording: Recording) -> wire.DiffSide:

@@ -69,8 +69,8 @@ class RunDiffPayload(wire.DiffPayload, frozen=True, kw_only=True):
     """As ``DiffPayload``, of means over pairs of workers; those whose steps changed by most first.
     ``only_*``: workers without a counterpart.
 
-    ``selected`` of a side is the least of its workers, ``spread_ns`` their mean; ``steps`` and
-    ``tree`` belong to single workers and are empty. A row's ``beyond``: of more than half of the
+    ``selected`` of a side is the least of its workers, ``spread_ns`` their mean; ``headline``, ``steps``
+    and ``tree`` belong to single workers and are empty. A row's ``beyond``: of more than half of the
     workers that tell.
     """
 
@@ -124,6 +124,7 @@ def run_payload(
     return RunDiffPayload(
         a=sides[0],
         b=sides[1],
+        headline=payloads[0].headline if len(payloads) == 1 else [],
         verdict=msgspec.structs.replace(said, because=because(said, columns)),
         causes=causes_of(said, columns),
         device_time=all(p.device_time for p in payloads),

@@ -114,8 +114,8 @@ class ChangeWhole(Wire, frozen=True, kw_only=True):
 
 
 class DiffPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/diff``. ``notes``: what makes the comparison weak (other device, other shapes, cold
-    steps, few steps …).
+    """Route ``/diff``. ``headline``: the answer of the median steps in two sentences. ``notes``: what makes the
+    comparison weak (other device, other shapes, cold steps, few steps …).
 
     ``causes``: what the change is made of, the largest first.
 
@@ -125,6 +125,7 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
 
     a: DiffSide
     b: DiffSide
+    headline: list[str]
     verdict: Verdict
     device_time: bool
     causes: list[Cause]

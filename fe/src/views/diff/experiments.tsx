@@ -13,7 +13,6 @@ import { Loaded, Notes } from "../loaded";
 import { countOfSteps, rowsOf } from "../rows";
 import { TraceSelects } from "../trace_selects";
 import { counterpart, halves, type Side } from "./model";
-import { Baseline } from "./parts";
 
 const NOTHING: Selection = { run: "", worker: "", span: "" };
 const HEIGHT = 460;
@@ -54,13 +53,15 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
   const { suggestion, progress } = payload;
   return (
     <Panel title="What is compared" term="diff">
-      <Baseline selection={selection} />
       <div class="diff-side">
-        <span class="diff-mark diff-b">B</span>
+        <span>
+          <strong>{selection.run}</strong> · {selection.worker}{" "}
+          <span class="muted">as chosen at the top, with</span>
+        </span>
         <TraceSelects
           payload={runs}
           selection={NOTHING}
-          suffix=" B"
+          suffix=" compared with"
           onSelect={({ run }) =>
             onChoose({ selection: counterpart(runs, run, selection), steps: ALL_STEPS })
           }
@@ -85,7 +86,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
   );
 }
 
-/** The steps of A can be compared with each other. */
+/** The steps of the recording can be compared with each other. */
 function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
   const { data } = useResource("steps", selection);
   const count = data ? countOfSteps(data.steps) : 0;
@@ -129,7 +130,7 @@ function firstOf(text: string): string {
   return others.length ? `${first} + ${others.length}` : first;
 }
 
-/** The trace of a row; of several workers the one that goes with A's. */
+/** The trace of a row; of several workers the one that goes with the chosen one. */
 function traceOf({ payload: { rows }, params, selection }: PartProps, row: number): Selection {
   const run = rows.run[row] ?? "";
   return params.ranks === "all"
@@ -137,7 +138,7 @@ function traceOf({ payload: { rows }, params, selection }: PartProps, row: numbe
     : { run, worker: rows.worker[row] ?? "", span: rows.span[row] ?? "" };
 }
 
-/** Diff with a row as B. */
+/** The comparison with a row. */
 const rowHref = (props: PartProps, row: number): string =>
   props.hrefOf("diff", otherParams(traceOf(props, row), ""));
 
@@ -151,7 +152,7 @@ function Table(props: PartProps & { ranks: Ranks }) {
         values: titles(rows),
         note: (row) =>
           row === base ? (
-            <Badge tone="info">A</Badge>
+            <Badge tone="info">chosen</Badge>
           ) : rows.state[row] === "ready" ? null : (
             <Badge title={rows.message[row] ?? ""}>
               {rows.state[row] === "waiting" ? "reading …" : "failed"}
@@ -184,16 +185,16 @@ function Table(props: PartProps & { ranks: Ranks }) {
         label,
         kind: "text",
         width: 84,
-        values: leads.map((one, row) => (row === base ? "baseline" : one ? text : null)),
+        values: leads.map((one) => (one ? text : null)),
         unknown: () => "",
         href: (row) => (leads[row] ? href(row) : null),
       };
     };
     return [
       ...(name ? [name] : []),
-      link("compare", "Compare", "with A", (row) => rowHref(props, row)),
+      link("compare", "Compare", "compare", (row) => rowHref(props, row)),
       ...others,
-      link("as_base", "Baseline", "make A", (row) =>
+      link("as_base", "Choose", "choose", (row) =>
         hrefOf("diff", ranks === "all" ? { ranks } : {}, traceOf(props, row)),
       ),
     ];

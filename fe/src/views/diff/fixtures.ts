@@ -1,6 +1,8 @@
 /** Diff payloads for tests: small, and true to the wire types. */
 
 import type {
+  Aligned,
+  AlignedRow,
   ChangeStatus,
   ChangeTable,
   DiffPayload,
@@ -137,6 +139,10 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
   return {
     a: side(),
     b,
+    headline: [
+      "A step takes 187 ms, 25.0 ms less than before.",
+      "GPU compute went from 150 ms to 125 ms. Steps vary by ±2.00 ms, which does not explain it.",
+    ],
     verdict: {
       sentence: "Steps are 11.8 % shorter (10.4 to 13.2 %); mean 212 → 187 ms.",
       because: "Mostly Kernel −20.0 ms; operator aten::mm −15.0 ms.",
@@ -166,6 +172,56 @@ export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
     tree_pooled: 0,
     notes: [],
     missing: [],
+    ...over,
+  };
+}
+
+const rows = (host: [number, number], device: [number, number]): AlignedRow[] => [
+  { host: true, start_ns: [host[0]], end_ns: [host[1]], group: ["host_code"] },
+  { host: false, start_ns: [device[0]], end_ns: [device[1]], group: ["compute"] },
+];
+
+/** A step of 212 ms and one of 187 ms, which gained 30 ms and lost 5. */
+export function aligned(over: Partial<Aligned> = {}): Aligned {
+  const one = { run: "run", worker: "worker0", span: "1", step: 0, step_name: "step 0", of: 3 };
+  const recorded = "8 June 2021 08:57";
+  return {
+    before: {
+      ...one,
+      recorded,
+      length_ns: 212 * MS,
+      rows: rows([0, 40 * MS], [10 * MS, 217 * MS]),
+    },
+    after: {
+      ...one,
+      run: "other",
+      recorded,
+      length_ns: 187 * MS,
+      rows: rows([0, 60 * MS], [10 * MS, 180 * MS]),
+    },
+    device: "GPU",
+    axis_ns: 217 * MS,
+    least_ns: 176_666,
+    matched: 9,
+    operations: 10,
+    note: "",
+    gaps: {
+      at_ns: [60 * MS, 180 * MS],
+      size_ns: [5 * MS, -30 * MS],
+      group: ["host_code", "compute"],
+      name: ["aten::add", null],
+    },
+    ties: { before_ns: [10 * MS], after_ns: [10 * MS], name: ["aten::mm"] },
+    changes: [
+      {
+        group: "compute",
+        label: "GPU compute",
+        before_ns: 150 * MS,
+        after_ns: 120 * MS,
+        more: "gemm: −30.0 ms",
+      },
+      { group: "host_code", label: "Host code", before_ns: 62 * MS, after_ns: 67 * MS, more: "" },
+    ],
     ...over,
   };
 }

@@ -1,22 +1,27 @@
 import { describe, expect, it } from "vitest";
-import type { RunsPayload, WorkerItem } from "../../api/types.gen";
-import { changes, diff, measured, MS, ROWS, side, tree } from "./fixtures";
+import type { AlignedSide, RunsPayload, WorkerItem } from "../../api/types.gen";
+import { aligned, changes, diff, MS, ROWS, side, tree } from "./fixtures";
 import {
-  basisText,
   bothNames,
   changeRows,
   counterpart,
+  gapsOf,
   halves,
-  meanText,
+  labelledGaps,
   otherSide,
   readStatus,
   readTable,
+  rowPaths,
+  sideNames,
   sideParams,
   statusCounts,
   stripRow,
+  sumOfGaps,
+  swapped,
   testText,
   treeDelta,
 } from "./model";
+import { ALL_STEPS } from "../../state/view";
 
 const worker = (
   name: string,
@@ -136,23 +141,54 @@ it("names the test with its p", () => {
   expect(testText({ ...verdict, p: null })).toBe(verdict.test);
 });
 
-it.each([
-  [3, 4, "mean of 3 of 4 steps, from 0 to 2 (ProfilerStep)"],
-  [4, 4, "mean of all 4 steps (ProfilerStep)"],
-  [1, 1, "the only step (ProfilerStep)"],
-])("the mean of %i of %i steps says so", (selected, count, words) =>
-  expect(basisText(side({ selected, steps: measured([210, 214, 212, 300].slice(0, count)) }))).toBe(
-    words,
-  ),
-);
-
 it("steps are dots, hollow where they are not compared, with the reason", () => {
   const row = stripRow("A", "red", side());
   expect(row.dots.map(({ faded }) => faded)).toEqual([false, false, false, true]);
   expect(row.dots[3]?.title).toBe("A, ProfilerStep#3: 300 ms (cold, not compared)");
-  expect([
-    meanText(side()),
-    meanText(side({ spread_ns: null })),
-    meanText(side({ mean_ns: null, spread_ns: null })),
-  ]).toEqual(["212 ms ± 2.00 ms", "212 ms", "–"]);
+});
+
+describe("the aligned steps", () => {
+  const at = (time: number): number => time / MS;
+  it("are called before and after, or by what tells them apart", () => {
+    const one = aligned();
+    const { before } = one;
+    const other = (over: Partial<AlignedSide>) =>
+      sideNames({ ...one, after: { ...before, ...over } });
+    expect([
+      sideNames(null),
+      sideNames(one),
+      other({ worker: "worker1" }),
+      other({ span: "2" }),
+      other({ step: 7, step_name: "step 9" }),
+    ]).toEqual([
+      ["Before", "After"],
+      ["Before", "After"],
+      ["worker0", "worker1"],
+      ["Before", "After"],
+      ["Step 0", "Step 9"],
+    ]);
+  });
+  it("have an outline per group, and gaps that add up", () => {
+    const one = aligned();
+    const [row] = one.before.rows;
+    expect(row && rowPaths(row, at, 0, 26)).toEqual([
+      { group: "host_code", path: "M0.00 0h40.00v26h-40.00z" },
+    ]);
+    const gaps = gapsOf(one);
+    expect(gaps.map(({ text }) => text)).toEqual([
+      "+5.00 ms: lost in host code, aten::add",
+      "−30.0 ms: gained in GPU compute",
+    ]);
+    expect(sumOfGaps(one, 1) - sumOfGaps(one, -1)).toBe(one.after.length_ns - one.before.length_ns);
+    expect(labelledGaps(gaps, 3 / MS).map(({ size }) => size)).toEqual(["−30.0 ms"]);
+  });
+  it.each([
+    ["r", "the header's side is shown before", [2, 1]],
+    ["other", "the header's side is shown after", [1, 2]],
+  ])("of header %s are swapped: %s", (run, _, order) => {
+    const top = { selection: { run, worker: "w", span: "1" }, steps: ALL_STEPS };
+    const b = { selection: { run: "b", worker: "w", span: "1" }, steps: ALL_STEPS };
+    const payload = diff({ a: side({ run: "r", worker: "w", span: "1" }) });
+    expect(swapped(payload, top, b)).toEqual(order[0] === 1 ? [top, b] : [b, top]);
+  });
 });

@@ -1,16 +1,21 @@
 /** What the Diff page computes: which trace is the other one, and which rows of the changes are shown. */
 
 import type {
+  Aligned,
+  AlignedRow,
+  AlignedSide,
   ChangeStatus,
   ChangeTable,
+  DiffPayload,
   DiffSide,
   DiffTable,
   DiffTreeTable,
   RunsPayload,
+  TimeGroup,
   Verdict,
 } from "../../api/types.gen";
-import { formatCount, formatNumber, formatTime } from "../../base/units";
-import { stepName } from "../../base/words";
+import { formatDelta, formatNumber, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
 import {
@@ -20,9 +25,9 @@ import {
   type StepRange,
   stepsText,
 } from "../../state/view";
-import type { StripRow } from "../../widgets";
+import type { Series, StripRow } from "../../widgets";
 import { otherParams } from "../against_median";
-import { countOfSteps, rowsOf } from "../rows";
+import { rowsOf } from "../rows";
 
 /** A trace with its steps. */
 export interface Side {
@@ -145,18 +150,102 @@ export function stripRow(
   };
 }
 
-/** `mean of 5 of 7 steps, from 4 to 9 (ProfilerStep)`: what the time is of. */
-export function basisText({ selected, steps, step_source }: DiffSide): string {
-  const names = steps.name.filter((_, i) => steps.selected[i]).map(stepName);
-  const count = countOfSteps(steps);
-  if (selected === 1 && count > 1)
-    return `step ${names[0] ?? ""}, one of ${formatCount(count)} (${step_source})`;
-  const which = selected === count ? "all" : `${selected} of`;
-  const from = selected === count || !names.length ? "" : `, from ${names[0]} to ${names.at(-1)}`;
-  return `${count === 1 ? "the only step" : `mean of ${which} ${count} steps${from}`} (${step_source})`;
+/** Colour and pattern of each group of causes. */
+export const LOOKS: readonly Series[] = [
+  { key: "compute", label: "", color: "var(--compute)" },
+  { key: "copies", label: "", color: "var(--copies)" },
+  { key: "data_loading", label: "", color: "var(--data)", pattern: "M0 2H8M0 6H8" },
+  { key: "communication", label: "", color: "var(--communication)" },
+  { key: "waiting", label: "", color: "var(--communication)", pattern: "M0 8L8 0" },
+  { key: "host_code", label: "", color: "var(--host)", pattern: "M-2 2L2-2M0 8L8 0M6 10L10 6" },
+  { key: "not_recorded", label: "", color: "var(--not-recorded)", pattern: "M0 8L8 0" },
+];
+const NOTHING_KNOWN: Series = { key: "", label: "", color: "var(--not-recorded)" };
+
+export const lookOf = (group: TimeGroup): Series =>
+  LOOKS.find(({ key }) => key === group) ?? NOTHING_KNOWN;
+
+/** What the sides are called: before and after, but for steps of one recording and for ranks of one run. */
+export function sideNames(steps: Aligned | null): [string, string] {
+  if (!steps) return ["Before", "After"];
+  const { before, after } = steps;
+  if (before.run !== after.run) return ["Before", "After"];
+  if (before.worker !== after.worker) return [before.worker, after.worker];
+  if (before.span !== after.span) return ["Before", "After"];
+  return before.step === after.step
+    ? ["Before", "After"]
+    : [capitalised(before.step_name), capitalised(after.step_name)];
 }
 
-/** `212 ms ± 3.1 ms`. */
-export function meanText({ mean_ns, spread_ns }: DiffSide): string {
-  return `${formatTime(mean_ns)}${spread_ns === null ? "" : ` ± ${formatTime(spread_ns)}`}`;
+/** The stretches of a row as one outline per group, at least a third of a pixel wide. */
+export function rowPaths(
+  row: AlignedRow,
+  x: (time: number) => number,
+  y: number,
+  height: number,
+): { group: TimeGroup; path: string }[] {
+  const paths = new Map<TimeGroup, string>();
+  row.group.forEach((group, i) => {
+    const from = x(row.start_ns[i] ?? 0);
+    const width = Math.max(0.34, x(row.end_ns[i] ?? 0) - from);
+    const drawn = `M${from.toFixed(2)} ${y}h${width.toFixed(2)}v${height}h${(-width).toFixed(2)}z`;
+    paths.set(group, (paths.get(group) ?? "") + drawn);
+  });
+  return [...paths].map(([group, path]) => ({ group, path }));
+}
+
+export interface Gap {
+  at: number;
+  length: number;
+  lost: boolean;
+  group: TimeGroup;
+  size: string;
+  text: string;
+}
+
+export function gapsOf({ gaps, changes }: Aligned): Gap[] {
+  return gaps.at_ns.map((at, i) => {
+    const ns = gaps.size_ns[i] ?? 0;
+    const group = gaps.group[i] ?? "not_recorded";
+    const label = changes.find((one) => one.group === group)?.label ?? "";
+    const name = gaps.name[i];
+    const size = formatDelta(ns);
+    const what = `${ns > 0 ? "lost" : "gained"} in ${label.replace(/^[A-Z](?![A-Z])/, (c) => c.toLowerCase())}`;
+    return {
+      at,
+      length: Math.abs(ns),
+      lost: ns > 0,
+      group,
+      size,
+      text: `${size}: ${what}${name ? `, ${name}` : ""}`,
+    };
+  });
+}
+
+/** How long all gaps of one sign are together: above 0 time lost, below 0 time gained. */
+export const sumOfGaps = ({ gaps }: Aligned, sign: 1 | -1): number =>
+  gaps.size_ns.reduce((sum, ns) => sum + Math.max(0, sign * ns), 0);
+
+/** Px that the size of a gap takes. */
+const LABEL = 64;
+
+/** The gaps with room for their size; `scale`: px per ns. */
+export const labelledGaps = (gaps: readonly Gap[], scale: number): Gap[] =>
+  gaps.filter(({ length }) => length * scale >= LABEL);
+
+/** Where a side is from: its run, and the worker where the runs do not tell them apart. */
+export function sideText({ a, b }: DiffPayload, place: number): string {
+  const { run, worker } = place ? b : a;
+  return a.run === b.run ? `${run} · ${worker}` : run;
+}
+
+/** `step 6, the median of 6`. */
+export const medianText = ({ step_name, of }: AlignedSide): string =>
+  of > 1 ? `${step_name}, the median of ${of}` : step_name;
+
+/** Both sides the other way round than they are shown: first what is to be before. `top`: what the header names. */
+export function swapped({ a }: DiffPayload, top: Side, other: Side): [Side, Side] {
+  const { run, worker, span } = top.selection;
+  const shown = a.run === run && a.worker === worker && a.span === span;
+  return shown ? [other, top] : [top, other];
 }

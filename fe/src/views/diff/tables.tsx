@@ -22,29 +22,28 @@ import {
   changeRows,
   readStatus,
   readTable,
-  type Side,
   statusCounts,
   STATUSES,
   TABLES,
   treeDelta,
 } from "./model";
 
-type TableProps = ViewProps & { payload: DiffPayload; b: Side };
+type TableProps = ViewProps & { payload: DiffPayload; names: readonly [string, string] };
 
 type Known<T> = readonly (T | null)[];
 
 /** Links to a side's timeline: to the longest event, else to all of the name; none where neither is known. */
 function timelineColumn(
-  { hrefOf, selection, b }: TableProps,
-  label: "A" | "B",
+  { hrefOf, payload, names: sides }: TableProps,
+  of: "a" | "b",
   events: Known<number>,
   names: Known<string> = [],
 ): Column {
   const values = events.map((event, row) => (event === null ? names[row] : String(event)) ?? null);
-  const side = label === "A" ? selection : b.selection;
+  const { run, worker, span } = payload[of];
   return {
-    key: `timeline_${label}`,
-    label: `Timeline ${label}`,
+    key: `timeline_${of}`,
+    label: `Timeline, ${(of === "a" ? sides[0] : sides[1]).toLowerCase()}`,
     kind: "text",
     width: 84,
     values,
@@ -54,7 +53,12 @@ function timelineColumn(
     href: (row) => {
       const value = values[row] ?? null;
       return (
-        value && hrefOf("trace", events[row] === null ? onTimeline(value) : { sel: value }, side)
+        value &&
+        hrefOf("trace", events[row] === null ? onTimeline(value) : { sel: value }, {
+          run,
+          worker,
+          span,
+        })
       );
     },
   };
@@ -74,15 +78,16 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
     ...declaredColumns("diff", changes, {
       name: {
         short: changes.short,
-        note: (row) => (name_b[row] ? <Badge title={`In B: ${name_b[row]}`}>renamed</Badge> : null),
+        note: (row) =>
+          name_b[row] ? <Badge title={`After: ${name_b[row]}`}>renamed</Badge> : null,
       },
       beyond: {
         kind: "knowledge",
         values: changes.beyond.map((value) => (value === null ? 2 : Number(value))),
       },
     }),
-    timelineColumn(props, "A", changes.event_a, inA),
-    timelineColumn(props, "B", changes.event_b, inB),
+    timelineColumn(props, "a", changes.event_a, inA),
+    timelineColumn(props, "b", changes.event_b, inB),
   ];
 }
 
@@ -103,7 +108,7 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
   }));
   return (
     <Panel
-      title="What changed"
+      title="What changed, in all compared steps"
       term="diff_delta"
       note={
         whole
@@ -156,9 +161,7 @@ function ChangeDetail({ payload: { changes }, row }: { payload: DiffPayload; row
     <div class="kernel-detail">
       {names.map((name, i) => (
         <div key={i} class="full-name">
-          {names.length > 1 ? (
-            <span class={`diff-mark diff-${i ? "b" : "a"}`}>{i ? "B" : "A"}</span>
-          ) : null}
+          {names.length > 1 ? <span class="muted">{i ? "after" : "before"}</span> : null}
           <code>{name}</code>
           <CopyButton text={name} label="Copy the full name" />
         </div>
@@ -206,8 +209,8 @@ export function TreeTable(props: TableProps & { device: boolean }) {
       ...shown.slice(0, 3),
       delta,
       ...shown.slice(3),
-      timelineColumn(props, "A", tree.event_a),
-      timelineColumn(props, "B", tree.event_b),
+      timelineColumn(props, "a", tree.event_a),
+      timelineColumn(props, "b", tree.event_b),
     ];
   }, [tree, device]);
   if (!tree.parent.length)

@@ -2,15 +2,16 @@
 
 import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { DiffPayload, RunsPayload } from "../../api/types.gen";
+import type { Aligned, DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
 import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
-import { changes, diff, experiments, MS } from "./fixtures";
+import { aligned, changes, diff, experiments, MS } from "./fixtures";
 import { DiffView } from "./view";
 
 const asked: URL[] = [];
 let answer: DiffPayload;
+let alignedAnswer: Aligned | null;
 let experimentsAnswer: ReturnType<typeof experiments>;
 const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 } as const;
 const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
@@ -31,6 +32,7 @@ const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["run
 beforeEach(() => {
   asked.length = 0;
   answer = diff();
+  alignedAnswer = aligned();
   experimentsAnswer = experiments();
   runsStore.set({
     payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
@@ -41,9 +43,11 @@ beforeEach(() => {
     asked.push(url);
     const body = url.pathname.endsWith("/diff")
       ? answer
-      : url.pathname.endsWith("/experiments")
-        ? experimentsAnswer
-        : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
+      : url.pathname.endsWith("/diff/aligned")
+        ? { steps: alignedAnswer }
+        : url.pathname.endsWith("/experiments")
+          ? experimentsAnswer
+          : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });
@@ -75,13 +79,59 @@ const text = (): string => document.body.textContent;
 const query = (): Record<string, string> =>
   Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
 
+/** Until the answer and the steps are there. */
+async function settled(): Promise<void> {
+  await waitFor(() => expect(text()).toContain("A step takes 187 ms"));
+  await waitFor(() => expect(text()).toContain("How sure that is"));
+}
+
+/** Unfolds a part of the page. */
+function unfold(name: RegExp): void {
+  const summary = screen.getByText(name, { selector: "summary" });
+  const fold = summary.closest("details");
+  if (fold) {
+    fold.open = true;
+    fireEvent(fold, new Event("toggle"));
+  }
+}
+
 const B = { run2: "s", worker2: "w", span2: "1" };
 
-it("lists what the change is made of, which adds up to it", async () => {
+it("draws both steps on one axis, and lists what changed, which adds up to the difference", async () => {
   show(B);
-  await waitFor(() => expect(text()).toContain("What the change is made of"));
-  expect(text()).toMatch(/gemmKernel−20\.0 ms80/);
-  expect(text()).toMatch(/all−25\.0 ms100 %/);
+  await settled();
+  const picture = screen.getByRole("img", { name: /Before and After on one axis/ });
+  expect(picture.querySelectorAll("rect title").length).toBe(2);
+  expect(picture.textContent).toContain("Before CPU");
+  expect(text()).toContain("adds up to −25.0 ms");
+  expect(text()).toMatch(/GPU computegemm: −30\.0 ms150 ms120 ms−30\.0 ms/);
+  expect(text()).toContain("9 of 10");
+});
+
+it("lights the gaps of a cause, by mouse and by keyboard", async () => {
+  show(B);
+  await settled();
+  const dimmed = (): number => document.querySelectorAll("svg .aligned-dim").length;
+  const cause = screen.getByRole("button", { name: "Host code" });
+  expect(dimmed()).toBe(0);
+  fireEvent.focus(cause);
+  const lit = dimmed();
+  expect(lit).toBeGreaterThan(0);
+  fireEvent.blur(cause);
+  expect(dimmed()).toBe(0);
+  fireEvent.mouseEnter(cause.closest("tr") ?? cause);
+  expect(dimmed()).toBe(lit);
+});
+
+it.each([
+  [aligned({ note: "The steps do different things." }), "The steps do different things."],
+  [null, "no step"],
+])("draws nothing where the steps are not aligned, and says so", async (given, words) => {
+  alignedAnswer = given;
+  show(B);
+  await settled();
+  expect(text()).toContain(words);
+  expect(screen.queryByRole("img", { name: /on one axis/ })).toBeNull();
 });
 
 it("does not draw an interval per sample among steps", async () => {
@@ -89,7 +139,7 @@ it("does not draw an interval per sample among steps", async () => {
   const work = { factor: 8, unit: "sample", count_a: 4, count_b: 32 };
   answer = { ...made, verdict: { ...made.verdict, work } };
   show(B);
-  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
+  await settled();
   expect(text()).not.toContain("hatched");
 });
 
@@ -103,13 +153,13 @@ it("compares nothing until B is chosen: it suggests one and says why, and lists 
   expect(asked.some((url) => url.pathname.endsWith("/diff"))).toBe(false);
   const grid = within(screen.getByRole("grid", { name: "Experiments" }));
   const rows = grid.getAllByRole("row").slice(1);
-  expect(rows.map((row) => row.textContent.includes("baseline"))).toEqual([true, false, false]);
+  expect(rows.map((row) => row.textContent.includes("chosen"))).toEqual([true, false, false]);
   expect(rows[1]?.textContent).toContain("+25.0");
   expect(rows[2]?.textContent).toContain("reading …");
   // The base and what is still read lead nowhere.
   expect(grid.getAllByRole("link", { hidden: true }).map((link) => link.textContent)).toEqual([
-    "with A",
-    "make A",
+    "compare",
+    "choose",
   ]);
 });
 
@@ -124,13 +174,13 @@ it("tells recordings of one run apart by their workers", async () => {
 
 it("takes the same worker of the run that is chosen as B", async () => {
   const { setParam } = show();
-  fireEvent.change(await screen.findByLabelText("Run B"), { target: { value: "s" } });
+  fireEvent.change(await screen.findByLabelText("Run compared with"), { target: { value: "s" } });
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject(B);
 });
 
 it("asks for both sides", async () => {
   show(B);
-  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
+  await settled();
   expect(plainHeads()).toEqual([]);
   expect(query()).toEqual({
     run: "r",
@@ -141,12 +191,13 @@ it("asks for both sides", async () => {
     run2: "s",
     worker2: "w",
     span2: "1",
+    earlier_first: "1",
   });
 });
 
 it("asks for the B of the address, and links the files of the same question", async () => {
-  show({ run2: "r", worker2: "w", span2: "1", steps2: "3" });
-  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
+  show({ run2: "r", worker2: "w", span2: "1", steps2: "3", table: "operator" });
+  await settled();
   expect(query()).toMatchObject({ run2: "r", steps2: "3" });
   const file = new URL(
     screen.getByRole("link", { name: "All as Markdown" }).getAttribute("href") ?? "",
@@ -157,8 +208,9 @@ it("asks for the B of the address, and links the files of the same question", as
 
 it("sets every key of the other side when another run is chosen", async () => {
   const { setParam } = show({ run2: "s", worker2: "w", span2: "1", steps2: "3" });
-  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
-  fireEvent.change(screen.getByLabelText("Run B"), { target: { value: "r" } });
+  await settled();
+  unfold(/Other recording/);
+  fireEvent.change(await screen.findByLabelText("Run compared with"), { target: { value: "r" } });
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({
     run2: "r",
     worker2: "w",
@@ -170,7 +222,7 @@ it("sets every key of the other side when another run is chosen", async () => {
 
 it("asks again when B changes, as it does for A", async () => {
   show(B);
-  await waitFor(() => expect(text()).toContain("Steps are 11.8 % shorter"));
+  await settled();
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
   const grown = run("s");
@@ -217,15 +269,15 @@ it("leads from each row to both timelines: to an event, or to the name where non
       { event_a: [7, null], event_b: [null, 9] },
     ),
   });
-  show(B);
+  show({ ...B, table: "operator" });
   const grid = within(await screen.findByRole("grid", { name: "Changes of operators" }));
   const links = grid
     .getAllByRole("link", { hidden: true })
     .map((link) => link.getAttribute("href"));
   expect(links).toEqual([
-    "#trace?sel=7&run=r",
-    "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=s",
-    "#trace?sel=9&run=s",
+    "#trace?sel=7&run=run",
+    "#trace?q=%5Eaten%3A%3Amm%24&re=1&run=other",
+    "#trace?sel=9&run=other",
   ]);
 });
 
@@ -240,7 +292,7 @@ it("shows only the rows of the chosen table and status, and says how many there 
 it("shows the tree by device time, or by host time", async () => {
   show({ ...B, time: "host" });
   const tree = within(await screen.findByRole("treegrid", { name: "Call tree of both sides" }));
-  expect(tree.getByRole("columnheader", { name: /Host A/ })).toBeTruthy();
+  expect(tree.getByRole("columnheader", { name: /Host before/ })).toBeTruthy();
   expect(tree.getByText(/aten::mm → aten::matmul/)).toBeTruthy();
   expect(tree.getByText("backward")).toBeTruthy();
 });
@@ -250,16 +302,9 @@ it("draws names as text, never as markup", async () => {
     changes: changes([["operator", HOSTILE, "changed", 2 * MS, MS]]),
     notes: [HOSTILE],
   });
-  show(B);
-  await waitFor(() => expect(text()).toContain(HOSTILE));
+  show({ ...B, table: "operator" });
+  await settled();
+  unfold(/How sure/);
+  await waitFor(() => expect(text().split(HOSTILE).length).toBeGreaterThan(2));
   expect(document.querySelector("img")).toBeNull();
-});
-
-it("shows each category twice on one scale, and its change", async () => {
-  show(B);
-  await waitFor(() => expect(text()).toContain("−25.0 ms"));
-  const widths = [...document.querySelectorAll<HTMLElement>(".pair-bar")].map(
-    (bar) => bar.style.width,
-  );
-  expect(widths.slice(0, 2)).toEqual(["100%", `${(100 * 125) / 150}%`]);
 });

@@ -1,53 +1,69 @@
 /** The Diff page: what changed between two traces, or between two parts of one. */
 
-import { useCallback, useEffect, useRef } from "preact/hooks";
-import type { DiffPayload } from "../../api/types.gen";
+import type { ComponentChildren } from "preact";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import type { Aligned, AlignedPayload, DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
 import { changePage, diagnosisHref } from "../../state/location";
-import { useResource } from "../../state/resource";
+import { type Resource, useResource } from "../../state/resource";
 import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Selection, viewQuery, type ViewProps } from "../../state/view";
-import {
-  Button,
-  Card,
-  EmptyState,
-  Icon,
-  Panel,
-  Segmented,
-  StepSelector,
-  Term,
-} from "../../widgets";
-import { Loaded, MissingList, Notes } from "../loaded";
+import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
-import { otherSide, type Side, sideParams, testText } from "./model";
-import { Baseline, Categories, Causes, SideCard, StepTimes } from "./parts";
+import {
+  medianText,
+  otherSide,
+  type Side,
+  sideNames,
+  sideParams,
+  sideText,
+  swapped,
+  testText,
+} from "./model";
+import { AlignedSteps } from "./aligned";
+import { StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
+
+/** The address says which is before: the other way round than by time. */
+const GIVEN = "given";
 
 export function DiffView(props: ViewProps) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const b = otherSide(runs, props.params);
   const known = b !== null && find(runs, b.selection).span !== null;
-  const query = b && known ? viewQuery(props, sideParams(b)) : null;
+  const query =
+    b && known
+      ? viewQuery(props, {
+          ...sideParams(b),
+          earlier_first: props.params.order === GIVEN ? ("" as const) : ("1" as const),
+        })
+      : null;
   const resource = useResource("diff", query);
-  useFollowed(b?.selection ?? null, resource.reload);
+  const aligned = useResource("diff/aligned", query);
+  const { reload } = resource;
+  const { reload: reloadSteps } = aligned;
+  const again = useCallback(() => {
+    reload();
+    reloadSteps();
+  }, [reload, reloadSteps]);
+  useFollowed(b?.selection ?? null, again);
   if (!b) return <Choose {...props} onChoose={(side) => setOther(props.setParam, side)} />;
-  return (
+  return query ? (
+    <Loaded resource={resource} shape={[60, 200, 300, 400]}>
+      {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} aligned={aligned} />}
+    </Loaded>
+  ) : (
     <>
       <Sides {...props} b={b} />
-      {query ? (
-        <Loaded resource={resource} shape={[60, 200, 300, 400]}>
-          {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} />}
-        </Loaded>
-      ) : (
-        <EmptyState
-          title={`${Object.values(b.selection).filter(Boolean).join(" · ")} is not there`}
-          text="The trace that the address names as B is gone, or it never was. Choose another one above."
-          diagnosisHref={diagnosisHref()}
-        />
-      )}
+      <EmptyState
+        title={`${Object.values(b.selection).filter(Boolean).join(" · ")} is not there`}
+        text="The trace that the address names is gone, or it never was. Choose another one above."
+        diagnosisHref={diagnosisHref()}
+      />
     </>
   );
 }
@@ -72,90 +88,137 @@ function setOther(setParam: ViewProps["setParam"], b: Side): void {
   for (const [key, value] of Object.entries(sideParams(b))) setParam(key, value);
 }
 
-/** What is compared: A as the header says, B chosen here. */
-function Sides({ selection, steps, setParam, hrefOf, b }: ViewProps & { b: Side }) {
+/** Chooses what the trace at the top is compared with. */
+function Sides({ setParam, hrefOf, b }: ViewProps & { b: Side }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const { data } = useResource(find(runs, b.selection).span ? "steps" : null, b.selection);
-  const swap = (): void =>
-    changePage(
-      (page) => ({
-        ...page,
-        selection: b.selection,
-        steps: b.steps,
-        params: { ...page.params, ...sideParams({ selection, steps }) },
-      }),
-      "push",
-    );
   return (
-    <Panel
-      title="What is compared"
-      term="diff"
-      actions={
-        <>
-          <Button onClick={swap}>Swap A and B</Button>
-          <a class="button" href={hrefOf("diff")}>
-            All runs
-          </a>
-        </>
-      }
-    >
-      <Baseline selection={selection} />
-      <div class="diff-side">
-        <span class="diff-mark diff-b">B</span>
-        <TraceSelects
-          payload={runs}
-          selection={b.selection}
-          suffix=" B"
-          onSelect={(next) =>
-            setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })
-          }
+    <div class="diff-side">
+      <TraceSelects
+        payload={runs}
+        selection={b.selection}
+        suffix=" compared with"
+        onSelect={(next) =>
+          setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })
+        }
+      />
+      {data && data.steps.step.length > 1 ? (
+        <StepSelector
+          steps={rowsOf(data.steps)}
+          value={b.steps}
+          onChange={(next) => setOther(setParam, { ...b, steps: next })}
         />
-        {data && data.steps.step.length > 1 ? (
-          <StepSelector
-            steps={rowsOf(data.steps)}
-            value={b.steps}
-            onChange={(next) => setOther(setParam, { ...b, steps: next })}
-          />
-        ) : null}
-      </div>
-    </Panel>
+      ) : null}
+      <a class="button" href={hrefOf("diff")}>
+        All runs
+      </a>
+    </div>
   );
 }
 
 export type PageProps = ViewProps & { payload: DiffPayload; b: Side };
 
-function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }) {
+interface DiffPageProps extends PageProps {
+  query: Parameters["diff"];
+  aligned: Resource<AlignedPayload>;
+}
+
+function DiffPage({ query, aligned, ...props }: DiffPageProps) {
   const { payload, params, setParam } = props;
-  const { verdict } = payload;
+  const [open, setOpen] = useState(["table", "status", "time"].some((key) => params[key]));
+  const show = (table: string): void => {
+    setParam("table", table);
+    setOpen(true);
+  };
+  return (
+    <>
+      <InShort sentences={payload.headline} />
+      <Loaded resource={aligned} shape={[200, 200]}>
+        {({ steps }) => {
+          const names = sideNames(steps);
+          return (
+            <>
+              <Compared {...props} names={names} drawn={steps} />
+              {steps ? (
+                <AlignedSteps steps={steps} names={names} onTable={show}>
+                  <StepTimes payload={payload} names={names} />
+                </AlignedSteps>
+              ) : null}
+              <Doubts payload={payload} />
+              <Fold summary="Other recording or steps">
+                <Sides {...props} />
+              </Fold>
+              <Fold summary="Step-time breakdown, operators, kernels, modules" open={open}>
+                <Tables {...props} names={names} query={query} />
+              </Fold>
+            </>
+          );
+        }}
+      </Loaded>
+      <MissingList missing={payload.missing} />
+    </>
+  );
+}
+
+interface NamedProps extends PageProps {
+  names: readonly [string, string];
+}
+
+/** Which two are compared, and the way to compare them the other way round. */
+function Compared(props: NamedProps & { drawn: Aligned | null }) {
+  const { payload, names, drawn, selection, steps, b } = props;
+  const swap = (): void =>
+    changePage((page) => {
+      const [before, after] = swapped(payload, { selection, steps }, b);
+      return {
+        ...page,
+        selection: before.selection,
+        steps: before.steps,
+        params: { ...page.params, ...sideParams(after), order: GIVEN },
+      };
+    }, "push");
+  return (
+    <div class="diff-compared">
+      {names.map((name, i) => {
+        const step = i ? drawn?.after : drawn?.before;
+        return (
+          <p key={name}>
+            <strong>{name}</strong> {sideText(payload, i)}{" "}
+            <span class="muted">
+              {[step?.recorded, step ? medianText(step) : "no step"].filter(Boolean).join(" · ")}
+            </span>
+          </p>
+        );
+      })}
+      <Button onClick={swap}>Swap</Button>
+    </div>
+  );
+}
+
+/** How sure the answer is, and what makes the comparison weak. */
+function Doubts({ payload: { verdict, notes } }: { payload: DiffPayload }) {
+  const count = notes.length ? `, ${notes.length} note${notes.length > 1 ? "s" : ""}` : "";
+  return (
+    <Fold summary={`How sure that is${count}`}>
+      <p>{verdict.sentence}</p>
+      {verdict.because ? <p>{verdict.because}</p> : null}
+      {verdict.test ? (
+        <p class="muted">
+          <Term id="diff_verdict">How it was tested</Term>: {testText(verdict)}
+        </p>
+      ) : null}
+      <Notes notes={notes} />
+    </Fold>
+  );
+}
+
+/** The tables of all compared steps. */
+function Tables({ query, names, ...props }: NamedProps & { query: Parameters["diff"] }) {
+  const { payload, params, setParam } = props;
   const host = params.time === "host" || !payload.device_time;
   return (
     <>
-      <section class="headline" aria-label="In short">
-        <p class="headline-first">{verdict.sentence}</p>
-        {verdict.because ? <p class="headline-more">{verdict.because}</p> : null}
-        {verdict.test ? (
-          <p class="muted">
-            <Term id="diff_verdict">How it was tested</Term>: {testText(verdict)}
-          </p>
-        ) : null}
-      </section>
-      <Notes notes={payload.notes} />
-      <Card>
-        <StepTimes payload={payload} />
-        <div class="chart-grid">
-          <SideCard mark="A" side={payload.a} />
-          <SideCard mark="B" side={payload.b} />
-        </div>
-      </Card>
-      {payload.causes.length > 1 && verdict.changed !== false ? (
-        <Panel title="What the change is made of" term="diff_causes">
-          <Causes payload={payload} />
-        </Panel>
-      ) : null}
-      <Panel title="Where the time of a step went" term="breakdown">
-        <Categories payload={payload} />
-      </Panel>
-      <ChangesTable {...props} downloads={<Downloads query={query} />} />
+      <ChangesTable {...props} names={names} downloads={<Downloads query={query} />} />
       <Panel
         title="Call tree"
         term="diff_tree"
@@ -175,10 +238,35 @@ function DiffPage({ query, ...props }: PageProps & { query: Parameters["diff"] }
           ) : null
         }
       >
-        <TreeTable {...props} device={!host} />
+        <TreeTable {...props} names={names} device={!host} />
       </Panel>
-      <MissingList missing={payload.missing} />
     </>
+  );
+}
+
+interface FoldProps {
+  summary: string;
+  open?: boolean;
+  children: ComponentChildren;
+}
+
+/** Something that is drawn once it is unfolded; `open` unfolds it. */
+function Fold({ summary, open = false, children }: FoldProps) {
+  const [shown, setShown] = useState(open);
+  useEffect(() => {
+    if (open) setShown(true);
+  }, [open]);
+  return (
+    <details
+      class="diff-fold"
+      open={shown}
+      onToggle={(event) => setShown(event.currentTarget.open)}
+    >
+      <summary>
+        <Icon name="chevron" size={12} /> {summary}
+      </summary>
+      {shown ? children : null}
+    </details>
   );
 }
 

@@ -17,7 +17,8 @@ export interface StripRow {
   spread: number | null;
 }
 
-const LEFT = 30;
+/** Px of a letter of a name. */
+const LETTER = 7;
 const ROW = 52;
 const BOTTOM = 24;
 /** Of more dots than this one still shows how dense they are. */
@@ -35,7 +36,8 @@ interface StripProps {
 
 export function Strip({ label, rows, unit, interval }: StripProps) {
   const root = useRef<HTMLDivElement>(null);
-  const room = Math.max(200, useWidth(root) - LEFT - 16);
+  const left = 16 + LETTER * Math.min(16, Math.max(...rows.map((row) => row.label.length)));
+  const room = Math.max(180, useWidth(root) - left - 16);
   const values = rows.flatMap((row) => [
     ...row.dots.map((dot) => dot.value),
     ...(row.mean === null ? [] : [row.mean]),
@@ -43,13 +45,13 @@ export function Strip({ label, rows, unit, interval }: StripProps) {
   const hatch = useId("interval");
   if (!values.length) return <p class="chart-nothing">Nothing to show: there are no values.</p>;
   const { ticks, scale, at } = rangeAxis(Math.min(...values), Math.max(...values), unit);
-  const x = (value: number): number => LEFT + at(value) * room;
-  const inside = (at: number): number => clamp(at, LEFT, LEFT + room);
+  const x = (value: number): number => left + at(value) * room;
+  const inside = (at: number): number => clamp(at, left, left + room);
   const height = rows.length * ROW;
   return (
     <div class="strip" ref={root}>
       <svg
-        width={LEFT + room + 16}
+        width={left + room + 16}
         height={height + BOTTOM}
         role="img"
         aria-label={`${label}: ${rows.map((row) => `${row.label} ${row.dots.length} values, mean ${format(row.mean, unit)}`).join("; ")}`}
@@ -71,7 +73,7 @@ export function Strip({ label, rows, unit, interval }: StripProps) {
             row={row}
             y={(place + 0.5) * ROW}
             x={x}
-            ends={[LEFT, LEFT + room]}
+            ends={[left, left + room]}
             unit={unit}
           />
         ))}

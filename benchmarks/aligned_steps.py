@@ -1,0 +1,148 @@
+"""Known delays in large steps: whether Compare finds each where it is, and how long the reply takes.
+
+    python benchmarks/aligned_steps.py SOURCE.json[.gz] [--events 1000000] [--steps 2] [--delays 8] [--rounds 20]
+
+The source's events are repeated along the time axis, without its own steps, into so many steps, and a copy stands still at
+drawn moments of the step that is compared. Printed are the events of a step, what was found of the delays, to the
+nanosecond and in the picture, and the median and 95th percentile of the reply, each made anew from open traces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.builders.delays import delayed
+from tests.loading import load
+from torch_tb_profiler.analysis.diff.aligned_steps import DrawnStep, align, ties
+from torch_tb_profiler.analysis.diff.step_path import step_path
+from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.diff.aligned import aligned_payload
+from torch_tb_profiler.views.diff.payload import Recording, compared
+from torch_tb_profiler.views.wire import to_json
+
+IDS = ("External id", "external id", "correlation", "Python id", "Python parent id")
+STEP = "ProfilerStep#"
+
+
+def repeated(path: Path, wanted: int, steps: int) -> list[dict[str, Any]]:
+    """The events of a file so often that there are ``wanted``, in ``steps`` steps."""
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    events = [
+        event
+        for event in orjson.loads(text)["traceEvents"]
+        if event.get("ph") == "X" and not str(event.get("name")).startswith(STEP)
+    ]
+    begin = min(float(event["ts"]) for event in events)
+    span = max(float(event["ts"]) + float(event.get("dur", 0)) for event in events) - begin + 10
+    rounds = -(-wanted // (len(events) * steps))
+    main = max(
+        (event for event in events if event.get("cat") in ("cpu_op", "Operator")),
+        key=lambda event: float(event.get("dur", 0)),
+    )
+    found = []
+    for step in range(steps):
+        at = step * rounds * span
+        mark = {"ph": "X", "cat": "user_annotation", "name": f"{STEP}{step}", "args": {}}
+        found.append(
+            {**mark, "pid": main["pid"], "tid": main["tid"], "ts": at, "dur": rounds * span - 5}
+        )
+        for turn in range(rounds):
+            found += _moved(events, at + turn * span + 2 - begin, (step * rounds + turn) << 24)
+    return found
+
+
+def _moved(events: list[dict[str, Any]], by: float, ids: int) -> Iterator[dict[str, Any]]:
+    for event in events:
+        args = event.get("args") or {}
+        args = {
+            key: value + ids if key in IDS and isinstance(value, int) else value
+            for key, value in args.items()
+        }
+        yield {**event, "ts": round(float(event["ts"]) + by, 3), "args": args}
+
+
+def main() -> None:
+    """Print what was found, and how long it took."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", type=Path)
+    for name, value in (("events", 1_000_000), ("steps", 2), ("delays", 8), ("rounds", 20)):
+        parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    random = np.random.default_rng(options.seed)
+    events = repeated(options.source, options.events, options.steps)
+    first = min(event["ts"] for event in events)
+    mark = next(event for event in events if event["name"] == f"{STEP}0")
+    # A nanosecond off what is told in microseconds: no event begins or ends there.
+    moments = mark["ts"] - first + random.random(options.delays) * mark["dur"] * 0.98
+    lengths = (random.random(options.delays) * mark["dur"] * 20).astype(np.int64) + 1
+    delays = sorted(
+        zip((moments.astype(np.int64) * 1000 + 1).tolist(), lengths.tolist(), strict=True)
+    )
+    sides = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, listed in (("before", events), ("after", delayed(events, delays))):
+            path = Path(folder) / f"{name}.json"
+            path.write_bytes(orjson.dumps({"schemaVersion": 1, "traceEvents": listed}))
+            opened = load(str(path), Settings())
+            sides.append((opened.trace, opened.facts, build_insight(opened.trace, opened.facts)))
+    report(sides, delays, options.rounds, options.delays)
+
+
+def report(sides: list[Any], delays: list[tuple[int, int]], rounds: int, count: int) -> None:
+    """Print one JSON object."""
+    steps = [
+        DrawnStep.of(trace, step_path(facts, insight, 0, facts.summary.has_device))
+        for trace, facts, insight in sides
+    ]
+    exact = align(*steps)
+    assert exact.gaps is not None
+    begin = int(sides[0][1]["steps"]["start"][0])
+    x, _ = ties(*steps, exact.matched)
+    expected: dict[int, int] = {}
+    for moment, length in delays:
+        tie = int(x[np.searchsorted(x, moment - begin, side="right")])
+        expected[tie] = expected.get(tie, 0) + length
+    found = dict(zip(exact.gaps.before.tolist(), exact.gaps.size.tolist(), strict=True))
+    one = Selection(np.array([0]), False)
+    took, size = [], 0
+    for _ in range(rounds):
+        both = compared(*((facts, insight, one) for _, facts, insight in sides))
+        recordings = (Recording("a", "w", "", "a", {}), Recording("b", "w", "", "b", {}))
+        start = time.perf_counter()
+        reply = to_json(aligned_payload(both, (sides[0][0], sides[1][0]), recordings))
+        took.append(time.perf_counter() - start)
+        size = len(reply)
+    told = {
+        "events_of_trace": sides[0][0]["spans"].n,
+        "events_of_step": len(steps[0].events.host) + len(steps[0].events.device),
+        "ties": len(x),
+        "matched": exact.matched.share,
+        "delays": count,
+        "found_exactly": sum(found.get(tie) == length for tie, length in expected.items()),
+        "of_places": len(expected),
+        "others": len(set(found) - set(expected)),
+        "reply_bytes": size,
+        "median_ms": round(float(np.median(took)) * 1000),
+        "p95_ms": round(float(np.quantile(took, 0.95)) * 1000),
+    }
+    print(json.dumps(told, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,260 @@
+"""Two steps on one axis: where they do the same they stand above each other, and what one takes longer for is a
+gap of the other.
+
+::
+
+    before   [ data loading        ][ forward ]▒▒▒[ backward ]
+    after    [ d ]▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒[ forward    ][ backward ]
+                   gained                      lost
+
+Each side has one clock, for its threads and its devices alike, so nothing is drawn backward. The clocks are tied at
+begins and ends of matched events, best of all where the end of both steps waited for them. Between two ties the side
+that takes less time waits at the end of it: time gained where that is the later step, time lost where it is the
+earlier one. So what is lost less what is gained is the difference of the steps, to the nanosecond.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
+from torch_tb_profiler.analysis.diff.step_matching import (
+    Matched,
+    StepEvents,
+    match_steps,
+    step_events,
+)
+from torch_tb_profiler.analysis.diff.step_path import StepPath
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.model import Trace
+
+LEAST_MATCHED = 0.6
+"""Share of operations that must be matched for two steps to stand on one axis."""
+
+
+@dataclass(frozen=True)
+class DrawnStep:
+    """A step with its events, ``trace`` the recording that they are of."""
+
+    trace: Trace
+    path: StepPath
+    events: StepEvents
+
+    @classmethod
+    def of(cls, trace: Trace, path: StepPath) -> DrawnStep:
+        """The step of a path."""
+        return cls(trace, path, step_events(trace, path.facts, path.step))
+
+    def times(self, row: Ints) -> tuple[Ints, Ints]:
+        """Begin and end of rows of spans on the clock of the step, ns."""
+        spans = self.trace["spans"]
+        start = spans["start"][row]
+        return self.path.clock(start), self.path.clock(start + spans["dur"][row])
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Where one side waits for the other, in the order of the axis; arrays of shape (gaps,).
+
+    Attributes:
+        before, after: the moment of each clock at which it ends, ns.
+        size: ns; above 0 lost (before waits), below 0 gained (after waits).
+        groups: by how much the path grew since the gap before, by group; of shape (gaps, groups). A row adds up to ``size``.
+    """
+
+    before: Ints
+    after: Ints
+    size: Ints
+    groups: Ints
+
+    @property
+    def group(self) -> Ints:
+        """The group that makes most of each."""
+        return np.asarray(
+            np.where(self.size[:, None] > 0, self.groups, -self.groups).argmax(axis=1)
+        )
+
+    def shift(self, side: int) -> tuple[Ints, Ints]:
+        """``(moment, shift)`` of a side, 0 before and 1 after: from which moment of its clock it stands how much
+        further right, ns; ascending.
+        """
+        own = np.flatnonzero(self.size > 0 if side == 0 else self.size < 0)
+        return (self.before, self.after)[side][own], np.cumsum(np.abs(self.size[own]))
+
+    def on_axis(self, side: int, time: Ints) -> Ints:
+        """Moments of a clock on the axis; one at which a gap ends, behind it."""
+        moment, shift = self.shift(side)
+        at = np.searchsorted(moment, time, side="right")
+        return time + np.append(0, shift)[at]
+
+
+@dataclass(frozen=True)
+class AlignedSteps:
+    """Two steps on one axis.
+
+    Attributes:
+        before, after: the steps.
+        matched: their pairs.
+        gaps: where they differ; none where too little is matched to tell.
+    """
+
+    before: DrawnStep
+    after: DrawnStep
+    matched: Matched
+    gaps: Gaps | None
+
+    @property
+    def length(self) -> int:
+        """Of the axis, ns."""
+        lost = 0 if self.gaps is None else int(self.gaps.size[self.gaps.size > 0].sum())
+        return self.before.path.length + lost
+
+
+def align(before: DrawnStep, after: DrawnStep, parts: int = 0) -> AlignedSteps:
+    """Two steps on one axis. ``parts``: how many the axis is divided into where it is drawn; what is shorter than one of
+    them is told together with what follows. 0: every nanosecond is told.
+    """
+    matched = match_steps(before.events, after.events)
+    if not matched.share >= LEAST_MATCHED:
+        return AlignedSteps(before, after, matched, None)
+    x, y = ties(before, after, matched)
+    longer = max(before.path.length, after.path.length)
+    gaps = _gaps(before.path, after.path, x, y, longer // parts if parts else 0)
+    return AlignedSteps(before, after, matched, gaps)
+
+
+def ties(before: DrawnStep, after: DrawnStep, matched: Matched) -> tuple[Ints, Ints]:
+    """Moments of both clocks that stand above each other, from the begins of the steps to their ends, ascending."""
+    x, y = (np.array([0, side.path.length]) for side in (before, after))
+    for own_x, own_y in _candidates(before, after, matched):
+        x, y = _joined(x, y, own_x, own_y)
+    for group in range(len(GROUPS)):
+        x, y = _joined(x, y, *_runs(before.path, after.path, group, x, y))
+    return x, y
+
+
+def _candidates(
+    before: DrawnStep, after: DrawnStep, matched: Matched
+) -> Iterator[tuple[Ints, Ints]]:
+    """Begins and ends of pairs, the best first: those that both paths come by, work of devices and then of the host that one
+    comes by, and the rest of the thread that has most of the pairs.
+    """
+    sides = (before, after)
+    rows = [
+        np.concatenate((side.events.host[host], side.events.device[device]))
+        for side, host, device in zip(sides, matched.host, matched.device, strict=True)
+    ]
+    moments, met = [], []
+    for side, row in zip(sides, rows, strict=True):
+        edges = side.times(row)
+        path = (side.path.start, side.path.end)
+        moments.append(np.concatenate(edges))
+        met.append(
+            np.concatenate([_met(side, row, *both) for both in zip(path, edges, strict=True)])
+        )
+    on_device = np.tile(np.arange(len(rows[0])) >= len(matched.host[0]), 2)
+    track = before.trace["spans"]["track"][rows[0]]
+    main = np.bincount(track[: len(matched.host[0])]).argmax() if len(matched.host[0]) else -1
+    both, one = met[0] & met[1], met[0] | met[1]
+    levels = (both, one & on_device, one & ~on_device, np.tile(track == main, 2) & ~on_device)
+    for level in levels:
+        yield moments[0][level], moments[1][level]
+
+
+def _runs(before: StepPath, after: StepPath, group: int, x: Ints, y: Ints) -> tuple[Ints, Ints]:
+    """Begins and ends of what both paths spend in a group at one go between two ties."""
+    edges, places = [], []
+    for path, tie in ((before, x), (after, y)):
+        own = np.flatnonzero(path.group == group)
+        # A run goes on over stretches and ends at a tie.
+        place = np.searchsorted(tie, path.start[own], side="right") - 1
+        new = np.append(True, (np.diff(own) > 1) | (np.diff(place) > 0))[: len(own)]
+        first = np.flatnonzero(new)
+        last = np.append(first[1:], len(own))[: len(first)] - 1
+        start, end = path.start[own[first]], path.end[own[last]]
+        once = np.bincount(place[first], minlength=len(x))[place[first]] == 1
+        inside = once & (end <= tie[np.minimum(place[first] + 1, len(tie) - 1)])
+        edges.append((start[inside], end[inside]))
+        places.append(place[first][inside])
+    _, i, j = np.intersect1d(*places, assume_unique=True, return_indices=True)
+    return tuple(
+        np.concatenate((start[at], end[at])) for (start, end), at in zip(edges, (i, j), strict=True)
+    )
+
+
+def _met(side: DrawnStep, row: Ints, edge: Ints, moment: Ints) -> Mask:
+    """Whether a stretch of an event begins, or ends, when the event does."""
+    place = np.full(side.trace["spans"].n + 1, -1, np.int64)
+    place[row] = np.arange(len(row))
+    at = place[side.path.event]
+    own = np.flatnonzero(at >= 0)
+    found = np.zeros(len(row), np.bool_)
+    found[at[own][edge[own] == moment[at[own]]]] = True
+    return found
+
+
+def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
+    """Ties and as many further ones as keep the order of both clocks."""
+    last = len(x) - 2
+    low = [
+        np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))
+    ]
+    high = [
+        np.clip(np.searchsorted(t, own, "right") - 1, 0, last)
+        for t, own in ((x, own_x), (y, own_y))
+    ]
+    fits = np.maximum(*low) <= np.minimum(*high)
+    own_x, own_y = own_x[fits], own_y[fits]
+    order = np.lexsort((own_y, own_x))
+    own_x, own_y = own_x[order], own_y[order]
+    rising = _rising(own_y)
+    x, y = np.concatenate((x, own_x[rising])), np.concatenate((y, own_y[rising]))
+    order = np.lexsort((y, x))
+    x, y = x[order], y[order]
+    new = np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1]))
+    return x[new], y[new]
+
+
+def _rising(values: Ints) -> Ints | slice:
+    """Positions of a longest subsequence that does not fall."""
+    if not (values[1:] < values[:-1]).any():
+        return slice(None)
+    ends: list[int] = []
+    at: list[int] = []
+    before = np.full(len(values), -1, np.int64)
+    for i, value in enumerate(values.tolist()):
+        place = bisect_right(ends, value)
+        if place == len(ends):
+            ends.append(value)
+            at.append(i)
+        else:
+            ends[place], at[place] = value, i
+        if place:
+            before[i] = at[place - 1]
+    chain = [at[-1]]
+    while (previous := int(before[chain[-1]])) >= 0:
+        chain.append(previous)
+    return np.array(chain[::-1])
+
+
+def _gaps(before: StepPath, after: StepPath, x: Ints, y: Ints, least: int) -> Gaps:
+    """The gaps of at least ``least`` ns, and one at the end for what is left."""
+    ahead = y - x
+    told, chosen = 0, []
+    for i, value in enumerate(ahead.tolist()):
+        if value != told and abs(value - told) >= least:
+            chosen.append(i)
+            told = value
+    if told != ahead[-1]:
+        chosen.append(len(ahead) - 1)
+    at = np.array(chosen, np.int64)
+    edges = np.append(0, x[at]), np.append(0, y[at])
+    spent = [
+        np.diff(side.by_group(edge), axis=0)
+        for side, edge in zip((before, after), edges, strict=True)
+    ]
+    return Gaps(x[at], y[at], np.diff(ahead[at], prepend=0), spent[1] - spent[0])

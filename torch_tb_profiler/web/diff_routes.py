@@ -1,0 +1,94 @@
+"""The routes of two traces beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from torch_tb_profiler.analysis.diff.compare import Comparison
+from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.views.diff import wire as diff_wire
+from torch_tb_profiler.views.diff.aligned import AlignedPayload, aligned_payload
+from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
+from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
+from torch_tb_profiler.web.downloads import Download
+from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Switch
+from torch_tb_profiler.web.replies import Body
+from torch_tb_profiler.web.route import Pair, chosen, route
+
+_SECOND_STEPS = StepsOf("Steps of side B.")
+_EARLIER_FIRST = Switch(
+    "A is the recording that was made before the other; two of one time stay as they are."
+)
+_FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
+    "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
+    "markdown": ("md", "text/markdown; charset=utf-8", diff_markdown),
+}
+
+
+@route("/diff")
+def diff(
+    pair: Pair,
+    steps: Steps,
+    steps2: Annotated[StepRange, _SECOND_STEPS],
+    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+) -> diff_wire.DiffPayload:
+    """Two traces, A and B, compared; they may be the same. ``headline``: the answer of the median steps; ``verdict``:
+    whether and how the step changed, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
+    change first; ``wholes``: their sums; ``tree``: both call trees, matched.
+    """
+    sides = _sides(pair, steps, steps2, earlier_first)
+    return diff_payload(_compared(sides), *(_recording(side.opened) for side, _ in sides))
+
+
+@route("/diff/aligned")
+def diff_aligned(
+    pair: Pair,
+    steps: Steps,
+    steps2: Annotated[StepRange, _SECOND_STEPS],
+    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+) -> AlignedPayload:
+    """The median steps of A, before, and of B, after, on one axis: matched operations stand above each other, and what
+    one takes longer for is a gap of the other. ``gaps`` add up to the difference of the steps, and so do ``changes``.
+    """
+    sides = _sides(pair, steps, steps2, earlier_first)
+    a, b = (side.opened for side, _ in sides)
+    return aligned_payload(_compared(sides), (a.trace, b.trace), (_recording(a), _recording(b)))
+
+
+@route("/diff/file")
+def diff_file(
+    pair: Pair,
+    steps: Steps,
+    steps2: Annotated[StepRange, _SECOND_STEPS],
+    format: Annotated[DiffFormat, OneOf("`csv` has every row, times in ns per step.")] = "csv",
+    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+) -> Download:
+    """The comparison of two traces as a download."""
+    ending, content_type, write = _FILES[format]
+    text = write(diff(pair, steps, steps2, earlier_first))
+    return Download(f"diff.{ending}", content_type, Body(text.encode("utf-8", "replace")))
+
+
+_Side = tuple[OpenedInsight, StepRange]
+
+
+def _sides(
+    pair: Pair, steps: StepRange, steps2: StepRange, earlier_first: bool
+) -> tuple[_Side, _Side]:
+    """A and B; the other way round if B was recorded earlier and that counts."""
+    a, b = (pair.a, steps), (pair.b, steps2)
+    begin, end = pair.a.opened.span.begin, pair.b.opened.span.end
+    later = earlier_first and begin is not None and end is not None and end <= begin
+    return (b, a) if later else (a, b)
+
+
+def _compared(sides: tuple[_Side, _Side]) -> Comparison:
+    a, b = ((side.opened.facts, side.insight, chosen(side.opened, steps)) for side, steps in sides)
+    return compared(a, b)
+
+
+def _recording(opened: Opened) -> Recording:
+    run, worker, span = opened.run.name, opened.worker.name, opened.span
+    label = " · ".join(part for part in (run, worker, span.label) if part)
+    return Recording(run, worker, span.name, label, opened.trace.header)

@@ -2114,6 +2114,10 @@ export interface EfficiencyTable {
   family: (string | null)[];
   calls: number[];
   time_ns: number[];
+  of_roof: (number | null)[];
+  over_roof_ns: (number | null)[];
+  roof: (string | null)[];
+  no_roof: (string | null)[];
   flops_share: (number | null)[];
   bytes_share: (number | null)[];
   bound: (string | null)[];

@@ -1,18 +1,10 @@
 import type { JSX } from "preact";
 import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
-import { otherColor, seriesColor } from "../../base/theme";
+import { seriesColor } from "../../base/theme";
 import { format, formatShare, formatTime, type Unit } from "../../base/units";
-import { capitalised, stepName } from "../../base/words";
-import {
-  Figure,
-  type FigureTable,
-  Mark,
-  SeriesLegend,
-  StackedBars,
-  Term,
-  Tooltip,
-} from "../../widgets";
-import { type FamilyRow, rateOfSteps, timeWord } from "./model";
+import { stepName } from "../../base/words";
+import { Figure, type FigureTable, StackedBars, Term, Tooltip } from "../../widgets";
+import { rateOfSteps } from "./model";
 
 /** A figure that says on hover where it is from. */
 function Sourced({ text, source }: { text: string; source: string }) {
@@ -162,102 +154,5 @@ function StepFigures({ step }: { step: StepMfu }) {
       {fact("efficiency_step_flops", format(step.flops, "FLOP"))}
       {fact("efficiency_step_wall", formatTime(step.wall_ns))}
     </dl>
-  );
-}
-
-const PARTS = [
-  { key: "used", label: "used", color: seriesColor(2) },
-  { key: "unused", label: "not used", color: seriesColor(5) },
-  { key: "unknown", label: "not known", color: otherColor },
-] as const;
-
-interface FamiliesProps {
-  payload: EfficiencyPayload;
-  rows: readonly FamilyRow[];
-}
-
-/** Time by family of models, and the part of it in kernels that use matrix cores. */
-export function Families({ payload, rows }: FamiliesProps) {
-  const words = capitalised(payload.vocabulary.matrix_cores);
-  const matrix = rows.some((row) => row.matrix !== null);
-  const largest = Math.max(...rows.map((row) => row.time));
-  const title = matrix ? `${words} by family` : "Time by family";
-  const table: FigureTable = {
-    columns: [
-      { label: "Family" },
-      { label: "Calls", unit: "count" },
-      { label: `${capitalised(timeWord(payload))} time`, unit: "ns" },
-      ...(matrix
-        ? PARTS.map(({ label }) => ({ label: `${words} ${label}`, unit: "ns" as const }))
-        : []),
-      { label: "FLOPs", unit: "FLOP" },
-    ],
-    rows: rows.map((row) => [
-      row.family,
-      row.calls,
-      row.time,
-      ...(matrix ? PARTS.map(({ key }) => row.matrix?.[key] ?? null) : []),
-      row.flops,
-    ]),
-  };
-  return (
-    <Figure
-      title={title}
-      term={matrix ? "efficiency_matrix_time" : "efficiency_family"}
-      note={`of the ${timeWord(payload)} time`}
-      table={table}
-      name="efficiency-families"
-    >
-      {matrix ? <SeriesLegend series={PARTS} /> : null}
-      <ul class="bars" aria-label={title}>
-        {rows.map((row) => (
-          <Family key={row.family} row={row} largest={largest} without={matrix ? "n/a" : ""} />
-        ))}
-      </ul>
-    </Figure>
-  );
-}
-
-interface FamilyProps {
-  row: FamilyRow;
-  largest: number;
-  /** What is said of a row that nobody asks matrix cores of. */
-  without: string;
-}
-
-function Family({ row, largest, without }: FamilyProps) {
-  const { matrix, time } = row;
-  const pieces = matrix
-    ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] }))
-    : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
-  const told = matrix
-    ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ")
-    : "";
-  return (
-    <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
-      <span class="bar-name">
-        {row.group === null ? (
-          <span class="mark" />
-        ) : (
-          <Mark group={row.group} color={seriesColor(row.group)} />
-        )}
-        <Term id={`efficiency_model_${row.family}`}>{row.family}</Term>
-      </span>
-      <span class="bar-track">
-        {pieces.map(({ label, color, ns }) =>
-          ns > 0 ? (
-            <span
-              key={label}
-              class="bar-fill"
-              style={{ width: `${(100 * ns) / largest}%`, background: color }}
-            />
-          ) : null,
-        )}
-      </span>
-      <span class="number">{formatTime(time)}</span>
-      <span class="number muted">
-        {matrix ? `${formatShare(matrix.used / time)} used` : without}
-      </span>
-    </li>
   );
 }

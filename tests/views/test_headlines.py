@@ -255,7 +255,7 @@ def rows(**more: list[Any]) -> dict[str, Any]:
 
 def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
     assert headline(efficiency()) == [
-        "aten::mm takes 8.00 µs; its memory roof is 4.30 µs",
+        "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
         "MFU of the steps: 18.8 % of H100, 186 TFLOP/s.",
         "95.2 % of the computation is modelled.",
     ]
@@ -271,7 +271,7 @@ def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
     [
         (
             {"name": ["aten::mm", "aten::mm", None], "over_roof_ns": [1, 2, None]},
-            "aten::mm (one shape) takes 2.00 µs; its compute roof is 2.00 µs",
+            "aten::mm (one shape) takes 2.00 µs; its compute roof is 2.00 µs.",
         ),
         (
             {
@@ -279,11 +279,11 @@ def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
                 "kernel": ["k<1>", "j", "l"],
                 "short_name": ["k", "j", "l"],
             },
-            "k takes 8.00 µs; its memory roof is 4.30 µs",
+            "k takes 8.00 µs; its memory roof is 4.30 µs.",
         ),
         (
             {"roof": [None, None, None], "over_roof_ns": [None, None, None]},
-            "aten::mm takes 8.00 µs of 10.5 µs on the GPU",
+            "aten::mm takes 8.00 µs of 10.5 µs on the GPU.",
         ),
     ],
 )
@@ -293,13 +293,13 @@ def test_other_answers(columns: dict[str, list[Any]], answer: str) -> None:
 
 def test_where_no_row_takes_much_all_are_told_together() -> None:
     many = efficiency(time_ns=1_000_000)
-    assert headline(many)[0] == "Work with a known roof takes 10.0 µs; its roofs are 6.20 µs"
+    assert headline(many)[0] == "Work with a known roof takes 10.0 µs; its roofs are 6.20 µs."
 
 
 def test_the_pooled_rest_is_no_answer() -> None:
     pooled = rows(time_ns=[8000, 2000, 90_000], roof=[None, None, None])
     assert headline(efficiency(pooled=7, rows=pooled, time_ns=100_000))[0] == (
-        "aten::mm takes 8.00 µs of 100 µs on the GPU"
+        "aten::mm takes 8.00 µs of 100 µs on the GPU."
     )
 
 

@@ -1987,6 +1987,7 @@ export interface KernelsTable {
 /** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
 export interface ApiCallsTable {
   name: string[];
+  kind: (string | null)[];
   calls: number[];
   total_ns: number[];
   thread_share: (number | null)[];

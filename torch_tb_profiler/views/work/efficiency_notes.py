@@ -48,15 +48,17 @@ def _answer(payload: EfficiencyPayload) -> str:
     if not known:
         longest = max(own, key=lambda row: int(rows["time_ns"][row]))
         where = payload.vocabulary.device if payload.has_device else "CPU"
-        return f"{_name(rows, longest)} takes {format_ns(int(rows['time_ns'][longest]))} of {format_ns(time)} on the {where}"
+        return f"{_name(rows, longest)} takes {format_ns(int(rows['time_ns'][longest]))} of {format_ns(time)} on the {where}."
     most = max(known, key=lambda row: int(rows["over_roof_ns"][row] or 0))
     took = int(rows["time_ns"][most])
     if took >= MUCH * time:
         roof = "memory" if rows["roof"][most] == "memory" else "compute"
-        return f"{_name(rows, most)} takes {format_ns(took)}; its {roof} roof is {format_ns(took - int(rows['over_roof_ns'][most] or 0))}"
+        return f"{_name(rows, most)} takes {format_ns(took)}; its {roof} roof is {format_ns(took - int(rows['over_roof_ns'][most] or 0))}."
     took = sum(int(rows["time_ns"][row]) for row in known)
     over = sum(int(rows["over_roof_ns"][row] or 0) for row in known)
-    return f"Work with a known roof takes {format_ns(took)}; its roofs are {format_ns(took - over)}"
+    return (
+        f"Work with a known roof takes {format_ns(took)}; its roofs are {format_ns(took - over)}."
+    )
 
 
 def _name(rows: dict[str, Any], row: int) -> str:

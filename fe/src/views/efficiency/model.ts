@@ -132,6 +132,9 @@ export interface Chart {
   left: number;
 }
 
+/** Share of the time of all drawable rows that the drawn ones have. */
+const WORTH_DRAWING = 0.995;
+
 /** The marks' groups: what limits a row. */
 export const LIMITS = [
   { label: "memory-bound", color: "var(--copies)" },
@@ -148,7 +151,14 @@ export function chartOf(
 ): Chart {
   const { rows, vocabulary } = payload;
   const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
-  const drawn = wanted.slice(0, MOST_POINTS);
+  const whole = sum(wanted.map((row) => rows.time_ns[row] ?? 0));
+  let time = 0;
+  // The rest would stretch the axes over orders of magnitude in which nothing takes time.
+  const drawn = wanted.slice(0, MOST_POINTS).filter((row) => {
+    const counts = time <= whole * WORTH_DRAWING;
+    time += rows.time_ns[row] ?? 0;
+    return counts;
+  });
   if (wanted.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
   const points = drawn.map((row): RoofPoint => {
     const title = rows.short_name[row] && payload.group === "kernel" ? rows.short_name[row] : null;
@@ -174,10 +184,6 @@ export function chartOf(
   return { points, roofs: roofsOf(rows, wanted, vocabulary), left: wanted.length - points.length };
 }
 
-/** What a row's time is: of the device where there is one. */
-export const timeWord = (payload: EfficiencyPayload): string =>
-  payload.has_device ? "device" : "host";
-
 const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
@@ -188,4 +194,53 @@ export function rateOfSteps(steps: readonly StepMfu[]): number | null {
     sum(steps.map((step) => step.wall_ns)),
   ];
   return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
+}
+
+export interface PooledRoof {
+  share: number | null;
+  roof: string | null;
+  reason: string;
+}
+
+/** Of several rows as much time must have a known roof for a share to be told of all. */
+const MOSTLY = 0.95;
+
+/** What several rows reach of their roofs together: the time that they would take there, of the time that they take. */
+export function pooledRoof(rows: EfficiencyTable, members: readonly number[]): PooledRoof {
+  const [times, reasons] = [new Map<string, number>(), new Map<string, number>()];
+  let [time, known, least] = [0, 0, 0];
+  for (const row of members) {
+    const [roof, took] = [rows.roof[row], rows.time_ns[row] ?? 0];
+    time += took;
+    if (roof) {
+      known += took;
+      least += took * (rows.of_roof[row] ?? 0);
+      times.set(roof, (times.get(roof) ?? 0) + took);
+    } else {
+      const reason = rows.no_roof[row] ?? "";
+      reasons.set(reason, (reasons.get(reason) ?? 0) + took);
+    }
+  }
+  const longest = (of: ReadonlyMap<string, number>): [string, number] =>
+    [...of].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
+  if (!known || known < MOSTLY * time)
+    return { share: null, roof: null, reason: longest(reasons)[0] };
+  const [roof, most] = longest(times);
+  return {
+    share: least / known,
+    roof: most < MOSTLY * known ? "several roofs" : roof,
+    reason: "",
+  };
+}
+
+/** Rows by what a column says of them, in the order in which it first says so. */
+export function rowsBy(values: readonly (string | null)[], count: number): Map<string, number[]> {
+  const by = new Map<string, number[]>();
+  for (let row = 0; row < count; row++) {
+    const key = values[row] ?? "";
+    const rows = by.get(key);
+    if (rows) rows.push(row);
+    else by.set(key, [row]);
+  }
+  return by;
 }

@@ -2,7 +2,9 @@
 
 import type { Vocabulary } from "../../api/types.gen";
 import { formatShare } from "../../base/units";
-import { besideRoof } from "./model";
+import type { Column } from "../../widgets";
+import { columnsOf } from "../columns";
+import { besideRoof, type PooledRoof } from "./model";
 
 interface RoofCellProps {
   /** Null: not known. */
@@ -34,3 +36,19 @@ export function RoofCell({ share, roof, reason, words, narrow }: RoofCellProps) 
     </span>
   );
 }
+
+/** The column of shares of roofs, one per row. */
+export const roofColumn = (roofs: readonly PooledRoof[], words: Vocabulary): Column =>
+  columnsOf("efficiency")(
+    "of_roof",
+    "Of its roof",
+    "share",
+    244,
+    roofs.map(({ share }) => share),
+    {
+      draw: (row) => {
+        const roof = roofs[row];
+        return roof ? <RoofCell {...{ ...roof, words }} /> : null;
+      },
+    },
+  );

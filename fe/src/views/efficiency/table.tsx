@@ -4,7 +4,7 @@ import type { EfficiencyPayload } from "../../api/types.gen";
 import { readableShapes } from "../../base/shapes";
 import type { ViewProps } from "../../state/view";
 import type { Column } from "../../widgets";
-import { columnsOf, declaredColumns } from "../columns";
+import { arranged, columnsOf, declaredColumns } from "../columns";
 import { linkedTo } from "../links";
 import { callText, ownRows } from "./model";
 import { RoofCell } from "./roof_cell";
@@ -69,19 +69,14 @@ export function efficiencyColumns(
   ).filter(({ key }) => payload.has_device || key !== "matrix");
   const judged = columns.some(({ key }) => key === "of_roof");
   const first = [names[group], ...(judged ? JUDGED : RATED)];
-  const place = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length);
   const operator = (row: number): string =>
     [group === "kernel" ? rows.name[row] : null, inputs[row]].filter(Boolean).join("  ");
   return [
-    ...columns
-      .map((column): Column => ({
-        ...column,
-        ...(column.key === names[group]
-          ? { width: narrow ? 96 : 176, beneath: operator }
-          : { hidden: !first.includes(column.key) }),
-        ...(narrow && NARROW[column.key] ? { width: NARROW[column.key] } : {}),
-      }))
-      .sort((a, b) => place(a.key) - place(b.key)),
+    ...arranged(columns, first).map((column): Column => ({
+      ...column,
+      ...(column.key === names[group] ? { width: narrow ? 96 : 176, beneath: operator } : {}),
+      ...(narrow && NARROW[column.key] ? { width: NARROW[column.key] } : {}),
+    })),
     columnsOf("efficiency")(
       "call",
       "Call",

@@ -5,20 +5,12 @@ import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import {
-  Figure,
-  type FigureTable,
-  Grid,
-  Icon,
-  Roofline,
-  Segmented,
-  Term,
-  useWidth,
-} from "../../widgets";
+import { Figure, type FigureTable, Grid, Roofline, Segmented, Term, useWidth } from "../../widgets";
 import { Callers } from "../callers";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
+import { Folded } from "../folded";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
 import { Chosen } from "./chosen";
@@ -114,30 +106,29 @@ function More(props: PageProps) {
   const computes = allSteps.some((step) => step.flops > 0);
   if (!computes && !payload.has_device) return null;
   return (
-    <details class="more">
-      <summary>
-        <Icon name="chevron" size={12} /> Peaks of the device, MFU per step
-      </summary>
-      <div class="chart-grid">
-        {payload.has_device ? (
-          <section>
-            <h3>
-              <Term id="efficiency_peak">Device and its peaks</Term>
-            </h3>
-            <DeviceCard device={payload.device} />
-          </section>
-        ) : null}
-        {computes ? (
-          <StepChart
-            payload={payload}
-            steps={allSteps}
-            chosen={onlyStep(steps)}
-            isChosen={(index) => isChosen(steps, index)}
-            onChoose={(index) => props.setSteps(withOnly(steps, index))}
-          />
-        ) : null}
-      </div>
-    </details>
+    <Folded title="Peaks of the device, MFU per step">
+      {() => (
+        <div class="chart-grid">
+          {payload.has_device ? (
+            <section>
+              <h3>
+                <Term id="efficiency_peak">Device and its peaks</Term>
+              </h3>
+              <DeviceCard device={payload.device} />
+            </section>
+          ) : null}
+          {computes ? (
+            <StepChart
+              payload={payload}
+              steps={allSteps}
+              chosen={onlyStep(steps)}
+              isChosen={(index) => isChosen(steps, index)}
+              onChoose={(index) => props.setSteps(withOnly(steps, index))}
+            />
+          ) : null}
+        </div>
+      )}
+    </Folded>
   );
 }
 

@@ -77,7 +77,7 @@ export function Roofline(props: RooflineProps) {
   const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
   return (
     <div class="stacked roofline" ref={root}>
-      <MarkLegend groups={groups} />
+      <MarkLegend {...{ groups, points }} />
       <svg
         ref={svg}
         width={width}
@@ -122,24 +122,21 @@ const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement
     (element) => element.dataset.point === key,
   );
 
-function MarkLegend({ groups }: { groups: readonly Group[] }) {
+/** Of the groups that have a mark. */
+function MarkLegend({ groups, points }: Pick<RooflineProps, "groups" | "points">) {
   return (
     <ul class="legend-line">
-      {groups.map(({ label, color }, group) => (
-        <li key={label}>
-          <Mark group={group} color={color} />
-          {label}
-        </li>
-      ))}
+      {groups.map(({ label, color }, group) =>
+        points.some((point) => point.group === group) ? (
+          <li key={label}>
+            <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
+              <path d={markPath(group, 5)} style={{ fill: color }} />
+            </svg>
+            {label}
+          </li>
+        ) : null,
+      )}
     </ul>
-  );
-}
-
-export function Mark({ group, color }: { group: number; color: string }) {
-  return (
-    <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
-      <path d={markPath(group, 5)} style={{ fill: color }} />
-    </svg>
   );
 }
 
@@ -268,15 +265,16 @@ function Labels({ area, largest, roofs, points }: LabelsProps) {
   const named = points.slice(0, NAMED + 1).flatMap((point): JSX.Element[] => {
     const { key, name, selected, limit, intensity, rate, size } = point;
     const [x, y] = [area.x(intensity), area.y(rate)];
-    const label = name ? labelBeside(area, x, y, radiusOf(size, largest), name) : null;
-    const fits = label && !placed.some((other) => meet(label, other));
-    if (fits) placed.push(label);
+    const sides = name ? labelsBeside(area, x, y, radiusOf(size, largest), name) : [];
+    const label = sides.find((side) => !placed.some((other) => meet(side, other)));
+    const shown = label ?? (selected ? sides[0] : undefined);
+    if (shown) placed.push(shown);
     return [
       <g key={key}>
         {selected && limit ? (
           <line class="roof-distance" x1={x} x2={x} y1={y} y2={area.y(limit)} />
         ) : null}
-        {label && (fits || selected) ? <LabelText {...label} /> : null}
+        {shown ? <LabelText {...shown} /> : null}
       </g>,
     ];
   });
@@ -296,10 +294,15 @@ const LabelText = ({ text, x, y, end }: Label) => (
   </text>
 );
 
-/** To the right of a mark, or to the left where there is no room. */
-function labelBeside(area: Area, x: number, y: number, radius: number, text: string): Label {
-  const end = x + radius + 8 + text.length * LETTER > area.width;
-  return { text, x: end ? x - radius - 7 : x + radius + 7, y: y + 4, end };
+/** To the right of a mark, and to the left, as far as there is room. */
+function labelsBeside(area: Area, x: number, y: number, radius: number, text: string): Label[] {
+  const [right, left] = [x + radius + 7, x - radius - 7];
+  return [
+    { text, x: right, y: y + 4, end: false },
+    { text, x: left, y: y + 4, end: true },
+  ].filter(({ end }) =>
+    end ? left > text.length * LETTER : right + text.length * LETTER < area.width,
+  );
 }
 
 function meet(a: Label, b: Label): boolean {

@@ -64,7 +64,7 @@ export class Row extends Pure<RowProps> {
             key={column.key}
             id={`${id}-${position}-${place}`}
             role={place === 0 ? "rowheader" : "gridcell"}
-            class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active === place ? " active" : ""}`}
+            class={`grid-cell ${isText(column.kind) ? column.kind : column.draw ? "" : "number"}${active === place ? " active" : ""}`}
             aria-colindex={place + 1}
             aria-expanded={place === 0 && canOpen && level < 0 ? open : undefined}
             style={

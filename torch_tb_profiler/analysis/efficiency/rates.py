@@ -319,7 +319,7 @@ def _without_roof(rows: Rows, of_roof: Array, no_peak: Mask) -> list[str]:
         for reason in np.select(
             [~np.isnan(of_roof), rows.link, ~modelled, rows.fast, no_peak],
             ["", "link, peak unknown", "not modelled", "Winograd or FFT", "peak unknown"],
-            "no work",
+            "no modelled work",
         )
     ]
 

@@ -99,7 +99,7 @@ EFFICIENCY = DisplaySpec(
             " where one of them is. Above 1: bytes from a cache, or a clock above the vendor's.",
             "efficiency_of_roof",
             bar=True,
-            width=244,
+            width=256,
         ),
         _C(
             "over_roof_ns",

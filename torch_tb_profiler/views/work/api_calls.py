@@ -201,7 +201,7 @@ def _costs(calls: DisplayTable) -> list[str]:
         f"{_COSTS[most]} take {format_ns(took[most])} of {format_ns(sum(took.values()))} in calls"
     )
     if not waited:
-        return [f"{said}."]
+        return [f"{_COSTS[most]} take {format_ns(took[most])}." if len(took) == 1 else f"{said}."]
     return [f"{said} that do not wait.", f"Calls that wait take {format_ns(waited)}."]
 
 

@@ -1,6 +1,6 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
-import type { EfficiencyTable, EfficiencyPayload, StepMfu, Vocabulary } from "../../api/types.gen";
+import type { EfficiencyTable, EfficiencyPayload, Vocabulary } from "../../api/types.gen";
 import {
   format,
   formatBytes,
@@ -187,21 +187,14 @@ export function chartOf(
 const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
-/** FLOPs of all steps over their wall time; null where nothing is modelled. */
-export function rateOfSteps(steps: readonly StepMfu[]): number | null {
-  const [flops, wall] = [
-    sum(steps.map((step) => step.flops)),
-    sum(steps.map((step) => step.wall_ns)),
-  ];
-  return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
-}
-
 export interface PooledRoof {
   share: number | null;
   roof: string | null;
   reason: string;
 }
 
+/** Why a kernel has no roof that helps another one of its call. */
+const HELPS = "no modelled work";
 /** Of several rows as much time must have a known roof for a share to be told of all. */
 const MOSTLY = 0.95;
 
@@ -218,17 +211,19 @@ export function pooledRoof(rows: EfficiencyTable, members: readonly number[]): P
       times.set(roof, (times.get(roof) ?? 0) + took);
     } else {
       const reason = rows.no_roof[row] ?? "";
+      // All work of a call is counted in one of its kernels.
+      if (reason === HELPS) known += took;
       reasons.set(reason, (reasons.get(reason) ?? 0) + took);
     }
   }
   const longest = (of: ReadonlyMap<string, number>): [string, number] =>
     [...of].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
-  if (!known || known < MOSTLY * time)
+  if (!times.size || known < MOSTLY * time)
     return { share: null, roof: null, reason: longest(reasons)[0] };
   const [roof, most] = longest(times);
   return {
     share: least / known,
-    roof: most < MOSTLY * known ? "several roofs" : roof,
+    roof: times.size > 1 && most < MOSTLY * known ? "several roofs" : roof,
     reason: "",
   };
 }

@@ -43,7 +43,7 @@ export const roofColumn = (roofs: readonly PooledRoof[], words: Vocabulary): Col
     "of_roof",
     "Of its roof",
     "share",
-    244,
+    256,
     roofs.map(({ share }) => share),
     {
       draw: (row) => {

@@ -4,7 +4,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { viewQuery, type ViewProps } from "../../state/view";
 import { Figure, type FigureTable, Grid, Roofline, Segmented, Term, useWidth } from "../../widgets";
 import { Callers } from "../callers";
 import { Choice, chosenOf } from "../choice";
@@ -12,7 +12,7 @@ import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
 import { Folded } from "../folded";
 import { gridParams } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import { Chosen } from "./chosen";
 import {
   chartOf,
@@ -24,7 +24,7 @@ import {
   rowKey,
   searchFor,
 } from "./model";
-import { DeviceCard, StepChart } from "./parts";
+import { DeviceCard, StepFacts } from "./parts";
 import { efficiencyColumns } from "./table";
 
 const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
@@ -99,12 +99,10 @@ interface Choosing {
   choose: (row: number) => void;
 }
 
-/** The device's peaks and what the steps reach of them in all. */
-function More(props: PageProps) {
-  const { payload, steps } = props;
-  const { steps: allSteps } = useAllSteps("efficiency", props, payload, { group: payload.group });
-  const computes = allSteps.some((step) => step.flops > 0);
-  if (!computes && !payload.has_device) return null;
+/** The device's peaks and what each step reaches of them. */
+function More({ payload }: PageProps) {
+  const steps = payload.steps.filter((step) => step.flops > 0);
+  if (!steps.length && !payload.has_device) return null;
   return (
     <Folded title="Peaks of the device, MFU per step">
       {() => (
@@ -117,14 +115,13 @@ function More(props: PageProps) {
               <DeviceCard device={payload.device} />
             </section>
           ) : null}
-          {computes ? (
-            <StepChart
-              payload={payload}
-              steps={allSteps}
-              chosen={onlyStep(steps)}
-              isChosen={(index) => isChosen(steps, index)}
-              onChoose={(index) => props.setSteps(withOnly(steps, index))}
-            />
+          {steps.length ? (
+            <section>
+              <h3>
+                <Term id="efficiency_mfu">MFU per step</Term>
+              </h3>
+              <StepFacts steps={steps} />
+            </section>
           ) : null}
         </div>
       )}
@@ -165,7 +162,7 @@ function RooflineFigure(props: PageProps & Choosing & { drawable: readonly numbe
       title="Roofline"
       term="efficiency_roofline"
       name="roofline"
-      note={`larger marks take longer${undrawn ? `; ${formatCount(undrawn)} rows have no place here` : ""}`}
+      note={`larger marks take longer${undrawn ? `; ${formatCount(undrawn)} rows are in the table only` : ""}`}
       table={table}
       actions={
         precisions.length > 1 ? (

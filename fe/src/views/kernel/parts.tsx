@@ -63,7 +63,7 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
 export function UnattributedList({ items }: { items: readonly Unattributed[] }) {
   if (!items.length) return null;
   return (
-    <div class="unattributed">
+    <div class="table-notes unattributed">
       <p>Operator unknown, by reason:</p>
       <ul>
         {items.map((item) => (

@@ -77,8 +77,7 @@ async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
   render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
   await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
   for (const fold of document.querySelectorAll("details")) {
-    fold.open = true;
-    fireEvent(fold, new Event("toggle"));
+    if (!fold.open) fireEvent.click(fold.querySelector("summary") ?? fold);
   }
   await screen.findByPlaceholderText("anywhere");
   return setParam;

@@ -70,7 +70,9 @@ export function efficiencyColumns(
   const judged = columns.some(({ key }) => key === "of_roof");
   const first = [names[group], ...(judged ? JUDGED : RATED)];
   const operator = (row: number): string =>
-    [group === "kernel" ? rows.name[row] : null, inputs[row]].filter(Boolean).join("  ");
+    [group === "kernel" ? (rows.name[row] ?? "launched by no operator") : null, inputs[row]]
+      .filter(Boolean)
+      .join("  ");
   return [
     ...arranged(columns, first).map((column): Column => ({
       ...column,

@@ -1,12 +1,22 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { EfficiencyPayload } from "../../api/types.gen";
+import type { CallersTable, EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
-import { findings, plainHeads, viewProps } from "../fixtures";
+import { declaredTable, findings, plainHeads, viewProps } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
 import { searchFor } from "./model";
 import { EfficiencyView } from "./view";
 
+const CALLERS = {
+  of: "operator",
+  name: "aten::mm",
+  rows: declaredTable<CallersTable>("callers", 2, {
+    name: ["aten::linear", "src/net.py(3): forward"],
+    kind: ["operator", "line"],
+    parent: [1, -1],
+  }),
+  missing: [],
+};
 const asked: URL[] = [];
 let answer: EfficiencyPayload;
 
@@ -17,7 +27,15 @@ beforeEach(() => {
     const url = new URL(address);
     asked.push(url);
     return Promise.resolve(
-      new Response(JSON.stringify(url.pathname.endsWith("/findings") ? findings([]) : answer)),
+      new Response(
+        JSON.stringify(
+          url.pathname.endsWith("/findings")
+            ? findings([])
+            : url.pathname.endsWith("/callers")
+              ? CALLERS
+              : answer,
+        ),
+      ),
     );
   });
 });
@@ -74,6 +92,7 @@ it("chooses by table and by picture alike, and says of the chosen row where it s
     document.querySelector('[role="row"][aria-selected="true"]')?.textContent ?? "";
   const point = (name: RegExp): HTMLElement => screen.getByRole("button", { name });
   expect(chosen()).toContain("aten::mm");
+  await waitFor(() => expect(text()).toContain("Linenet.py:3 forward"));
   fireEvent.click(point(/^aten::add: Time 2.00 µs/));
   expect(chosen()).toContain("aten::add");
   expect(text()).toContain("Moves7.26 TB/s of 8.07 TB/s");

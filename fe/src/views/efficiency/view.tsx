@@ -112,7 +112,7 @@ function More({ payload }: PageProps) {
               <h3>
                 <Term id="efficiency_peak">Device and its peaks</Term>
               </h3>
-              <DeviceCard device={payload.device} />
+              <DeviceCard device={payload.device} words={payload.vocabulary} />
             </section>
           ) : null}
           {steps.length ? (
@@ -162,7 +162,7 @@ function RooflineFigure(props: PageProps & Choosing & { drawable: readonly numbe
       title="Roofline"
       term="efficiency_roofline"
       name="roofline"
-      note={`larger marks take longer${undrawn ? `; ${formatCount(undrawn)} rows are in the table only` : ""}`}
+      note={`larger marks take longer${undrawn ? `; the table has ${formatCount(undrawn)} more` : ""}`}
       table={table}
       actions={
         precisions.length > 1 ? (

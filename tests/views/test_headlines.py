@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
@@ -234,8 +237,9 @@ def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -
             "name": ["aten::mm", "aten::add", "other"],
             "kernel": [None, None, None],
             "short_name": [None, None, None],
-            "parameters": ["M=788", None, None],
-            "recoverable_ns": [3700, 100, None],
+            "time_ns": [8000, 2000, 500],
+            "roof": ["memory", "vector fp32", None],
+            "over_roof_ns": [3700, 100, None],
         },
         "pooled": 0,
         "headline": [],
@@ -245,53 +249,95 @@ def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -
     return EfficiencyPayload(**given | more)
 
 
-def test_the_share_of_the_peak_is_told_with_what_is_modelled_and_to_gain() -> None:
+def rows(**more: list[Any]) -> dict[str, Any]:
+    return efficiency().rows | more
+
+
+def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
     assert headline(efficiency()) == [
-        "The steps reach 18.8 % of what H100 can do (MFU)",
-        "That is 186 TFLOP/s over the whole time of the steps.",
-        "95.2 % of the device time of computation is in operators whose work is modelled.",
-        "At most 3.80 µs would be gained at the peaks, 3.70 µs of it in aten::mm (M=788).",
+        "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
+        "MFU of the steps: 18.8 % of H100, 186 TFLOP/s.",
+        "95.2 % of the computation is modelled.",
     ]
     found = headline(efficiency(("gemm", "communication", None), computation_ns=20_000))
-    assert found[2] == (
-        "50.0 % of the device time of computation (without communication) is in operators whose"
-        " work is modelled."
-    )
-
-
-def test_what_is_modelled_of_little_is_a_lower_bound() -> None:
-    little = efficiency(computation_ns=11_200)
-    assert headline(little)[:2] == [
-        "The steps reach at least 18.8 % of what H100 can do (MFU)",
-        "That is at least 186 TFLOP/s over the whole time of the steps.",
-    ]
-    assert headline(replace(little, mfu=None))[0] == "The steps do at least 186 TFLOP/s"
-    empty = replace(little, mfu=None, steps=[step(1, flops=0, mfu=None)])
-    assert headline(empty)[0] == (
-        "What could be modelled of the step holds no product of matrices, convolution or attention"
-    )
-
-
-def test_rates_are_told_where_no_peak_is_known() -> None:
-    assert headline(efficiency(mfu=None))[0] == "The steps do 186 TFLOP/s"
-    assert headline(efficiency(mfu=None, has_device=False))[:2] == [
-        "The steps do 186 TFLOP/s",
-        "Nothing ran on an accelerator: times are those of the host, whose peaks are not known.",
+    assert found[1:] == [
+        "MFU of the steps: at least 18.8 % of H100, 186 TFLOP/s.",
+        "50.0 % of the computation (without communication) is modelled.",
     ]
 
 
-def test_one_step_and_nothing() -> None:
-    alone = efficiency(steps=[step(1)])
-    assert headline(alone)[0].startswith("The step reaches 18.8 % of")
-    empty = replace(alone, mfu=None, steps=[step(1, flops=0, mfu=None)])
-    assert headline(empty)[0] == "The step holds no product of matrices, convolution or attention"
-    assert (
-        headline(replace(empty, modelled_ns=0))[0] == "No operator of the steps could be modelled"
+@pytest.mark.parametrize(
+    ("columns", "answer"),
+    [
+        (
+            {"name": ["aten::mm", "aten::mm", None], "over_roof_ns": [1, 2, None]},
+            "aten::mm (one shape) takes 2.00 µs; its compute roof is 2.00 µs.",
+        ),
+        (
+            {
+                "name": [None, None, None],
+                "kernel": ["k<1>", "j", "l"],
+                "short_name": ["k", "j", "l"],
+            },
+            "k takes 8.00 µs; its memory roof is 4.30 µs.",
+        ),
+        (
+            {"roof": [None, None, None], "over_roof_ns": [None, None, None]},
+            "aten::mm takes 8.00 µs of 10.5 µs on the GPU.",
+        ),
+    ],
+)
+def test_other_answers(columns: dict[str, list[Any]], answer: str) -> None:
+    assert headline(efficiency(rows=rows(**columns)))[0] == answer
+
+
+def test_where_no_row_takes_much_all_are_told_together() -> None:
+    many = efficiency(time_ns=1_000_000)
+    assert headline(many)[0] == "Work with a known roof takes 10.0 µs; its roofs are 6.20 µs."
+
+
+def test_the_pooled_rest_is_no_answer() -> None:
+    pooled = rows(time_ns=[8000, 2000, 90_000], roof=[None, None, None])
+    assert headline(efficiency(pooled=7, rows=pooled, time_ns=100_000))[0] == (
+        "aten::mm takes 8.00 µs of 100 µs on the GPU."
     )
 
 
-def test_the_pooled_rest_is_not_the_one_to_gain_from() -> None:
-    rows = efficiency().rows | {"recoverable_ns": [1, 2, 9000]}
-    assert "2 ns of it in aten::add." in headline(efficiency(pooled=7, rows=rows))[-1]
-    nothing = rows | {"recoverable_ns": [None, 0, 5]}
-    assert "gained" not in headline(efficiency(pooled=7, rows=nothing))[-1]
+def test_rates_are_told_where_no_peak_is_known_and_nothing_where_nothing_is() -> None:
+    alone = efficiency(mfu=None, steps=[step(1)])
+    assert headline(alone)[1] == "Rate of the step: 186 TFLOP/s."
+    empty = replace(alone, steps=[step(1, flops=0, mfu=None)], modelled_ns=0)
+    assert headline(empty)[1:] == ["No operator of the steps could be modelled."]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["aten::mm", "aten::scaled_dot_product_attention", None]),
+            st.integers(1, 10**12),
+            st.one_of(st.none(), st.floats(0, 1)),
+        ),
+        min_size=1,
+        max_size=6,
+    ),
+    st.booleans(),
+)
+def test_an_answer_has_twelve_words_and_two_quantities(
+    drawn: list[tuple[str | None, int, float | None]], has_device: bool
+) -> None:
+    names, times, over = (list(column) for column in zip(*drawn, strict=True))
+    columns = rows(
+        name=names,
+        kernel=names,
+        short_name=names,
+        time_ns=times,
+        roof=[None if share is None else "matrix bf16" for share in over],
+        over_roof_ns=[
+            None if share is None else int(share * time)
+            for share, time in zip(over, times, strict=True)
+        ],
+    )
+    told = headline(efficiency(rows=columns, time_ns=sum(times), has_device=has_device))[0]
+    quantities = re.findall(r"[0-9.]+ (?:ns|µs|ms|s|min|h)\b", told)
+    assert len(quantities) == 2
+    assert len(told.split()) - len(quantities) <= 12

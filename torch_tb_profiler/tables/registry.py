@@ -86,7 +86,7 @@ _ALL = (
     Listed("process_groups", "ranks", "run", attribute=True, not_in_sql="statements are of one trace"),
     Listed("counters", "measured", attribute=True, not_in_sql="it has a column per counter"),
     Listed("counter_samples", "measured", "insight", attribute=True),
-    Listed("efficiency", "measured", "insight", groups=("operator", "kernel"), without=("kernel", "short_name")),
+    Listed("efficiency", "measured", "insight", groups=("operator", "kernel")),
     Listed("pyprof", "measured", "insight", whole=True),
     Listed("key_averages", "", whole=True, not_in_sql="it has PyTorch's names and microseconds"),
     Listed("findings", "ranks", "ranks", attribute=True, whole=True),

@@ -2075,6 +2075,7 @@ export interface KernelsTable {
 /** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
 export interface ApiCallsTable {
   name: string[];
+  kind: (string | null)[];
   calls: number[];
   total_ns: number[];
   thread_share: (number | null)[];
@@ -2202,6 +2203,10 @@ export interface EfficiencyTable {
   family: (string | null)[];
   calls: number[];
   time_ns: number[];
+  of_roof: (number | null)[];
+  over_roof_ns: (number | null)[];
+  roof: (string | null)[];
+  no_roof: (string | null)[];
   flops_share: (number | null)[];
   bytes_share: (number | null)[];
   bound: (string | null)[];

@@ -91,7 +91,7 @@ export function callerColumns(
 }
 
 /** `src/model.py(40): forward` as `model.py:40 forward`. */
-function frameText(frame: string): string {
+export function frameText(frame: string): string {
   const { file, line, func } = splitFrame(frame);
   return line === null ? func : `${file.split(/[\\/]/).at(-1) ?? ""}:${line} ${func}`;
 }

@@ -53,6 +53,14 @@ export function pickRows<T extends object>(table: T, rows: readonly number[]): T
   return Object.fromEntries(columns.map(([key, values]) => [key, pick(values, rows)])) as T;
 }
 
+/** The columns with these first, in their order; all others are hidden until somebody wants them. */
+export function arranged(columns: readonly Column[], first: readonly string[]): Column[] {
+  const place = (key: string): number => (first.includes(key) ? first.indexOf(key) : first.length);
+  return columns
+    .map((column) => ({ ...column, hidden: !first.includes(column.key) }))
+    .sort((a, b) => place(a.key) - place(b.key));
+}
+
 /** Columns that change with `data` alone: their links read the address bar when they are drawn or followed. */
 export function useColumns(make: () => Column[], data: readonly unknown[]): Column[] {
   // eslint-disable-next-line react-hooks/exhaustive-deps

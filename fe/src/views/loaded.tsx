@@ -9,7 +9,7 @@ import { type Params, type ViewProps, viewQuery } from "../state/view";
 import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
 
 /** The payload of all steps, of which charts keep all in sight to be chosen; the given one until it is there, and where all are chosen anyway. */
-export function useAllSteps<R extends "efficiency" | "counters" | "iterations">(
+export function useAllSteps<R extends "counters" | "iterations">(
   route: R,
   { selection, steps }: ViewProps,
   payload: Routes[R],

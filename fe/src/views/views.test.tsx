@@ -103,7 +103,7 @@ const text = (): string => document.body.textContent;
 
 it("a view asks for its trace, its steps and its grouping", async () => {
   show(KernelView, { group: "properties" });
-  await waitFor(() => expect(text()).toContain("with operator"));
+  await waitFor(() => expect(text()).toContain("in kernels."));
   expect(Object.fromEntries(asked[0]?.searchParams ?? [])).toEqual({
     run: "r",
     worker: "w",
@@ -169,6 +169,7 @@ describe("OverviewView", () => {
 describe("OperatorView", () => {
   it("a pressed slice filters the table to exactly that operator", async () => {
     const { setParam } = show(OperatorView);
+    fireEvent.click(await screen.findByRole("button", { name: "Charts" }));
     await waitFor(() =>
       expect(screen.getAllByRole("button", { name: "aten::mm" }).length).toBeGreaterThan(0),
     );
@@ -190,6 +191,7 @@ describe("OperatorView", () => {
 
   it("shows the order from the start, and charts of the rows that a search leaves", async () => {
     show(OperatorView, { search: "add" });
+    fireEvent.click(await screen.findByRole("button", { name: "Charts" }));
     await waitFor(() => expect(text()).toContain("GPU self time"));
     const sorted = document.querySelector('[aria-sort="descending"]');
     expect(sorted?.textContent).toBe("GPU self");
@@ -431,6 +433,7 @@ it("operators of a trace with 100,000 rows are drawn as a page, not as rows", as
   const names = Array.from({ length: 100_000 }, (_, i) => `op${i}`);
   answers.operator = operators([], { rows: operatorRows(names), pooled: 0 });
   show(OperatorView);
+  fireEvent.click(await screen.findByRole("button", { name: "Charts" }));
   await waitFor(() => expect(text()).toContain("other (99995)"), { timeout: 10_000 });
   expect(document.querySelectorAll("[role=row]").length).toBeLessThan(500);
 }, 20_000);

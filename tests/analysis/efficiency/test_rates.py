@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import H100, drawn, inputs
 from torch_tb_profiler.analysis.efficiency.device import device_peaks
@@ -14,12 +16,14 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
     Shares,
     kernel_rows,
+    longest_kernels,
     matrix_use,
     peak_key,
     shares,
     with_unnamed,
     workload_rows,
 )
+from torch_tb_profiler.analysis.efficiency.table import efficiency_table
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
@@ -54,6 +58,9 @@ def _found(drawing: str, selection: Selection | None = None) -> tuple[Facts, Ins
     _, facts, insight = drawn(drawing, **H100)
     rows = workload_rows(insight, selection or select(facts))
     return facts, insight, rows, shares(insight, rows, ROUND)
+
+
+_STEPS_FOUND = _found(STEPS)[1:3]
 
 
 def test_rates_of_all_calls_together() -> None:
@@ -289,3 +296,101 @@ def test_the_device_of_the_trace() -> None:
     assert device_peaks(facts).entry == "NVIDIA H100 SXM"
     _, host_only, _ = drawn("main [mm ]")
     assert device_peaks(host_only).rates == {}
+
+
+_AMOUNTS = st.one_of(st.just(math.nan), st.just(0.0), st.floats(1.0, 1e15))
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 1),
+            st.integers(1, 10**9),
+            _AMOUNTS,
+            _AMOUNTS,
+            st.booleans(),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=8,
+    ),
+    st.booleans(),
+    st.sets(st.sampled_from(sorted(ROUND.rates))),
+)
+def test_a_row_is_judged_by_the_larger_share_alone(
+    drawn_rows: list[tuple[int, int, float, float, bool, bool]],
+    known_bandwidth: bool,
+    unknown: set[tuple[str, str]],
+) -> None:
+    """Of drawn products (row 0) and elementwise calls (row 1) on devices of which some peaks are unknown."""
+    peaks = replace(
+        ROUND,
+        bandwidth=ROUND.bandwidth if known_bandwidth else None,
+        rates={key: rate for key, rate in ROUND.rates.items() if key not in unknown},
+    )
+    insight, two = _STEPS_FOUND
+    which, time, flops, moved, link, fast = (
+        np.array(column) for column in zip(*drawn_rows, strict=True)
+    )
+    rows = replace(
+        Rows(**{key: values[which] for key, values in vars(two).items()}),
+        time=time,
+        flops=flops,
+        bytes=moved,
+        link=link,
+        fast=fast & (which == 0),
+    )
+    found = shares(insight, rows, peaks)
+    for row, (reason, roof, of_roof) in enumerate(
+        zip(found.no_roof, found.roof, found.of_roof.tolist(), strict=True)
+    ):
+        assert bool(reason) == (roof == "") == math.isnan(of_roof)
+        compute, memory = float(found.flops_share[row]), float(found.bytes_share[row])
+        if reason:
+            continue
+        assert not rows.link[row]
+        assert not rows.fast[row]
+        assert memory >= 0
+        # Elementwise work whose peak is unknown computes next to nothing; a product never does.
+        assert compute >= 0 or which[row] == 1 or flops[row] == 0
+        arithmetic = 0.0 if math.isnan(compute) else compute
+        assert of_roof == max(arithmetic, memory) > 0
+        assert (roof == "memory") == (memory >= arithmetic)
+        assert roof == "memory" or roof == f"{found.unit[row]} {found.precision[row]}"
+        # The time at the roof, in which the row could have been done.
+        assert found.ideal[row] == pytest.approx(of_roof * time[row])
+
+
+def test_the_table_says_time_over_the_roof_and_the_longest_kernel() -> None:
+    facts, insight, rows, found = _found(STEPS)
+    table = efficiency_table(
+        insight,
+        rows,
+        found,
+        np.full(len(rows.time), -1),
+        longest_kernels(insight, select(facts), rows),
+        "operator",
+    )
+    assert table.texts("roof") == ["memory", "memory"]
+    assert table.texts("no_roof") == [None, None]
+    assert (table["over_roof_ns"] == table["time_ns"] - np.rint(found.ideal)).all()
+    assert (table["of_roof"] < 1).all()
+    assert table.texts("short_name") == [
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64",
+        "vectorized_elementwise_kernel",
+    ]
+
+
+def test_a_share_above_the_roof_leaves_nothing_over_it() -> None:
+    _, insight, rows, _ = _found(STEPS)
+    slow = replace(ROUND, bandwidth=1.0)
+    table = efficiency_table(
+        insight,
+        rows,
+        shares(insight, rows, slow),
+        np.full(len(rows.time), -1),
+        rows.kernel,
+        "operator",
+    )
+    assert (table["of_roof"] > 1).all()
+    assert table["over_roof_ns"].tolist() == [0, 0]

@@ -33,23 +33,28 @@ LONGEST = 100
 _FIRST_LAUNCH = 10
 """The first launch of a kernel loads it if it takes this many times the median of its call's name."""
 
+WAITING = "synchronization"
 REASONS = (
-    ("synchronization", WAITS),
+    (WAITING, WAITS),
     ("allocation", re.compile(r".*(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Mem(?:Alloc|Create|Map|Release)|MemPool)")),
     ("code_loading", re.compile(r".*(?:ModuleLoad|LibraryLoad|ModuleGet|LibraryGet|GetFunction|LinkComplete|FuncGetAttributes|RegisterFatBinary)")),
     ("graph", re.compile(r".*Graph(?!Launch)|.*StreamBeginCapture|.*StreamEndCapture")),
 )  # fmt: skip
 """Reasons that follow from a call's name alone, the first that fits."""
+_KINDS = (*REASONS, ("launch", re.compile(r".*Launch")), ("copy", re.compile(r".*(?:[Mm]emcpy|[Mm]emset)")))
+"""What a call is for, the first that fits its name."""
 FULL_QUEUE, PAGEABLE, FIRST_LAUNCH = "full_queue", "pageable_copy", "first_launch"
 
 _C = DisplayColumn
 _SHARE = "Its time on the thread with the most launches, as a share of the time of the steps."
+_KIND = "What it is for, by its name: launch, copy, allocation, synchronization (it waits for the device), code_loading, graph; missing of others."
 _REASON = "Why it took long: synchronization, full_queue, pageable_copy, first_launch, allocation, code_loading, graph; missing where not known."
 API_CALLS = DisplaySpec(
     "api_calls",
     "One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times.",
     (
         _C("name", "code", "Call", "Name of the call.", "api_name", width=260, pool="other"),
+        _C("kind", "category", "For", _KIND, "api_kind", True, width=130),
         _C("calls", "count", "Calls", "How many.", "api_calls", pool="sum", unit="calls"),
         _C("total_ns", "time", "Total", "Sum of their durations.", "api_total", pool="sum", bar=True),
         _C("thread_share", "share", "Of launch thread", _SHARE, "api_share", True),
@@ -100,6 +105,11 @@ def calls_of(trace: Trace, facts: Facts, selection: Selection) -> Calls:
     return Calls(row, name, spans["dur"][row], spans["track"][row], outer)
 
 
+def call_kind(name: str) -> str | None:
+    """What a call of this name is for; None unknown."""
+    return next((kind for kind, pattern in _KINDS if pattern.match(name)), None)
+
+
 def call_table(
     trace: Trace, facts: Facts, selection: Selection, calls: Calls, launches: Launches
 ) -> DisplayTable:
@@ -118,6 +128,7 @@ def call_table(
     table = API_CALLS.build(
         trace.strings,
         name=calls.name[first],
+        kind=[call_kind(name) for name in trace.strings.many(calls.name[first])],
         calls=whole,
         total_ns=total,
         thread_share=share,

@@ -75,6 +75,10 @@ class Shares:
     flops_share, bytes_share: of the peaks.
     ideal: ns of all calls.
     bound: ``compute``, ``memory``, ``latency``, ``unknown``.
+    roof: ``memory``, or unit and precision of the peak (``matrix bf16``), whichever share is the
+        larger one; "" where either share is unknown.
+    of_roof: that share; above 1 where bytes come from a cache or the clock is above the vendor's.
+    no_roof: why ``roof`` is unknown; "" where it is known.
 
     The true operations of ``fast`` rows are unknown: no share of the peak, and no arithmetic in
     ``ideal``.
@@ -89,6 +93,9 @@ class Shares:
     bytes_share: Array
     ideal: Array
     bound: list[str]
+    roof: list[str]
+    of_roof: Array
+    no_roof: list[str]
 
 
 def representatives(workloads: Table, *, by_step: bool = False) -> Ints:
@@ -160,6 +167,25 @@ def with_unnamed(insight: Insight, selection: Selection, rows: Rows) -> Rows:
     }
     columns = {key: np.append(getattr(rows, key), value) for key, value in last.items()}
     return _ordered(Rows(**columns))
+
+
+def longest_kernels(insight: Insight, selection: Selection, rows: Rows) -> Ints:
+    """The kernel that takes most of the time of each of ``rows`` of workloads: insight strings of
+    shape (n,), −1 none."""
+    kernels = insight["workload_kernels"]
+    chosen = np.flatnonzero(mask(selection, kernels["step"]))
+    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
+    row_of_workload[rows.workload] = np.arange(len(rows.workload))
+    representative = np.append(representatives(insight["workloads"]), NONE)
+    row = row_of_workload[representative[kernels["workload"][chosen]]]
+    chosen, row = chosen[row >= 0], row[row >= 0]
+    first, group = group_rows((row, kernels["kernel"][chosen]))
+    total = sum_by(group, len(first), kernels["total"][chosen])
+    longest = np.full(len(rows.workload), NONE, np.int64)
+    order = np.argsort(total, kind="stable")
+    # Of several values for one place the last one stays.
+    longest[row[first][order]] = kernels["kernel"][chosen][first][order]
+    return longest
 
 
 def kernel_rows(insight: Insight, selection: Selection, *, by_step: bool = False) -> Rows:
@@ -257,17 +283,45 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
         rows.fast, np.nan, np.where(rows.flops == 0, 0 * moving, rows.flops / peak)
     )
     ideal = np.fmax(arithmetic, moving) * 1e9
+    little = kinds.little & ~np.isnan(rows.flops)
+    true_share = np.where(rows.fast, np.nan, flops_share)
+    compute = np.where(np.isnan(true_share) & little, 0.0, true_share)
+    # Of two shares one alone decides nothing: the other may be the larger one.
+    of_roof = np.maximum(compute, bytes_share)
+    of_roof[~(np.isfinite(of_roof) & (of_roof > 0))] = np.nan
+    by_bytes = bytes_share >= compute
     return Shares(
         peak,
         kinds.unit,
         kinds.precision,
         flops_rate,
         bytes_rate,
-        np.where(rows.fast, np.nan, flops_share),
+        true_share,
         bytes_share,
         np.where(rows.link, np.nan, ideal),
-        _bounds(flops_share, bytes_share, kinds.little & ~np.isnan(rows.flops)),
+        _bounds(flops_share, bytes_share, little),
+        [
+            "" if not known else "memory" if memory else f"{unit} {precision}"
+            for known, memory, unit, precision in zip(
+                ~np.isnan(of_roof), by_bytes, kinds.unit, kinds.precision, strict=True
+            )
+        ],
+        of_roof,
+        _without_roof(rows, of_roof, np.isnan(compute) | np.isnan(bandwidth)),
     )
+
+
+def _without_roof(rows: Rows, of_roof: Array, no_peak: Mask) -> list[str]:
+    """Why the roof of each row is unknown, "" where it is known. ``no_peak``: a peak is unknown."""
+    modelled = ~np.isnan(rows.flops) & ~np.isnan(rows.bytes)
+    return [
+        str(reason)
+        for reason in np.select(
+            [~np.isnan(of_roof), rows.link, ~modelled, rows.fast, no_peak],
+            ["", "link, peak unknown", "not modelled", "Winograd or FFT", "peak unknown"],
+            "no modelled work",
+        )
+    ]
 
 
 @dataclass(frozen=True)

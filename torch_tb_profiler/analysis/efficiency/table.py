@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.efficiency.attribution import LARGEST
 from torch_tb_profiler.analysis.efficiency.families import NOT_MODELLED
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.hardware.kernel_names import short_name
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NONE
@@ -27,18 +27,12 @@ EFFICIENCY = DisplaySpec(
             "kernel",
             "code",
             "Kernel",
-            'The kernel\'s full name (`by="kernel"`).',
+            "The kernel's full name; by operator that of the longest.",
             "efficiency_kernel",
             True,
             width=250,
         ),
-        _C(
-            "short_name",
-            "code",
-            "",
-            "The kernel's name without its template arguments.",
-            optional=True,
-        ),
+        _C("short_name", "code", "", "Its name without template arguments.", optional=True),
         _C(
             "parameters",
             "code",
@@ -98,13 +92,48 @@ EFFICIENCY = DisplaySpec(
             width=100,
         ),
         _C(
+            "of_roof",
+            "share",
+            "Of its roof",
+            "The larger one of `flops_share` and `bytes_share`, which tells what limits the row; unknown"
+            " where one of them is. Above 1: bytes from a cache, or a clock above the vendor's.",
+            "efficiency_of_roof",
+            bar=True,
+            width=256,
+        ),
+        _C(
+            "over_roof_ns",
+            "time",
+            "Over it",
+            "`time_ns` − the time at the roof (`of_roof` × `time_ns`); 0 where that is longer.",
+            "efficiency_over_roof",
+            True,
+            pool="sum",
+            width=84,
+        ),
+        _C(
+            "roof",
+            "text",
+            "",
+            "What `of_roof` is a share of: `memory`, or unit and precision of `peak` like `matrix bf16`.",
+            optional=True,
+        ),
+        _C(
+            "no_roof",
+            "text",
+            "",
+            "Why no roof is known, like `link, peak unknown`.",
+            optional=True,
+        ),
+        _C(
             "flops_share",
             "share",
             "Of the peak",
             "Achieved rate / peak.",
             "efficiency_flops_share",
             bar=True,
-            width=200,
+            width=96,
+            hidden=True,
         ),
         _C(
             "bytes_share",
@@ -114,6 +143,7 @@ EFFICIENCY = DisplaySpec(
             "efficiency_bytes_share",
             bar=True,
             width=116,
+            hidden=True,
         ),
         _C(
             "bound",
@@ -122,16 +152,14 @@ EFFICIENCY = DisplaySpec(
             "`compute`, `memory`, `latency` or `unknown`.",
             "efficiency_bound",
             width=96,
+            hidden=True,
         ),
         _C(
             "recoverable_ns",
             "time",
-            "Recoverable",
-            "`time_ns` − `ideal_ns`.",
-            "efficiency_recoverable",
-            True,
-            bar=True,
-            width=100,
+            "",
+            "`time_ns` − `ideal_ns`: at most `over_roof_ns` where one share alone is known.",
+            optional=True,
         ),
         _C("flops_rate", "FLOP/s", "FLOP/s", "Achieved rate.", "efficiency_flops_rate", width=104),
         _C(
@@ -168,11 +196,9 @@ EFFICIENCY = DisplaySpec(
         _C(
             "ideal_ns",
             "time",
-            "At the peak",
-            "The least time that the device's peaks allow, of all calls.",
-            "efficiency_ideal",
-            True,
-            hidden=True,
+            "",
+            "The least time that the known peaks of the device allow, of all calls.",
+            optional=True,
         ),
         _C(
             "fast",
@@ -197,7 +223,7 @@ EFFICIENCY = DisplaySpec(
     ),
 )
 """Figures of work are of one call (of kernels, of one launch on average), times of all calls. The longest ``time_ns`` stands
-first. ``kernel`` and ``short_name`` are absent in the table of operators.
+first.
 """
 
 
@@ -206,32 +232,36 @@ UNNAMED = "no operator"
 
 
 def efficiency_table(
-    insight: Insight, rows: Rows, shares: Shares, not_modelled: Array, group: EfficiencyGroup
+    insight: Insight,
+    rows: Rows,
+    shares: Shares,
+    not_modelled: Array,
+    kernels: Ints,
+    group: EfficiencyGroup,
 ) -> DisplayTable:
-    """The rows and their shares of the peaks. ``not_modelled``: which of ``NOT_MODELLED`` each row is, −1 none."""
+    """The rows and their shares of the peaks. ``not_modelled``: which of ``NOT_MODELLED`` each row is, −1 none;
+    ``kernels``: insight strings, −1 none."""
     workloads, calls = insight["workloads"], np.maximum(rows.calls, 1)
 
     def of_workload(key: str) -> Array:
         return np.append(workloads[key], NONE)[rows.workload]
 
     families = EFFICIENCY.build(insight.strings, family=of_workload("family")).texts("family")
-    kernels: dict[str, Any] = {}
-    if group == "kernel":
-        distinct, place = np.unique(rows.kernel, return_inverse=True)
-        short = [
-            short_name(insight.strings[number]) if number >= 0 else None
-            for number in distinct.tolist()
-        ]
-        kernels = {"kernel": rows.kernel, "short_name": [short[i] for i in place.tolist()]}
+    distinct, place = np.unique(kernels, return_inverse=True)
+    short = [
+        short_name(insight.strings[number]) if number >= 0 else None for number in distinct.tolist()
+    ]
     with np.errstate(invalid="ignore", divide="ignore"):
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
     names = EFFICIENCY.build(insight.strings, name=of_workload("name")).texts("name")
     if group == "operator":
         names = [UNNAMED if name is None else name for name in names]
+    recoverable = _whole(np.maximum(rows.time - np.rint(shares.ideal), 0))
     return EFFICIENCY.build(
         insight.strings,
         name=names,
-        **kernels,
+        kernel=kernels,
+        short_name=[short[i] for i in place.tolist()],
         input_shapes=of_workload("dims"),
         input_dtypes=of_workload("types"),
         parameters=of_workload("parameters"),
@@ -253,8 +283,12 @@ def efficiency_table(
         flops_share=_finite(shares.flops_share),
         bytes_share=_finite(shares.bytes_share),
         bound=shares.bound,
+        roof=[roof or None for roof in shares.roof],
+        no_roof=[reason or None for reason in shares.no_roof],
+        of_roof=shares.of_roof,
+        over_roof_ns=np.where(np.isnan(shares.of_roof), -1, recoverable),
         ideal_ns=_whole(shares.ideal),
-        recoverable_ns=_whole(np.maximum(rows.time - np.rint(shares.ideal), 0)),
+        recoverable_ns=recoverable,
         matrix=rows.matrix,
         event=rows.event,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.api_calls.calls import (
     API_CALLS,
     LONG_CALLS,
+    WAITING,
     call_table,
     calls_of,
     long_calls,
@@ -40,7 +41,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_rate
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.texts import missing
@@ -162,29 +163,46 @@ def _waiting(
 def _sentences(
     calls: DisplayTable, kernels: DisplayTable, streams: DisplayTable, short_ns: int, full: int
 ) -> list[str]:
-    said = []
-    if calls.n:
-        time = int(calls["total_ns"].sum())
-        said.append(
-            f"{format_count(int(calls['calls'].sum()))} calls take {format_ns(time)};"
-            f" {calls.texts('name')[0]} takes {format_share(calls['total_ns'][0] / max(time, 1))} of it"
-        )
+    said = _costs(calls) if calls.n else []
     if kernels.n:
         short, count = int(kernels["short"].sum()), int(kernels["calls"].sum())
-        time, whole = int(kernels["short_ns"].sum()), int(kernels["total_ns"].sum())
         said.append(
-            f"{format_count(short)} of {format_count(count)} kernels are shorter than {format_ns(short_ns)}"
-            f" and take {format_share(time / max(whole, 1))} of kernel time;"
-            f" {format_count(int(np.maximum(kernels['below_launch'], 0).sum()))} are shorter than their launch."
+            f"{format_count(short)} of {format_count(count)} kernels are shorter than {format_ns(short_ns)}."
         )
-    if streams.n:
-        most, blocked = int(streams["max_length"].max()), int(streams["blocked"].sum())
-        waiting = f"{format_count(blocked)} blocked launches took {format_ns(int(streams['blocked_ns'].sum()))} at a queue of {format_count(full)}"
-        none = f"no launch was held up by a queue of {format_count(full)}"
+    blocked = int(streams["blocked"].sum()) if streams.n else 0
+    if blocked:
         said.append(
-            f"At most {format_count(most)} {'launch waits' if most == 1 else 'launches wait'} on a stream; {waiting if blocked else none}."
+            f"Full queues ({format_count(full)} launches) blocked {format_count(blocked)} more for"
+            f" {format_ns(int(streams['blocked_ns'].sum()))}."
         )
     return said
+
+
+_COSTS = {
+    "launch": "Launches",
+    "copy": "Calls that copy",
+    "allocation": "Allocations",
+    "code_loading": "Calls that load code",
+    "graph": "Calls that make graphs",
+    None: "Other calls",
+}
+
+
+def _costs(calls: DisplayTable) -> list[str]:
+    """What the calls that do not wait cost most, and for how long the others wait."""
+    took: dict[str | None, int] = {}
+    for kind, time in zip(calls.texts("kind"), calls["total_ns"].tolist(), strict=True):
+        took[kind] = took.get(kind, 0) + time
+    waited = took.pop(WAITING, 0)
+    if not took:
+        return [f"All calls wait: {format_ns(waited)}."]
+    most = max(took, key=lambda kind: took[kind])
+    said = (
+        f"{_COSTS[most]} take {format_ns(took[most])} of {format_ns(sum(took.values()))} in calls"
+    )
+    if not waited:
+        return [f"{_COSTS[most]} take {format_ns(took[most])}." if len(took) == 1 else f"{said}."]
+    return [f"{said} that do not wait.", f"Calls that wait take {format_ns(waited)}."]
 
 
 def _curves(facts: Facts, selection: Selection, queues: Queues) -> list[QueueCurve]:

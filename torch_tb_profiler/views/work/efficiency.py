@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
     Shares,
     kernel_rows,
+    longest_kernels,
     matrix_use,
     shares,
     with_unnamed,
@@ -86,7 +87,12 @@ def efficiency_of(
     )
     rates = judged if rows is by_workload else shares(insight, rows, peaks)
     table = efficiency_table(
-        insight, rows, rates, not_modelled(facts, insight, selection, rows), group
+        insight,
+        rows,
+        rates,
+        not_modelled(facts, insight, selection, rows),
+        rows.kernel if group == "kernel" else longest_kernels(insight, selection, rows),
+        group,
     )
     totals = families(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
@@ -24,69 +26,77 @@ GIVE = (
     ' sheet"}}.'
 )
 
+MUCH = 0.1
+"""Share of the time that a row must take for the answer to be about it alone."""
 _ASIDE = ("communication", "memcpy")
 """In place of a family, what computes nothing."""
 
 
 def headline(payload: EfficiencyPayload) -> list[str]:
-    """The answer in words, the first sentence large."""
-    steps, modelled = payload.steps, payload.modelled_ns
-    subject, plural = ("The step", "") if len(steps) == 1 else ("The steps", "s")
-    flops, wall = sum(step.flops for step in steps), sum(step.wall_ns for step in steps)
-    rate = format_rate(flops * 1e9 / wall, "FLOP/s") if flops > 0 and wall > 0 else None
+    """The answer in at most twelve words, then what the steps reach in all."""
+    return [_answer(payload), *_of_the_steps(payload), *_modelled(payload)]
+
+
+def _answer(payload: EfficiencyPayload) -> str:
+    """Of the row that is furthest over its roof, where it takes much of the time; else of all rows with a roof, or of the
+    longest row where none is known."""
+    rows, time = payload.rows, payload.time_ns
+    own = range(len(rows["time_ns"]) - (payload.pooled > 0))
+    if not own:
+        return ""
+    known = [row for row in own if rows["roof"][row] is not None]
+    if not known:
+        longest = max(own, key=lambda row: int(rows["time_ns"][row]))
+        where = payload.vocabulary.device if payload.has_device else "CPU"
+        return f"{_name(rows, longest)} takes {format_ns(int(rows['time_ns'][longest]))} of {format_ns(time)} on the {where}."
+    most = max(known, key=lambda row: int(rows["over_roof_ns"][row] or 0))
+    took = int(rows["time_ns"][most])
+    if took >= MUCH * time:
+        roof = "memory" if rows["roof"][most] == "memory" else "compute"
+        return f"{_name(rows, most)} takes {format_ns(took)}; its {roof} roof is {format_ns(took - int(rows['over_roof_ns'][most] or 0))}."
+    took = sum(int(rows["time_ns"][row]) for row in known)
+    over = sum(int(rows["over_roof_ns"][row] or 0) for row in known)
+    return (
+        f"Work with a known roof takes {format_ns(took)}; its roofs are {format_ns(took - over)}."
+    )
+
+
+def _name(rows: dict[str, Any], row: int) -> str:
+    """The operator or kernel of a row, which is only one shape of it where others have its name."""
+    column = next((key for key in ("name", "kernel") if rows[key][row] is not None), None)
+    if column is None:
+        return "One row"
+    name = rows[column if column == "name" else "short_name"][row]
+    several = sum(other == rows[column][row] for other in rows[column]) > 1
+    return f"{name} (one shape)" if several else str(name)
+
+
+def _of_the_steps(payload: EfficiencyPayload) -> list[str]:
+    """How much of the device they use: MFU, or at least the rate."""
+    flops, wall = (
+        sum(getattr(step, key) for step in payload.steps) for key in ("flops", "wall_ns")
+    )
+    if flops <= 0 or wall <= 0:
+        return []
     # What is not modelled may have done more.
-    whole = modelled >= MOSTLY_MODELLED * payload.computation_ns
+    whole = payload.modelled_ns >= MOSTLY_MODELLED * payload.computation_ns
     least = "" if whole else "at least "
-    sentences = []
+    rate = format_rate(flops * 1e9 / wall, "FLOP/s")
+    steps = "step" if len(payload.steps) == 1 else "steps"
     if payload.mfu is not None:
         name = payload.device.name or f"the {payload.vocabulary.device}"
-        verb = "reach" if plural else "reaches"
-        sentences.append(
-            f"{subject} {verb} {least}{format_share(payload.mfu)} of what {name} can do (MFU)"
-        )
-        if rate:
-            sentences.append(f"That is {least}{rate} over the whole time of the step{plural}.")
-    elif rate:
-        sentences.append(f"{subject} {'do' if plural else 'does'} {least}{rate}")
-    elif modelled > 0:
-        verb = "hold" if plural else "holds"
-        nothing = "no product of matrices, convolution or attention"
-        sentences.append(
-            f"{subject} {verb} {nothing}"
-            if whole
-            else f"What could be modelled of {subject.lower()} holds {nothing}"
-        )
-    else:
-        sentences.append("No operator of the steps could be modelled")
-    if not payload.has_device and rate:
-        sentences.append(
-            "Nothing ran on an accelerator: times are those of the host, whose peaks are not known."
-        )
-    if modelled > 0:
-        left = [family for family in _ASIDE if family in payload.families["family"]]
-        besides = f" (without {' and '.join(left)})" if left else ""
-        sentences.append(
-            f"{format_share(modelled / payload.computation_ns)} of the"
-            f" {'device' if payload.has_device else 'host'} time of computation{besides} is in"
-            " operators whose work is modelled."
-        )
-    return sentences + _most_to_gain(payload)
+        return [f"MFU of the {steps}: {least}{format_share(payload.mfu)} of {name}, {rate}."]
+    return [f"Rate of the {steps}: {least}{rate}."]
 
 
-def _most_to_gain(payload: EfficiencyPayload) -> list[str]:
-    """What the peaks would save, and the row that would save most of it."""
-    rows = payload.rows
-    gains = [int(gain or 0) for gain in rows["recoverable_ns"]]
-    own = gains[: len(gains) - (payload.pooled > 0)]
-    if not any(own):
-        return []
-    most = own.index(max(own))
-    names = (rows[column][most] for column in ("short_name", "kernel", "name"))
-    name = next((name for name in names if name is not None), "one row")
-    call = rows["parameters"][most]
+def _modelled(payload: EfficiencyPayload) -> list[str]:
+    modelled = payload.modelled_ns
+    if modelled <= 0:
+        return ["No operator of the steps could be modelled."]
+    left = [family for family in _ASIDE if family in payload.families["family"]]
+    besides = f" (without {' and '.join(left)})" if left else ""
     return [
-        f"At most {format_ns(sum(gains))} would be gained at the peaks, {format_ns(own[most])} of it"
-        f" in {name}{f' ({call})' if call else ''}."
+        f"{format_share(modelled / payload.computation_ns)} of the computation{besides} is modelled."
     ]
 
 

@@ -11,7 +11,7 @@ import type {
 } from "../../api/types.gen";
 import type { Params } from "../../state/view";
 import { declaredTable, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
-import { ApiCallsView, bucketLabels, onOneAxis } from "./view";
+import { ApiCallsView, bucketLabels, Costs, onOneAxis } from "./view";
 
 function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
   return {
@@ -76,6 +76,10 @@ async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
   const setParam = vi.fn();
   render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
   await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
+  for (const fold of document.querySelectorAll("details")) {
+    if (!fold.open) fireEvent.click(fold.querySelector("summary") ?? fold);
+  }
+  await screen.findByPlaceholderText("anywhere");
   return setParam;
 }
 
@@ -112,16 +116,31 @@ it("asks for the limit and the operator of the link, and puts new ones into it",
 });
 
 it("keeps an operator that is being typed while the page is drawn anew", async () => {
-  const props = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
+  const props = viewProps({ of: "" }, { setParam: vi.fn(), setSteps: vi.fn() });
   const { rerender } = render(<ApiCallsView {...props} />);
   const operator = await screen.findByPlaceholderText<HTMLInputElement>("anywhere");
   fireEvent.input(operator, { target: { value: "atten" } });
-  answers.api_calls = payload({ link: "PCIe" });
-  rerender(<ApiCallsView {...props} params={{ short: "2000" }} />);
+  answers.api_calls = payload({ sentences: ["PCIe"] });
+  rerender(<ApiCallsView {...props} params={{ of: "", short: "2000" }} />);
   await waitFor(() => expect(document.body.textContent).toContain("PCIe"));
   expect(operator.value).toBe("atten");
   rerender(<ApiCallsView {...props} params={{ of: "aten::mm" }} />);
   await waitFor(() => expect(operator.value).toBe("aten::mm"));
+});
+
+it("draws what costs before what only waits", () => {
+  const rows = declaredTable<ApiCallsTable>("api_calls", 3, {
+    name: ["cudaDeviceSynchronize", "cudaLaunchKernel", "other"],
+    kind: ["synchronization", "launch", null],
+    calls: [1, 1200, 9],
+    total_ns: [9000, 3000, 500],
+  });
+  render(<Costs rows={rows} pooled={4} />);
+  expect([...document.querySelectorAll("li")].map((bar) => bar.textContent)).toEqual([
+    "cudaLaunchKernel3.00 µs1\u202f200 ×",
+    "cudaDeviceSynchronize9.00 µswaits",
+  ]);
+  expect(document.querySelectorAll(".call-waits")).toHaveLength(1);
 });
 
 it("says why there is nothing", async () => {

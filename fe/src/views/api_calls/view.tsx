@@ -1,12 +1,19 @@
 /** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied, which kernels follow each other. */
 
 import { useMemo, useState } from "preact/hooks";
-import type { ApiCallsPayload, LaunchHistogram, QueueCurve, TableName } from "../../api/types.gen";
+import type {
+  ApiCallsPayload,
+  ApiCallsTable,
+  LaunchHistogram,
+  QueueCurve,
+  TableName,
+} from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
-import { formatTime } from "../../base/units";
+import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
 import { Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
+import { Folded } from "../folded";
 import { linkedTo } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
 import { TableView } from "../table_view";
@@ -44,42 +51,114 @@ function Page(props: PageProps) {
   return (
     <>
       <InShort sentences={payload.sentences} />
+      <Costs rows={rows} pooled={payload.pooled} />
       <TableView
         {...of("api_calls", rows)}
         title="Runtime and driver calls"
         term="api_calls_view"
         pooled={payload.pooled}
-      />
-      <TableView
-        {...of("long_calls", longest)}
-        title="Longest calls"
-        term="long_calls"
         additions={{
-          operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
-          reason: { unknown: () => "" },
+          kind: {
+            values: rows.kind.map((kind) => (kind === WAITING ? "waits" : (kind ?? null))),
+            unknown: () => "",
+          },
         }}
       />
-      <Histogram payload={payload} />
-      <TableView
-        {...of("launches", launches)}
-        title="Launches"
-        term="launch_statistics"
-        pooled={payload.launches_pooled}
-        additions={{ name: { href: linkedTo(hrefOf, "kernel", launches.name) } }}
-        tools={
-          <Select
-            label="Short below"
-            value={params.short ?? LIMIT_NS}
-            onChange={(next) => setParam("short", next === LIMIT_NS ? null : next)}
-            options={LIMITS.map((ns) => ({ value: String(ns), label: formatTime(ns) }))}
+      <Folded title="Longest calls">
+        {() => (
+          <TableView
+            {...of("long_calls", longest)}
+            title="Longest calls"
+            term="long_calls"
+            additions={{
+              operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
+              reason: { unknown: () => "" },
+            }}
           />
-        }
-      />
-      {payload.curves.length ? <Curves curves={payload.curves} hrefOf={hrefOf} /> : null}
-      <TableView {...of("queues", queues)} title="Queues" term="queues" />
-      <TableView {...of("copies", copies)} title="Copies" term="copies" note={payload.link} />
-      <Sequences {...props} />
+        )}
+      </Folded>
+      {/* Open where the link asks for a limit. */}
+      <Folded title="Launches" open={params.short !== undefined}>
+        {() => (
+          <>
+            <Histogram payload={payload} />
+            <TableView
+              {...of("launches", launches)}
+              title="Launches"
+              term="launch_statistics"
+              pooled={payload.launches_pooled}
+              additions={{ name: { href: linkedTo(hrefOf, "kernel", launches.name) } }}
+              tools={
+                <Select
+                  label="Short below"
+                  value={params.short ?? LIMIT_NS}
+                  onChange={(next) => setParam("short", next === LIMIT_NS ? null : next)}
+                  options={LIMITS.map((ns) => ({ value: String(ns), label: formatTime(ns) }))}
+                />
+              }
+            />
+          </>
+        )}
+      </Folded>
+      {queues.stream.length ? (
+        <Folded title="Queues of launches">
+          {() => (
+            <>
+              {payload.curves.length ? <Curves curves={payload.curves} hrefOf={hrefOf} /> : null}
+              <TableView {...of("queues", queues)} title="Queues" term="queues" />
+            </>
+          )}
+        </Folded>
+      ) : null}
+      {copies.kind.length ? (
+        <Folded title="Copies">
+          {() => (
+            <TableView {...of("copies", copies)} title="Copies" term="copies" note={payload.link} />
+          )}
+        </Folded>
+      ) : null}
+      <Folded title="Kernel sequences" open={params.of !== undefined}>
+        {() => <Sequences {...props} />}
+      </Folded>
     </>
+  );
+}
+
+/** Bars of so many calls. */
+const MOST_BARS = 8;
+const WAITING = "synchronization";
+
+/** The calls that take longest: first those that cost time by themselves, then those that only wait, hatched. */
+export function Costs({ rows, pooled }: { rows: ApiCallsTable; pooled: number }) {
+  const longest = rows.name
+    .map((name, row) => ({
+      name,
+      time: rows.total_ns[row] ?? 0,
+      calls: rows.calls[row] ?? 0,
+      waits: rows.kind[row] === WAITING,
+    }))
+    .slice(0, rows.name.length - Number(pooled > 0))
+    .filter(({ time }) => time > 0)
+    .slice(0, MOST_BARS)
+    .sort((a, b) => Number(a.waits) - Number(b.waits));
+  if (!longest.length) return null;
+  const most = Math.max(...longest.map(({ time }) => time));
+  return (
+    <ul class="bars" aria-label="Time by call">
+      {longest.map(({ name, time, calls, waits }) => (
+        <li key={name} class="bar-row">
+          <code class="bar-name">{name}</code>
+          <span class="bar-track">
+            <span
+              class={`bar-fill ${waits ? "call-waits" : "call-costs"}`}
+              style={{ width: `${(100 * time) / most}%` }}
+            />
+          </span>
+          <span class="number">{formatTime(time)}</span>
+          <span class="muted">{waits ? "waits" : `${formatCount(calls)} ×`}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

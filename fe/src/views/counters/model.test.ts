@@ -85,8 +85,8 @@ it("makes room for a label in two lines, broken where it may be", () => {
 it("draws measured kernels below the roof of what did their FLOPs", () => {
   const { points, roofs, groups, timed, left } = measuredChart(counters(), "");
   expect([roofs, groups, timed, left]).toEqual([
-    [{ label: "fp32 vector", rate: 67e12 }],
-    ["fp32 vector"],
+    [{ label: "vector fp32", rate: 67e12 }],
+    ["vector fp32"],
     true,
     1,
   ]);

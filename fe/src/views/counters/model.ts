@@ -124,7 +124,7 @@ export interface MeasuredChart {
 
 /** Kernels of which FLOPs and memory traffic were measured, below the roofs. `search`: what the table shows, so that the mark behind it is chosen. */
 export function measuredChart(
-  { profiled, bandwidth }: CountersTablePayload,
+  { profiled, bandwidth, vocabulary }: CountersTablePayload,
   search: string,
 ): MeasuredChart {
   const kernels = rowsOf(profiled);
@@ -136,7 +136,7 @@ export function measuredChart(
       const rate = timed ? (flops_rate ?? 0) : most;
       const size = (timed ? time_ns : flops) ?? 0;
       return intensity && rate > 0 && Number.isFinite(rate)
-        ? [{ ...kernel, row, intensity, rate, size, unit: unitText(profiled, row) }]
+        ? [{ ...kernel, row, intensity, rate, size, unit: unitText(profiled, row, vocabulary) }]
         : [];
     })
     .sort((a, b) => b.size - a.size)
@@ -167,6 +167,7 @@ export function measuredChart(
     roofs: roofsOf(
       profiled,
       drawn.map(({ row }) => row),
+      vocabulary,
     ),
     groups,
     timed,

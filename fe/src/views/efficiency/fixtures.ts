@@ -6,8 +6,8 @@ import { GPU_WORDS, declaredTable } from "../fixtures";
 export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
   return declaredTable("efficiency", 3, {
     name: ["aten::mm", "aten::add", "aten::sort"],
-    kernel: [null, null, null],
-    short_name: [null, null, null],
+    kernel: ["void gemm<1>()", "void add()", "sort"],
+    short_name: ["gemm", "add", "sort"],
     input_shapes: ["[[788, 768], [768, 768]]", "[[788, 768], [788, 768]]", "[[9]]"],
     input_dtypes: ["bf16, bf16", "float, float", "float"],
     parameters: ["M=788, N=768, K=768", null, null],
@@ -26,6 +26,10 @@ export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
     flops_share: [0.47, 0.009, null],
     bytes_share: [0.54, 0.9, null],
     bound: ["compute", "memory", "unknown"],
+    roof: ["memory", "memory", null],
+    of_roof: [0.54, 0.9, null],
+    over_roof_ns: [3700, 200, null],
+    no_roof: [null, null, "not modelled"],
     ideal_ns: [4300, 1900, null],
     recoverable_ns: [3700, 100, null],
     matrix: [1, 0, 2],
@@ -75,7 +79,7 @@ export function efficiency(more: Partial<EfficiencyPayload> = {}): EfficiencyPay
     modelled_ns: 10_000,
     rows: rows(),
     pooled: 0,
-    headline: ["The steps reach 18.8 % of what NVIDIA H100 80GB HBM3 can do", "That is much."],
+    headline: ["aten::mm takes 8.00 µs; its memory roof is 4.30 µs.", "MFU of the steps: 18.8 %."],
     notes: ["A note."],
     missing: [],
     ...more,
@@ -96,7 +100,7 @@ export function onHost(): EfficiencyPayload {
       peaks: [],
     },
     mfu: null,
-    headline: ["The steps do 186 TFLOP/s", "Nothing ran on an accelerator."],
+    headline: ["aten::mm takes 8.00 µs of 10.5 µs on the CPU."],
     steps: efficiency().steps.map((step) => ({ ...step, mfu: null })),
     families: { ...efficiency().families, matrix_ns: nothing, matrix_unknown_ns: nothing },
     rows: rows({
@@ -106,6 +110,12 @@ export function onHost(): EfficiencyPayload {
       ideal_ns: nothing,
       recoverable_ns: nothing,
       bound: ["unknown", "unknown", "unknown"],
+      kernel: nothing,
+      short_name: nothing,
+      roof: nothing,
+      of_roof: nothing,
+      over_roof_ns: nothing,
+      no_roof: ["peak unknown", "peak unknown", "not modelled"],
     }),
   });
 }

@@ -1,37 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { compileSearch } from "../../base/search";
+import { GPU_WORDS } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
 import {
   callText,
   chartOf,
   drawableRows,
-  familiesOf,
-  familyRows,
   figuresOf,
+  foremost,
+  pooledRoof,
   precisionsOf,
-  rateOfSteps,
+  reachOf,
   searchFor,
 } from "./model";
-
-it("orders what computes nothing behind what is modelled", () => {
-  const families = {
-    family: ["gemm", "communication", null],
-    calls: [4, 1, 1],
-    time_ns: [8000, 90_000, 500],
-    matrix_ns: [0, null, 0],
-    matrix_unknown_ns: [0, null, 0],
-    flops: [1, null, null],
-  };
-  const found = familyRows(efficiency({ families }), []);
-  expect(found.map(({ family }) => family)).toEqual(["gemm", "communication", "not modelled"]);
-  expect(found.map(({ matrix }) => matrix !== null)).toEqual([true, false, true]);
-});
-
-it("knows no rate of steps without FLOPs", () => {
-  expect(
-    rateOfSteps([{ index: 0, steps: 1, name: "1", wall_ns: 10, flops: 0, mfu: null }]),
-  ).toBeNull();
-});
 
 describe("the chart", () => {
   it("has the rows that have FLOPs and bytes, and the roofs that they use", () => {
@@ -39,21 +20,23 @@ describe("the chart", () => {
     const drawable = drawableRows(payload);
     expect(drawable).toEqual([0, 1]);
     expect(precisionsOf(payload.rows, drawable)).toEqual(["bf16", "fp32"]);
-    const all = chartOf(payload, drawable, "", "");
-    expect(all.points.map(({ title, group, size }) => [title, group, size])).toEqual([
-      ["aten::mm", 0, 8000],
-      ["aten::add", 1, 2000],
+    const all = chartOf(payload, drawable, "", 1);
+    expect(
+      all.points.map(({ title, group, size, selected }) => [title, group, size, selected]),
+    ).toEqual([
+      ["aten::mm", 0, 8000, false],
+      ["aten::add", 0, 2000, true],
     ]);
     expect(all.roofs).toEqual([
-      { label: "bf16 matrix", rate: 9.894e14 },
-      { label: "fp32 vector", rate: 6.7e13 },
+      { label: "Tensor Cores bf16", rate: 9.894e14 },
+      { label: "vector fp32", rate: 6.7e13 },
     ]);
-    const one = chartOf(payload, drawable, "fp32", "");
-    expect(one.points.map(({ title, group }) => [title, group])).toEqual([["aten::add", 1]]);
-    expect(one.roofs).toEqual([{ label: "fp32 vector", rate: 6.7e13 }]);
+    const one = chartOf(payload, drawable, "fp32", 0);
+    expect(one.points.map(({ title }) => title)).toEqual(["aten::add"]);
+    expect(one.roofs).toEqual([{ label: "vector fp32", rate: 6.7e13 }]);
   });
 
-  it("draws so many points and counts the others", () => {
+  it("draws the rows that take time, the chosen one and no other, and counts the rest", () => {
     const many = Array.from({ length: 500 }, (_, i) => i);
     const columns = Object.fromEntries(
       Object.entries(rows()).map(([key, values]) => [
@@ -61,17 +44,21 @@ describe("the chart", () => {
         many.map(() => (values as unknown[])[0]),
       ]),
     );
-    const payload = efficiency({ rows: { ...rows(), ...columns, time_ns: many } });
-    const chart = chartOf(payload, drawableRows(payload), "", "");
-    expect([chart.points.length, chart.left, chart.points[0]?.size]).toEqual([400, 100, 499]);
+    const at = (times: number[], chosen: number): (number | undefined)[] => {
+      const payload = efficiency({ rows: { ...rows(), ...columns, time_ns: times } });
+      const chart = chartOf(payload, drawableRows(payload), "", chosen);
+      return [chart.points.length, chart.left, chart.points[0]?.size];
+    };
+    expect(at(many, 499)).toEqual([400, 100, 499]);
+    expect(at(many, 3)).toEqual([401, 99, 499]);
+    const short = many.map((row) => (row ? 1 : 1e6));
+    expect(at(short, 0)).toEqual([1, 499, 1e6]);
+    expect(at(short, 7)).toEqual([2, 498, 1e6]);
   });
 
-  it("marks the point whose row the table was asked for", () => {
+  it("finds the row again that the table was asked for", () => {
     const payload = efficiency();
     const wanted = searchFor(payload.rows, 1);
-    expect(
-      chartOf(payload, [0, 1], "", wanted.search).points.map((point) => point.selected),
-    ).toEqual([false, true]);
     const matcher = compileSearch(wanted.search, wanted.regex === "1");
     expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([
       false,
@@ -92,36 +79,53 @@ describe("the chart", () => {
 });
 
 describe("what is said of a row", () => {
-  it("names the peak beside the share", () => {
-    expect(figuresOf(rows(), 0)).toContainEqual(["Of the peak", "47.0 % of 989 TFLOP/s bf16"]);
-    expect(figuresOf(rows(), 0)).toContainEqual(["Intensity", "258 FLOP/B"]);
+  it("names the roof, what is over it and what is reached of it", () => {
+    const figures = figuresOf(rows(), 0, GPU_WORDS);
+    expect(figures).toContainEqual(["Of its roof", "54.0 % of memory"]);
+    expect(figures).toContainEqual(["Over it", "3.70 µs"]);
+    expect(figures).toContainEqual(["Moves", "1.80 TB/s of 3.33 TB/s"]);
+    const bound = rows({ roof: ["matrix bf16", null, null], of_roof: [0.47, null, null] });
+    expect(reachOf(bound, 0)).toEqual(["Computes", "460 TFLOP/s of 979 TFLOP/s"]);
   });
 
-  it("says why a fast convolution has no share of the peak", () => {
-    const fast = rows({ fast: [true, false, false], flops_share: [null, 0.009, null] });
-    expect(figuresOf(fast, 0)).toContainEqual(["Of the peak", "not known: Winograd or FFT"]);
-    expect(figuresOf(fast, 0)).toContainEqual(["FLOP/s", "460 TFLOP/s"]);
-  });
-
-  it("says that it is not modelled, and no figure that is not known", () => {
-    expect(figuresOf(rows(), 2)).toEqual([
+  it("says why no roof is known, and no figure that is not known", () => {
+    expect(figuresOf(rows(), 2, GPU_WORDS)).toEqual([
       ["Time", "500 ns"],
       ["Calls", "1"],
-      ["FLOPs", "not modelled"],
+      ["Of its roof", "not known: not modelled"],
     ]);
   });
 });
 
-it("orders families by time, what is not modelled last, each with its mark", () => {
-  const payload = efficiency();
-  payload.families.time_ns = [1000, 2000, 9000];
-  payload.families.matrix_ns = [700, 0, 0];
-  payload.families.matrix_unknown_ns = [100, 0, 9000];
-  const found = familyRows(payload, familiesOf(payload.rows, drawableRows(payload)));
-  expect(found.map(({ family, group, matrix }) => [family, group, matrix])).toEqual([
-    ["elementwise", 1, { used: 0, unknown: 0, unused: 2000 }],
-    ["gemm", 0, { used: 700, unknown: 100, unused: 200 }],
-    ["not modelled", null, { used: 0, unknown: 9000, unused: 0 }],
-  ]);
-  expect(familyRows(onHost(), []).every((row) => row.matrix === null)).toBe(true);
+it("begins with the row that is furthest over its roof, else with the longest", () => {
+  expect(foremost(efficiency({ rows: rows({ over_roof_ns: [1, 200, null] }) }))).toBe(1);
+  expect(foremost(onHost())).toBe(0);
+  expect(foremost(efficiency({ rows: rows({ over_roof_ns: [1, 2, 9000] }), pooled: 5 }))).toBe(1);
+});
+
+describe("several rows", () => {
+  it("take together the time that each would take at its roof", () => {
+    expect(pooledRoof(rows(), [0, 1])).toEqual({
+      share: (0.54 * 8000 + 0.9 * 2000) / 10_000,
+      roof: "memory",
+      reason: "",
+    });
+    const two = rows({ roof: ["memory", "vector fp32", null] });
+    expect(pooledRoof(two, [0, 1]).roof).toBe("several roofs");
+  });
+
+  it("have no roof where too much of their time has none", () => {
+    expect(pooledRoof(rows({ time_ns: [8000, 2000, 600] }), [0, 1, 2])).toEqual({
+      share: null,
+      roof: null,
+      reason: "not modelled",
+    });
+    expect(pooledRoof(rows({ time_ns: [8000, 2000, 100] }), [0, 1, 2]).roof).toBe("memory");
+  });
+
+  it("count the time of kernels that only help, which do no modelled work", () => {
+    const helped = rows({ no_roof: [null, null, "no modelled work"], time_ns: [5000, 0, 5000] });
+    expect(pooledRoof(helped, [0, 2])).toEqual({ share: 0.27, roof: "memory", reason: "" });
+    expect(pooledRoof(helped, [2]).share).toBeNull();
+  });
 });

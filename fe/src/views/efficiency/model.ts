@@ -1,6 +1,6 @@
 /** What the Efficiency page computes from its payload: sentences, the chart's points and roofs, and what is said of a row. */
 
-import type { EfficiencyTable, EfficiencyPayload, StepMfu } from "../../api/types.gen";
+import type { EfficiencyTable, EfficiencyPayload, Vocabulary } from "../../api/types.gen";
 import {
   format,
   formatBytes,
@@ -14,16 +14,8 @@ import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf } from "../roofs";
 
-export const NOT_MODELLED = "not modelled";
-/** In place of a share of the peak: what was truly computed is not known. */
-export const FAST = "Winograd or FFT";
-/** In place of a family, what computes nothing. */
-const ASIDE = ["communication", "memcpy"];
 /** In this text, precisions that no row names. */
 const UNNAMED = "not known";
-
-/** Whether the row's FLOPs are known; 0 is known. */
-export const isModelled = (rows: EfficiencyTable, row: number): boolean => rows.flops[row] !== null;
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText(
@@ -53,37 +45,65 @@ export function rowKey(rows: EfficiencyTable, row: number): string {
   return JSON.stringify([callText(rows, row), rows.parameters[row], rows.kernel[row]]);
 }
 
-/** `989 TFLOP/s bf16`: what a share of the peak is a share of; empty where no peak is known. */
-export function peakText({ peak, precision }: EfficiencyTable, row: number): string {
-  const rate = peak[row];
-  return rate === null || rate === undefined
-    ? ""
-    : `${format(rate, "FLOP/s")} ${precision[row] ?? ""}`.trim();
+/** `matrix bf16` in the vendor's words: `Tensor Cores bf16`. */
+export const roofText = (roof: string, { matrix_cores }: Vocabulary): string =>
+  roof.replace(/^matrix\b/, matrix_cores);
+
+/** Of a share above this the rest is no rounding. */
+const ABOVE = 1.005;
+
+/** What stands beside a share of a roof: the roof, and where more was reached why that can be. */
+export function besideRoof(share: number, roof: string, words: Vocabulary): string {
+  const why = roof === "memory" ? "cache" : "clock";
+  return roofText(roof, words) + (share > ABOVE ? `, ${why}` : "");
+}
+
+/** What a row reaches of what its roof allows: `Moves` and `787 GB/s of 3.35 TB/s`; null where the roof is unknown. */
+export function reachOf(rows: EfficiencyTable, row: number): [string, string] | null {
+  const [roof, share] = [rows.roof[row], rows.of_roof[row]];
+  if (!roof || !share) return null;
+  const unit = roof === "memory" ? "B/s" : "FLOP/s";
+  const rate = (roof === "memory" ? rows.bytes_rate[row] : rows.flops_rate[row]) ?? 0;
+  return [
+    roof === "memory" ? "Moves" : "Computes",
+    `${format(rate, unit)} of ${format(rate / share, unit)}`,
+  ];
 }
 
 /** Every figure of a row, label and text; what is not known is left out. */
-export function figuresOf(rows: EfficiencyTable, row: number): [string, string][] {
+export function figuresOf(
+  rows: EfficiencyTable,
+  row: number,
+  words: Vocabulary,
+): [string, string][] {
+  const [roof, share] = [rows.roof[row], rows.of_roof[row] ?? 0];
   const intensity = formatNumber(rows.intensity[row]);
-  const share = formatShare(rows.flops_share[row]);
-  const bound = rows.bound[row] ?? "unknown";
   const figures: [string, string][] = [
     ["Time", formatTime(rows.time_ns[row])],
     ["Calls", formatCount(rows.calls[row])],
     ["Parameters", rows.parameters[row] ?? ""],
-    ["FLOPs", isModelled(rows, row) ? "" : NOT_MODELLED],
+    [
+      "Of its roof",
+      roof
+        ? `${formatShare(share)} of ${besideRoof(share, roof, words)}`
+        : `not known: ${rows.no_roof[row] ?? "pooled"}`,
+    ],
+    ["Over it", formatTime(rows.over_roof_ns[row])],
+    reachOf(rows, row) ?? ["", ""],
     ["FLOPs per call", format(rows.flops[row], "FLOP")],
     ["Bytes per call", formatBytes(rows.bytes[row])],
     ["Intensity", intensity === UNKNOWN ? "" : `${intensity} FLOP/B`],
-    ["FLOP/s", format(rows.flops_rate[row], "FLOP/s")],
-    ["Of the peak", rows.fast[row] ? `not known: ${FAST}` : ""],
-    ["Of the peak", share === UNKNOWN ? "" : `${share} of ${peakText(rows, row)}`],
-    ["Bytes/s", format(rows.bytes_rate[row], "B/s")],
-    ["Of the bandwidth", formatShare(rows.bytes_share[row])],
-    ["Bound by", bound === "unknown" ? "" : bound],
-    ["At the peak", formatTime(rows.ideal_ns[row])],
-    ["Recoverable", formatTime(rows.recoverable_ns[row])],
   ];
   return figures.filter(([, text]) => text && text !== UNKNOWN);
+}
+
+/** The row that the page is about at first: the one that is furthest over its roof, else the longest. */
+export function foremost(payload: EfficiencyPayload): number {
+  const { over_roof_ns } = payload.rows;
+  let most = 0;
+  for (let row = 1; row < ownRows(payload); row++)
+    if ((over_roof_ns[row] ?? 0) > (over_roof_ns[most] ?? 0)) most = row;
+  return most;
 }
 
 /** The rows that stand for themselves: the pooled rest is the last one. */
@@ -105,11 +125,6 @@ export function precisionsOf(rows: EfficiencyTable, drawable: readonly number[])
   return [...new Set(drawable.map((row) => precisionOf(rows, row)))];
 }
 
-/** The families of rows, in the order of their longest row: each keeps its mark whatever is filtered. */
-export function familiesOf(rows: EfficiencyTable, drawable: readonly number[]): string[] {
-  return [...new Set(drawable.map((row) => rows.family[row] ?? ""))];
-}
-
 export interface Chart {
   points: RoofPoint[];
   roofs: Roof[];
@@ -117,74 +132,110 @@ export interface Chart {
   left: number;
 }
 
-/** Points and roofs of one precision, or of all. `search`: what the table shows, so that the point behind it is marked. */
+/** Share of the time of all drawable rows that the drawn ones have. */
+const WORTH_DRAWING = 0.995;
+
+/** The marks' groups: what limits a row. */
+export const LIMITS = [
+  { label: "memory-bound", color: "var(--copies)" },
+  { label: "compute-bound", color: "var(--compute)" },
+  { label: "roof unknown", color: "var(--not-recorded)" },
+] as const;
+
+/** Points and roofs of one precision, or of all. */
 export function chartOf(
   payload: EfficiencyPayload,
   drawable: readonly number[],
   precision: string,
-  search: string,
+  chosen: number,
 ): Chart {
-  const { rows } = payload;
-  const families = familiesOf(rows, drawable);
+  const { rows, vocabulary } = payload;
   const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
-  const points = wanted.slice(0, MOST_POINTS).map((row) => ({
-    key: String(row),
-    title: rows.short_name[row] ?? rows.kernel[row] ?? rows.name[row] ?? "no operator",
-    intensity: rows.intensity[row] ?? 0,
-    rate: rows.flops_rate[row] ?? 0,
-    size: rows.time_ns[row] ?? 0,
-    group: families.indexOf(rows.family[row] ?? ""),
-    figures: figuresOf(rows, row),
-    selected: search !== "" && searchFor(rows, row).search === search,
-  }));
-  return { points, roofs: roofsOf(rows, wanted), left: wanted.length - points.length };
+  const whole = sum(wanted.map((row) => rows.time_ns[row] ?? 0));
+  let time = 0;
+  // The rest would stretch the axes over orders of magnitude in which nothing takes time.
+  const drawn = wanted.slice(0, MOST_POINTS).filter((row) => {
+    const counts = time <= whole * WORTH_DRAWING;
+    time += rows.time_ns[row] ?? 0;
+    return counts;
+  });
+  if (wanted.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
+  const points = drawn.map((row): RoofPoint => {
+    const title = rows.short_name[row] && payload.group === "kernel" ? rows.short_name[row] : null;
+    const [name, roof, share] = [
+      title ?? rows.name[row] ?? "no operator",
+      rows.roof[row],
+      rows.of_roof[row] ?? 0,
+    ];
+    const rate = rows.flops_rate[row] ?? 0;
+    return {
+      key: String(row),
+      title: name,
+      intensity: rows.intensity[row] ?? 0,
+      rate,
+      size: rows.time_ns[row] ?? 0,
+      group: roof ? Number(roof !== "memory") : 2,
+      figures: figuresOf(rows, row, vocabulary),
+      selected: row === chosen,
+      name: roof ? `${name}, ${formatShare(share)}` : name,
+      limit: share ? rate / share : null,
+    };
+  });
+  return { points, roofs: roofsOf(rows, wanted, vocabulary), left: wanted.length - points.length };
 }
-
-/** What a row's time is: of the device where there is one. */
-export const timeWord = (payload: EfficiencyPayload): string =>
-  payload.has_device ? "device" : "host";
 
 const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
 
-/** FLOPs of all steps over their wall time; null where nothing is modelled. */
-export function rateOfSteps(steps: readonly StepMfu[]): number | null {
-  const [flops, wall] = [
-    sum(steps.map((step) => step.flops)),
-    sum(steps.map((step) => step.wall_ns)),
-  ];
-  return flops > 0 && wall > 0 ? (flops * 1e9) / wall : null;
+export interface PooledRoof {
+  share: number | null;
+  roof: string | null;
+  reason: string;
 }
 
-export interface FamilyRow {
-  family: string;
-  /** Place among the chart's families, for the mark; null: not in the chart. */
-  group: number | null;
-  calls: number;
-  time: number;
-  flops: number | null;
-  /** Time in kernels with, without and with unknown use of matrix cores; null without a device and for families that cannot use them. */
-  matrix: { used: number; unused: number; unknown: number } | null;
+/** Why a kernel has no roof that helps another one of its call. */
+const HELPS = "no modelled work";
+/** Of several rows as much time must have a known roof for a share to be told of all. */
+const MOSTLY = 0.95;
+
+/** What several rows reach of their roofs together: the time that they would take there, of the time that they take. */
+export function pooledRoof(rows: EfficiencyTable, members: readonly number[]): PooledRoof {
+  const [times, reasons] = [new Map<string, number>(), new Map<string, number>()];
+  let [time, known, least] = [0, 0, 0];
+  for (const row of members) {
+    const [roof, took] = [rows.roof[row], rows.time_ns[row] ?? 0];
+    time += took;
+    if (roof) {
+      known += took;
+      least += took * (rows.of_roof[row] ?? 0);
+      times.set(roof, (times.get(roof) ?? 0) + took);
+    } else {
+      const reason = rows.no_roof[row] ?? "";
+      // All work of a call is counted in one of its kernels.
+      if (reason === HELPS) known += took;
+      reasons.set(reason, (reasons.get(reason) ?? 0) + took);
+    }
+  }
+  const longest = (of: ReadonlyMap<string, number>): [string, number] =>
+    [...of].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
+  if (!times.size || known < MOSTLY * time)
+    return { share: null, roof: null, reason: longest(reasons)[0] };
+  const [roof, most] = longest(times);
+  return {
+    share: least / known,
+    roof: times.size > 1 && most < MOSTLY * known ? "several roofs" : roof,
+    reason: "",
+  };
 }
 
-/** Time by family, the longest first, what computes nothing and what is not modelled last. */
-export function familyRows(
-  { families }: EfficiencyPayload,
-  marked: readonly string[],
-): FamilyRow[] {
-  const rows = families.family.map((family, i): FamilyRow => {
-    const time = families.time_ns[i] ?? 0;
-    const [used, unknown] = [families.matrix_ns[i] ?? null, families.matrix_unknown_ns[i] ?? 0];
-    const group = marked.indexOf(family ?? "");
-    return {
-      family: family ?? NOT_MODELLED,
-      group: group < 0 ? null : group,
-      calls: families.calls[i] ?? 0,
-      time,
-      flops: families.flops[i] ?? null,
-      matrix: used === null ? null : { used, unknown, unused: Math.max(0, time - used - unknown) },
-    };
-  });
-  const rest = (row: FamilyRow): number => [...ASIDE, NOT_MODELLED].indexOf(row.family);
-  return rows.filter((row) => row.time > 0).sort((a, b) => rest(a) - rest(b) || b.time - a.time);
+/** Rows by what a column says of them, in the order in which it first says so. */
+export function rowsBy(values: readonly (string | null)[], count: number): Map<string, number[]> {
+  const by = new Map<string, number[]>();
+  for (let row = 0; row < count; row++) {
+    const key = values[row] ?? "";
+    const rows = by.get(key);
+    if (rows) rows.push(row);
+    else by.set(key, [row]);
+  }
+  return by;
 }

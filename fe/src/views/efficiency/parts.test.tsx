@@ -1,58 +1,43 @@
 import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
-import type { StepMfu } from "../../api/types.gen";
-import { efficiency, onHost } from "./fixtures";
-import { familyRows } from "./model";
-import { Families, StepChart } from "./parts";
+import { afterEach, expect, it } from "vitest";
+import { GPU_WORDS } from "../fixtures";
+import { efficiency } from "./fixtures";
+import { StepFacts } from "./parts";
+import { RoofCell } from "./roof_cell";
 
 afterEach(cleanup);
+const text = (): string => document.body.textContent;
 
-const show = (steps: readonly StepMfu[]): void => {
+it("says the MFU of each step, and only its rate where no peak is known", () => {
   render(
-    <StepChart
-      payload={efficiency()}
-      steps={steps}
-      chosen={null}
-      isChosen={() => true}
-      onChoose={vi.fn()}
-    />,
+    <StepFacts steps={efficiency().steps.map((step, i) => (i ? { ...step, mfu: null } : step))} />,
   );
-};
-const facts = (): (string | null)[] =>
-  screen.getAllByRole("definition").map((element) => element.textContent);
-
-it("says the figures of a single step instead of drawing a lone bar", () => {
-  show([{ index: 0, steps: 1, name: "ProfilerStep#4", mfu: 0.25, flops: 3e12, wall_ns: 2e9 }]);
-  expect(document.body.textContent).toContain("MFU of the step");
-  expect(facts()).toEqual(["25.0 %", "1.50 TFLOP/s", "3.00 TFLOP", "2.00 s"]);
-  expect(screen.queryByRole("button", { name: /^step/ })).toBeNull();
+  expect(screen.getAllByRole("definition").map((element) => element.textContent)).toEqual([
+    "37.6 %, 372 TFLOP/s in 10.0 µs",
+    "121 GFLOP/s in 10.0 µs",
+  ]);
 });
 
-it("leaves out a share that is not known, and draws bars of several steps", () => {
-  show([{ index: 0, steps: 1, name: "ProfilerStep#4", mfu: null, flops: 3e12, wall_ns: 2e9 }]);
-  expect(document.body.textContent).toContain("FLOP/s of the step");
-  expect(facts()).toEqual(["1.50 TFLOP/s", "3.00 TFLOP", "2.00 s"]);
-  cleanup();
-  show(efficiency().steps);
-  expect(screen.queryAllByRole("definition")).toEqual([]);
-  expect(screen.getAllByRole("button", { name: /^step/ })).toHaveLength(2);
-});
-
-it("says nothing of use where matrix cores could not be used", () => {
-  const families = {
-    ...efficiency().families,
-    family: ["gemm", "communication", null],
-    matrix_ns: [7000, null, 0],
-    matrix_unknown_ns: [500, null, 500],
+it("draws a share of its roof, and says why there is more than all of it", () => {
+  const cell = (share: number, roof: string): string => {
+    cleanup();
+    render(<RoofCell {...{ share, roof }} reason="" words={GPU_WORDS} />);
+    return text();
   };
-  const payload = efficiency({ families });
-  const { container } = render(<Families payload={payload} rows={familyRows(payload, [])} />);
-  const said = (name: string): string | null | undefined =>
-    [...container.querySelectorAll("li")]
-      .find((row) => row.title.startsWith(name))
-      ?.querySelector(".muted")?.textContent;
-  expect([said("gemm"), said("communication")]).toEqual(["87.5 % used", "n/a"]);
-  cleanup();
-  render(<Families payload={onHost()} rows={familyRows(onHost(), [])} />);
-  expect(document.body.textContent).not.toContain("n/a");
+  expect(cell(0.235, "memory")).toBe("23.5 %memory");
+  expect(cell(0.5, "matrix bf16")).toBe("50.0 %Tensor Cores bf16");
+  expect(cell(1.3, "memory")).toBe("130.0 %memory, cache");
+  expect(document.querySelector<HTMLElement>(".roof-fill")?.style.width).toBe("100%");
+  expect(cell(1.3, "vector fp32")).toBe("130.0 %vector fp32, clock");
+});
+
+it("shows no number where the roof is unknown, but why", () => {
+  const { rerender } = render(
+    <RoofCell share={null} roof={null} reason="link, peak unknown" words={GPU_WORDS} />,
+  );
+  expect(text()).toBe("link, peak unknown");
+  expect(document.querySelector(".roof-fill")).toBeNull();
+  rerender(<RoofCell share={null} roof={null} reason="link" words={GPU_WORDS} narrow />);
+  expect(text()).toBe("");
+  expect(document.querySelector(".roof-cell")?.getAttribute("title")).toContain("link");
 });

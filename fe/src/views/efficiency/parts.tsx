@@ -1,18 +1,9 @@
 import type { JSX } from "preact";
-import type { DevicePeaks, EfficiencyPayload, Peak, StepMfu } from "../../api/types.gen";
-import { otherColor, seriesColor } from "../../base/theme";
-import { format, formatShare, formatTime, type Unit } from "../../base/units";
-import { capitalised, stepName } from "../../base/words";
-import {
-  Figure,
-  type FigureTable,
-  Mark,
-  SeriesLegend,
-  StackedBars,
-  Term,
-  Tooltip,
-} from "../../widgets";
-import { type FamilyRow, rateOfSteps, timeWord } from "./model";
+import type { DevicePeaks, StepMfu, Vocabulary } from "../../api/types.gen";
+import { format, formatShare, formatTime } from "../../base/units";
+import { stepName } from "../../base/words";
+import { Term, Tooltip } from "../../widgets";
+import { roofText } from "./model";
 
 /** A figure that says on hover where it is from. */
 function Sourced({ text, source }: { text: string; source: string }) {
@@ -33,231 +24,42 @@ const fact = (term: string, value: JSX.Element | string, label?: string) => (
 );
 
 /** What the device can do at best. */
-export function DeviceCard({ device }: { device: DevicePeaks }) {
-  const { name, entry, bandwidth, peaks } = device;
-  return (
-    <>
-      <dl class="facts">
-        {fact("efficiency_device", name ?? "not named by the trace")}
-        {fact("efficiency_entry", entry ?? "none fits: its peaks are not known")}
-        {bandwidth === null
-          ? null
-          : fact(
-              "efficiency_bandwidth",
-              <Sourced text={format(bandwidth, "B/s")} source={device.bandwidth_source} />,
-            )}
-      </dl>
-      {peaks.length ? <PeakTable peaks={peaks} /> : null}
-    </>
-  );
-}
-
-function PeakTable({ peaks }: { peaks: readonly Peak[] }) {
-  const units = [...new Set(peaks.map((peak) => peak.unit))];
-  const precisions = [
-    ...new Set([...peaks].sort((a, b) => a.rate - b.rate).map((peak) => peak.precision)),
-  ];
-  const cell = (unit: string, precision: string): JSX.Element | string => {
-    const peak = peaks.find((item) => item.unit === unit && item.precision === precision);
-    return peak ? <Sourced text={format(peak.rate, "FLOP/s")} source={peak.source} /> : "–";
-  };
-  return (
-    <table class="plain-table peaks">
-      <thead>
-        <tr>
-          <th scope="col">
-            <Term id="efficiency_precision" />
-          </th>
-          {units.map((unit) => (
-            <th key={unit} scope="col" class="number">
-              <Term id={`efficiency_peak_${unit}`} />
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {precisions.map((precision) => (
-          <tr key={precision}>
-            <th scope="row">{precision}</th>
-            {units.map((unit) => (
-              <td key={unit} class="number">
-                {cell(unit, precision)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-interface StepChartProps {
-  payload: EfficiencyPayload;
-  /** All steps, those of the payload among them. */
-  steps: readonly StepMfu[];
-  chosen: number | null;
-  isChosen: (index: number) => boolean;
-  onChoose: (index: number) => void;
-}
-
-const rateOf = ({ flops, wall_ns }: StepMfu): number | null =>
-  rateOfSteps([{ index: 0, steps: 1, name: "", mfu: null, flops, wall_ns }]);
-
-/** MFU per step; where no peak is known, FLOP/s. */
-export function StepChart({ payload, steps, chosen, isChosen, onChoose }: StepChartProps) {
-  const shares = steps.some((step) => step.mfu !== null);
-  const unit: Unit = shares ? "share" : "FLOP/s";
-  const value = (step: StepMfu): number | null => (shares ? step.mfu : rateOf(step));
-  const mean = shares ? payload.mfu : rateOfSteps(payload.steps);
-  const [only] = steps.length === 1 ? steps : [];
-  const [what, term] = shares ? ["MFU", "efficiency_mfu"] : ["FLOP/s", "efficiency_step_rate"];
-  const title = `${what} ${only ? "of the" : "per"} step`;
-  const table: FigureTable = {
-    columns: [
-      { label: "Step" },
-      { label: "MFU", unit: "share" },
-      { label: "FLOPs", unit: "FLOP" },
-      { label: "FLOP/s", unit: "FLOP/s" },
-      { label: "Wall time", unit: "ns" },
-    ],
-    rows: steps.map((step) => [step.name, step.mfu, step.flops, rateOf(step), step.wall_ns]),
-  };
-  return (
-    <Figure title={title} term={term} table={table} name="efficiency-steps">
-      {only ? (
-        <StepFigures step={only} />
-      ) : (
-        <StackedBars
-          label={title}
-          series={[{ key: "value", label: what, color: seriesColor(0), term }]}
-          bars={steps.map((step) => ({
-            key: step.index,
-            label: stepName(step.name),
-            title: `step ${stepName(step.name)} (${step.name})`,
-            values: [value(step) ?? 0],
-            note: value(step) === null ? "not known" : formatTime(step.wall_ns),
-            faded: !isChosen(step.index),
-          }))}
-          unit={unit}
-          height={230}
-          selected={chosen}
-          onSelect={onChoose}
-          line={
-            mean === null
-              ? undefined
-              : { value: mean, label: steps.length > payload.steps.length ? "chosen" : "all" }
-          }
-        />
-      )}
-    </Figure>
-  );
-}
-
-/** One bar would say less. */
-function StepFigures({ step }: { step: StepMfu }) {
+export function DeviceCard({ device, words }: { device: DevicePeaks; words: Vocabulary }) {
+  const { name, entry, bandwidth, bandwidth_source, peaks } = device;
   return (
     <dl class="facts">
-      {step.mfu === null ? null : fact("efficiency_mfu", formatShare(step.mfu))}
-      {fact("efficiency_step_rate", format(rateOf(step), "FLOP/s"), "FLOP/s")}
-      {fact("efficiency_step_flops", format(step.flops, "FLOP"))}
-      {fact("efficiency_step_wall", formatTime(step.wall_ns))}
+      {fact("efficiency_device", name ?? "not named by the trace")}
+      {fact("efficiency_entry", entry ?? "none fits: its peaks are not known")}
+      {bandwidth === null
+        ? null
+        : fact(
+            "efficiency_bandwidth",
+            <Sourced text={format(bandwidth, "B/s")} source={bandwidth_source} />,
+          )}
+      {peaks.map(({ unit, precision, rate, source }) =>
+        fact(
+          `efficiency_peak_${unit}`,
+          <Sourced text={format(rate, "FLOP/s")} source={source} />,
+          roofText(`${unit} ${precision}`, words),
+        ),
+      )}
     </dl>
   );
 }
 
-const PARTS = [
-  { key: "used", label: "used", color: seriesColor(2) },
-  { key: "unused", label: "not used", color: seriesColor(5) },
-  { key: "unknown", label: "not known", color: otherColor },
-] as const;
-
-interface FamiliesProps {
-  payload: EfficiencyPayload;
-  rows: readonly FamilyRow[];
-}
-
-/** Time by family of models, and the part of it in kernels that use matrix cores. */
-export function Families({ payload, rows }: FamiliesProps) {
-  const words = capitalised(payload.vocabulary.matrix_cores);
-  const matrix = rows.some((row) => row.matrix !== null);
-  const largest = Math.max(...rows.map((row) => row.time));
-  const title = matrix ? `${words} by family` : "Time by family";
-  const table: FigureTable = {
-    columns: [
-      { label: "Family" },
-      { label: "Calls", unit: "count" },
-      { label: `${capitalised(timeWord(payload))} time`, unit: "ns" },
-      ...(matrix
-        ? PARTS.map(({ label }) => ({ label: `${words} ${label}`, unit: "ns" as const }))
-        : []),
-      { label: "FLOPs", unit: "FLOP" },
-    ],
-    rows: rows.map((row) => [
-      row.family,
-      row.calls,
-      row.time,
-      ...(matrix ? PARTS.map(({ key }) => row.matrix?.[key] ?? null) : []),
-      row.flops,
-    ]),
-  };
+/** MFU of each step; where no peak is known, FLOP/s. */
+export function StepFacts({ steps }: { steps: readonly StepMfu[] }) {
   return (
-    <Figure
-      title={title}
-      term={matrix ? "efficiency_matrix_time" : "efficiency_family"}
-      note={`of the ${timeWord(payload)} time`}
-      table={table}
-      name="efficiency-families"
-    >
-      {matrix ? <SeriesLegend series={PARTS} /> : null}
-      <ul class="bars" aria-label={title}>
-        {rows.map((row) => (
-          <Family key={row.family} row={row} largest={largest} without={matrix ? "n/a" : ""} />
-        ))}
-      </ul>
-    </Figure>
-  );
-}
-
-interface FamilyProps {
-  row: FamilyRow;
-  largest: number;
-  /** What is said of a row that nobody asks matrix cores of. */
-  without: string;
-}
-
-function Family({ row, largest, without }: FamilyProps) {
-  const { matrix, time } = row;
-  const pieces = matrix
-    ? PARTS.map(({ key, label, color }) => ({ label, color, ns: matrix[key] }))
-    : [{ label: "", color: row.group === null ? otherColor : seriesColor(row.group), ns: time }];
-  const told = matrix
-    ? PARTS.map(({ key, label }) => `${label} ${format(matrix[key], "ns")}`).join(", ")
-    : "";
-  return (
-    <li class="bar-row family-row" title={told ? `${row.family}: ${told}` : row.family}>
-      <span class="bar-name">
-        {row.group === null ? (
-          <span class="mark" />
-        ) : (
-          <Mark group={row.group} color={seriesColor(row.group)} />
-        )}
-        <Term id={`efficiency_model_${row.family}`}>{row.family}</Term>
-      </span>
-      <span class="bar-track">
-        {pieces.map(({ label, color, ns }) =>
-          ns > 0 ? (
-            <span
-              key={label}
-              class="bar-fill"
-              style={{ width: `${(100 * ns) / largest}%`, background: color }}
-            />
-          ) : null,
-        )}
-      </span>
-      <span class="number">{formatTime(time)}</span>
-      <span class="number muted">
-        {matrix ? `${formatShare(matrix.used / time)} used` : without}
-      </span>
-    </li>
+    <dl class="facts">
+      {steps.map(({ index, name, mfu, flops, wall_ns }) => (
+        <div key={index} class="fact">
+          <dt>step {stepName(name)}</dt>
+          <dd>
+            {mfu === null ? "" : `${formatShare(mfu)}, `}
+            {format((flops * 1e9) / Math.max(1, wall_ns), "FLOP/s")} in {formatTime(wall_ns)}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

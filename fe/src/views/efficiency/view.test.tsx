@@ -1,11 +1,22 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { EfficiencyPayload } from "../../api/types.gen";
+import type { CallersTable, EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
-import { findings, plainHeads, viewProps } from "../fixtures";
+import { declaredTable, findings, plainHeads, viewProps } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
+import { searchFor } from "./model";
 import { EfficiencyView } from "./view";
 
+const CALLERS = {
+  of: "operator",
+  name: "aten::mm",
+  rows: declaredTable<CallersTable>("callers", 2, {
+    name: ["aten::linear", "src/net.py(3): forward"],
+    kind: ["operator", "line"],
+    parent: [1, -1],
+  }),
+  missing: [],
+};
 const asked: URL[] = [];
 let answer: EfficiencyPayload;
 
@@ -16,7 +27,15 @@ beforeEach(() => {
     const url = new URL(address);
     asked.push(url);
     return Promise.resolve(
-      new Response(JSON.stringify(url.pathname.endsWith("/findings") ? findings([]) : answer)),
+      new Response(
+        JSON.stringify(
+          url.pathname.endsWith("/findings")
+            ? findings([])
+            : url.pathname.endsWith("/callers")
+              ? CALLERS
+              : answer,
+        ),
+      ),
     );
   });
 });
@@ -36,82 +55,67 @@ function show(
 const text = (): string => document.body.textContent;
 const ready = (): Promise<void> => waitFor(() => expect(text()).toContain("Roofline"));
 
-it("says how far the steps are from the peak, and shows device, steps, families, chart and table", async () => {
+it("says what is furthest over its roof, and shows table, chart, peaks and steps", async () => {
   show();
   await ready();
+  fireEvent.click(screen.getByText(/Peaks of the device/));
+  await waitFor(() => expect(text()).toContain("H100 SXM"));
   for (const part of [
-    "18.8 % of what NVIDIA H100 80GB HBM3 can do",
-    "H100 SXM",
+    "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
     "3.35 TB/s",
     "989 TFLOP/s",
     "A note.",
-    "Tensor Cores by family",
-    "87.5 % used",
-    "MFU per step",
-    "47.0 %of 989 TFLOP/s bf16",
+    "37.6 %, 372 TFLOP/s",
+    "54.0 %memory",
   ])
     expect(text()).toContain(part);
   const table = screen.getByRole("grid", { name: "Efficiency of operators" });
+  const heads = within(table).getAllByRole("columnheader");
+  expect(heads.map((head) => head.textContent)).toEqual([
+    "Operator",
+    "Time",
+    "Of its roof",
+    "Over it",
+  ]);
   const sort = within(table)
     .getAllByRole("row")
     .find((row) => row.textContent.includes("aten::sort"));
   expect(sort?.textContent).toContain("not modelled");
-  expect(sort?.textContent).not.toContain("0 FLOP");
+  expect(sort?.textContent).not.toContain("0 %");
   expect(plainHeads()).toEqual([]);
 });
 
-it("tells a fast convolution and a rate from a cache in the row", async () => {
-  answer = efficiency({
-    rows: rows({
-      fast: [true, false, false],
-      flops_share: [null, 0.009, null],
-      bytes_share: [0.54, 1.3, null],
-    }),
-  });
+it("chooses by table and by picture alike, and says of the chosen row where it stands", async () => {
   show();
   await ready();
+  const chosen = (): string =>
+    document.querySelector('[role="row"][aria-selected="true"]')?.textContent ?? "";
+  const point = (name: RegExp): HTMLElement => screen.getByRole("button", { name });
+  expect(chosen()).toContain("aten::mm");
+  await waitFor(() => expect(text()).toContain("Linenet.py:3 forward"));
+  fireEvent.click(point(/^aten::add: Time 2.00 µs/));
+  expect(chosen()).toContain("aten::add");
+  expect(text()).toContain("Moves7.26 TB/s of 8.07 TB/s");
   const table = screen.getByRole("grid", { name: "Efficiency of operators" });
-  const row = (name: string): string =>
-    within(table)
-      .getAllByRole("row")
-      .find((item) => item.textContent.includes(name))?.textContent ?? "";
-  expect(row("aten::mm")).toContain("Winograd or FFT");
-  expect(row("aten::mm")).not.toContain("cache");
-  expect(row("aten::add")).toContain("130.0 %cache");
-});
-
-it("leads from a point to its row, and from there to kernels, operator and timeline", async () => {
-  const { setParam } = show();
-  await ready();
-  fireEvent.click(screen.getByRole("button", { name: /^aten::mm: Time 8.00 µs/ }));
-  const pattern = String(setParam.mock.calls.at(-1)?.[1]);
-  expect(setParam.mock.calls).toEqual([
-    ["regex", "1"],
-    ["search", pattern],
-  ]);
-  cleanup();
-  const again = show({ search: pattern, regex: "1" });
-  await ready();
-  const table = screen.getByRole("grid", { name: "Efficiency of operators" });
-  expect(within(table).getAllByRole("row")).toHaveLength(2);
+  fireEvent.focus(table);
+  fireEvent.keyDown(table, { key: "Home", ctrlKey: true });
+  expect(chosen()).toContain("aten::mm");
+  expect(point(/^aten::mm: Time/).getAttribute("aria-pressed")).toBe("true");
+  fireEvent.mouseDown(within(table).getByText("aten::sort"));
+  expect(text()).toContain("Roofunknown: not modelled");
+  fireEvent.click(point(/^aten::mm: Time/));
   const hrefs = screen.getAllByRole("link").map((link) => link.getAttribute("href"));
   expect(hrefs).toContain("#trace?sel=11");
   expect(hrefs).toContain("#operator?search=%5Eaten%3A%3Amm%24&regex=1");
   expect(
     hrefs.some((href) => href?.startsWith("#efficiency?") && href.endsWith("group=kernel")),
   ).toBe(true);
-  fireEvent.click(screen.getByRole("button", { name: /^aten::mm: Time/ }));
-  expect(again.setParam.mock.calls).toEqual([
-    ["regex", null],
-    ["search", null],
-  ]);
 });
 
-it("chooses a step by its bar", async () => {
-  const { setSteps } = show();
+it("begins with the row that the link asks for", async () => {
+  show(searchFor(rows(), 1));
   await ready();
-  fireEvent.click(screen.getByRole("button", { name: /^step 5 .ProfilerStep#5.: 10.0 %/ }));
-  expect(setSteps).toHaveBeenCalledWith({ first: 1, last: 1, skipCold: false });
+  await waitFor(() => expect(text()).toContain("Moves7.26 TB/s"));
 });
 
 it("filters by precision and groups by kernel", async () => {
@@ -120,7 +124,7 @@ it("filters by precision and groups by kernel", async () => {
   expect(screen.queryByRole("button", { name: /^aten::mm: Time/ })).toBeNull();
   fireEvent.click(screen.getByLabelText("bf16"));
   expect(setParam).toHaveBeenLastCalledWith("precision", "bf16");
-  fireEvent.click(screen.getByLabelText("kernel"));
+  fireEvent.click(screen.getByLabelText("+ kernel"));
   expect(setParam).toHaveBeenLastCalledWith("group", "kernel");
 });
 
@@ -146,11 +150,10 @@ it("shows rates of a CPU recording without peaks", async () => {
   answer = onHost();
   show();
   await ready();
-  expect(text()).toContain("Nothing ran on an accelerator");
-  expect(text()).toContain("FLOP/s per step");
-  expect(text()).toContain("Time by family");
+  expect(text()).toContain("on the CPU.");
+  expect(text()).not.toContain("Of its roof");
   expect(text()).not.toContain("Device and its peaks");
-  expect(screen.queryByLabelText("kernel")).toBeNull();
+  expect(screen.queryByLabelText("+ kernel")).toBeNull();
 });
 
 it("says what to record where there is nothing", async () => {
@@ -171,21 +174,4 @@ it("says what to record where there is nothing", async () => {
   show();
   await waitFor(() => expect(text()).toContain("The operators carry no input shapes."));
   expect(text()).toContain("profile(record_shapes=True)");
-});
-
-it("keeps all steps in sight when one is chosen", async () => {
-  const [first] = efficiency().steps;
-  answer = efficiency({ steps: first ? [first] : [] });
-  const whole = efficiency();
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    const efficient = url.searchParams.get("steps") === null ? whole : answer;
-    return Promise.resolve(
-      new Response(JSON.stringify(url.pathname.endsWith("/findings") ? findings([]) : efficient)),
-    );
-  });
-  show({}, { steps: { first: 0, last: 0, skipCold: false } });
-  await waitFor(() => expect(screen.getAllByRole("button", { name: /^step \d/ })).toHaveLength(2));
-  expect(screen.getByRole("button", { name: /^step 4/ }).getAttribute("aria-pressed")).toBe("true");
-  expect(screen.getByRole("button", { name: /^step 5/ }).getAttribute("class")).toContain("faded");
 });

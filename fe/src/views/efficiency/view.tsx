@@ -1,36 +1,35 @@
-/** The Efficiency page: how far operators and kernels are from what the hardware can do, and what limits them. */
+/** The Efficiency page: how far operators and kernels are from the roof that limits each of them. */
 
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
-import { seriesColor } from "../../base/theme";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
-import { Figure, type FigureTable, Grid, Panel, Roofline, Segmented, Term } from "../../widgets";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Figure, type FigureTable, Grid, Roofline, Segmented, Term, useWidth } from "../../widgets";
 import { Callers } from "../callers";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
-import { gridParams, toggleSearch } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
+import { Folded } from "../folded";
+import { gridParams } from "../grid_params";
+import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { Chosen } from "./chosen";
 import {
   chartOf,
   drawableRows,
-  familiesOf,
-  familyRows,
+  foremost,
+  LIMITS,
   ownRows,
   precisionsOf,
   rowKey,
   searchFor,
-  timeWord,
 } from "./model";
-import { DeviceCard, Families, StepChart } from "./parts";
-import { efficiencyColumns, RowDetail } from "./table";
+import { DeviceCard, StepFacts } from "./parts";
+import { efficiencyColumns } from "./table";
 
 const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
-  operator: "operator and shape",
-  kernel: "kernel",
+  operator: "Operator and shape",
+  kernel: "+ kernel",
 };
 
 export function EfficiencyView(props: ViewProps) {
@@ -53,84 +52,97 @@ export function EfficiencyView(props: ViewProps) {
   );
 }
 
-/** Width of the charts, px: a roofline needs some. */
-const CHARTS = 400;
+/** Height of the table, px; below this width of it, px, there is room for shares without words. */
+const HEIGHT = 560;
+const NARROW = 520;
 
 type PageProps = ViewProps & { payload: EfficiencyPayload };
 
 function EfficiencyPage(props: PageProps) {
-  const { payload, steps, params } = props;
+  const { payload, params } = props;
+  const { rows } = payload;
   const drawable = useMemo(() => drawableRows(payload), [payload]);
-  const families = useMemo(() => familiesOf(payload.rows, drawable), [payload, drawable]);
-  const rows = useMemo(() => familyRows(payload, families), [payload, families]);
-  const { steps: allSteps } = useAllSteps("efficiency", props, payload, { group: payload.group });
-  const shared = { ...props, drawable, families, search: params.search ?? "" };
+  const [picked, setPicked] = useState<string | null>(null);
+  // By its name, since other steps have other rows.
+  const chosen = useMemo(() => {
+    const named = (wanted: (row: number) => boolean): number =>
+      rows.calls.findIndex((_, row) => row < ownRows(payload) && wanted(row));
+    const row =
+      picked === null
+        ? params.search
+          ? named((at) => searchFor(rows, at).search === params.search)
+          : -1
+        : named((at) => rowKey(rows, at) === picked);
+    return row < 0 ? foremost(payload) : row;
+  }, [payload, rows, picked, params.search]);
+  const choose = (row: number): void => setPicked(rowKey(rows, row));
   return (
     <>
       <InShort sentences={payload.headline} />
       <FindingsStrip {...props} view="efficiency" />
-      <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
-      <TablePanel {...shared}>
-        {drawable.length ? <RooflineFigure {...shared} /> : null}
-        {rows.length ? <Families payload={payload} rows={rows} /> : null}
-        {allSteps.some((step) => step.flops > 0) ? (
-          <StepChart
-            payload={payload}
-            steps={allSteps}
-            chosen={onlyStep(steps)}
-            isChosen={(index) => isChosen(steps, index)}
-            onChoose={(index) => props.setSteps(withOnly(steps, index))}
-          />
-        ) : null}
-        {payload.has_device ? (
-          <section class="figure">
-            <header class="figure-head">
-              <h3>
-                <Term id="efficiency_peak">Device and its peaks</Term>
-              </h3>
-            </header>
-            <div>
-              <DeviceCard device={payload.device} />
-            </div>
-          </section>
-        ) : null}
-      </TablePanel>
+      <div class="beside-roofline">
+        <Table {...props} {...{ chosen, choose }} />
+        <div>
+          {drawable.length ? <RooflineFigure {...props} {...{ drawable, chosen, choose }} /> : null}
+          <Chosen {...props} row={chosen} />
+        </div>
+      </div>
+      <Notes notes={payload.notes} />
+      <More {...props} />
     </>
   );
 }
 
-type PanelProps = PageProps & {
-  drawable: readonly number[];
-  families: readonly string[];
-  search: string;
-};
+interface Choosing {
+  chosen: number;
+  choose: (row: number) => void;
+}
 
-function RooflineFigure({
-  payload,
-  drawable,
-  families,
-  hrefOf,
-  search,
-  params,
-  setParam,
-}: PanelProps) {
+/** The device's peaks and what each step reaches of them. */
+function More({ payload }: PageProps) {
+  const steps = payload.steps.filter((step) => step.flops > 0);
+  if (!steps.length && !payload.has_device) return null;
+  return (
+    <Folded title="Peaks of the device, MFU per step">
+      {() => (
+        <div class="chart-grid">
+          {payload.has_device ? (
+            <section>
+              <h3>
+                <Term id="efficiency_peak">Device and its peaks</Term>
+              </h3>
+              <DeviceCard device={payload.device} words={payload.vocabulary} />
+            </section>
+          ) : null}
+          {steps.length ? (
+            <section>
+              <h3>
+                <Term id="efficiency_mfu">MFU per step</Term>
+              </h3>
+              <StepFacts steps={steps} />
+            </section>
+          ) : null}
+        </div>
+      )}
+    </Folded>
+  );
+}
+
+function RooflineFigure(props: PageProps & Choosing & { drawable: readonly number[] }) {
+  const { payload, drawable, chosen, choose, params, setParam } = props;
   const { rows, group } = payload;
   const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
   const precision = precisions.find((item) => item === params.precision) ?? "";
   const chart = useMemo(
-    () => chartOf(payload, drawable, precision, search),
-    [payload, drawable, precision, search],
-  );
-  const groups = useMemo(
-    () => families.map((label, i) => ({ label: label || "other", color: seriesColor(i) })),
-    [families],
+    () => chartOf(payload, drawable, precision, chosen),
+    [payload, drawable, precision, chosen],
   );
   const table: FigureTable = {
     columns: [
       { label: group === "kernel" ? "Kernel" : "Operator" },
       { label: "Parameters" },
-      { label: "Family" },
+      { label: "Limit" },
       { label: "Time", unit: "ns" },
       { label: "FLOP per byte", unit: "number" },
       { label: "FLOP/s", unit: "FLOP/s" },
@@ -138,92 +150,78 @@ function RooflineFigure({
     rows: chart.points.map((point) => [
       point.title,
       rows.parameters[Number(point.key)] ?? null,
-      groups[point.group]?.label ?? "",
+      LIMITS[point.group]?.label ?? "",
       point.size,
       point.intensity,
       point.rate,
     ]),
   };
   const undrawn = ownRows(payload) - drawable.length + chart.left;
-  const selected = chart.points.filter((point) => point.selected).slice(0, 3);
   return (
-    <>
-      <Figure
-        title="Roofline"
-        term="efficiency_roofline"
-        name="roofline"
-        note={`a mark per ${group === "kernel" ? "kernel" : "operator"} and shape, as large as its ${timeWord(payload)} time${undrawn ? `; ${formatCount(undrawn)} more are in the table only` : ""}`}
-        table={table}
-        actions={
-          precisions.length > 1 ? (
-            <Segmented
-              label="Precision"
-              value={precision}
-              options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
-              onChange={(value) => setParam("precision", value || null)}
-            />
-          ) : null
-        }
-      >
-        <Roofline
-          label="Roofline"
-          points={chart.points}
-          groups={groups}
-          roofs={chart.roofs}
-          bandwidth={payload.device.bandwidth}
-          onSelect={(key) => toggleSearch(searchFor(rows, Number(key)), search, setParam)}
-        />
-      </Figure>
-      {selected.map((point) => (
-        <div key={point.key} class="chosen">
-          <RowDetail payload={payload} row={Number(point.key)} hrefOf={hrefOf} />
-        </div>
-      ))}
-    </>
+    <Figure
+      title="Roofline"
+      term="efficiency_roofline"
+      name="roofline"
+      note={`larger marks take longer${undrawn ? `; the table has ${formatCount(undrawn)} more` : ""}`}
+      table={table}
+      actions={
+        precisions.length > 1 ? (
+          <Segmented
+            label="Precision"
+            showLabel={false}
+            value={precision}
+            options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
+            onChange={(value) => setParam("precision", value || null)}
+          />
+        ) : null
+      }
+    >
+      <Roofline
+        label="Roofline"
+        points={chart.points}
+        groups={LIMITS}
+        roofs={chart.roofs}
+        bandwidth={payload.device.bandwidth}
+        onSelect={(key) => choose(Number(key))}
+      />
+    </Figure>
   );
 }
 
-function TablePanel({ children, ...props }: PanelProps & { children: ComponentChildren }) {
+function Table({ chosen, choose, ...props }: PageProps & Choosing) {
   const { payload, hrefOf, params, setParam } = props;
   const { rows, group, pooled } = payload;
-  const columns = useColumns(() => efficiencyColumns(payload, hrefOf), [payload]);
+  const box = useRef<HTMLDivElement>(null);
+  const narrow = useWidth(box) < NARROW;
+  const columns = useColumns(() => efficiencyColumns(payload, hrefOf, narrow), [payload, narrow]);
   const count = rows.calls.length;
   return (
-    <Panel
-      title={group === "kernel" ? "Kernels" : "Operators by shape"}
-      term="efficiency_view"
-      flush="fill"
-    >
+    <div ref={box}>
       <Grid
         aligned
+        tall
+        {...{ columns, chosen }}
+        onChoose={choose}
+        height={HEIGHT}
         order={{ key: "time_ns", descending: true }}
-        aside={() => children}
-        asideWidth={CHARTS}
         label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}
-        columns={columns}
         rowCount={count}
         rowKey={(row) => rowKey(rows, row)}
         pinned={pooled ? [count - 1] : []}
+        expandable={(row) => rows.name[row] !== null}
         detail={(row, visible) => (
-          <>
-            {rows.name[row] ? (
-              <Callers
-                {...props}
-                of="operator"
-                name={rows.name[row]}
-                shapes={rows.input_shapes[row] ?? null}
-                visible={visible.map((column, i) =>
-                  i && column.key === "name" ? { ...column, key: "operator" } : column,
-                )}
-                shareOf="total_ns"
-                whole={0}
-                share={null}
-              />
-            ) : null}
-            <div class="row-figures">
-              <RowDetail payload={payload} row={row} hrefOf={hrefOf} />
-            </div>
-          </>
+          <Callers
+            {...props}
+            of="operator"
+            name={rows.name[row] ?? ""}
+            shapes={rows.input_shapes[row] ?? null}
+            visible={visible.map(({ draw: _, beneath: __, ...column }, i) =>
+              i && column.key === "name" ? { ...column, key: "operator" } : column,
+            )}
+            shareOf="total_ns"
+            whole={0}
+            share={null}
+          />
         )}
         storage={`efficiency-${group}`}
         tools={
@@ -234,6 +232,6 @@ function TablePanel({ children, ...props }: PanelProps & { children: ComponentCh
         empty="No operator is known."
         {...gridParams(params, setParam)}
       />
-    </Panel>
+    </div>
   );
 }

@@ -1,8 +1,9 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { HOSTILE, kernelRows, kernels, NAMED_BY } from "../fixtures";
+import { cleanup, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it } from "vitest";
+import { efficiency, onHost, rows } from "../efficiency/fixtures";
+import { HOSTILE, kernelRows, kernels } from "../fixtures";
 import {
-  AttributionLine,
+  familyColumns,
   kernelColumns,
   KernelCharts,
   KernelDetail,
@@ -44,76 +45,6 @@ describe("KernelCharts", () => {
   });
 });
 
-describe("AttributionLine", () => {
-  it("counts kernels, launches and operators", () => {
-    render(
-      <AttributionLine
-        attribution={{
-          device_events: 1000,
-          kernels: 963,
-          with_launch: 963,
-          with_operator: 940,
-          by: NAMED_BY,
-        }}
-      />,
-    );
-    const parts = [...document.querySelectorAll(".attribution-part")].map((p) => p.textContent);
-    expect(parts).toEqual([
-      "963 kernels",
-      "963 with launch",
-      "940 with operator (97.6 %)",
-      "1\u202f000 device events",
-    ]);
-    expect(document.querySelector(".attribution")?.textContent).toMatch(/^In the whole trace:963/);
-  });
-  it("leads to the reasons only where an operator is missing", () => {
-    const onWhy = vi.fn();
-    render(
-      <AttributionLine
-        attribution={{
-          device_events: 9,
-          kernels: 9,
-          with_launch: 9,
-          with_operator: 8,
-          by: NAMED_BY,
-        }}
-        onWhy={onWhy}
-      />,
-    );
-    fireEvent.click(screen.getByText("Which kernels have no operator?"));
-    expect(onWhy).toHaveBeenCalledOnce();
-    cleanup();
-    render(
-      <AttributionLine
-        attribution={{
-          device_events: 9,
-          kernels: 9,
-          with_launch: 9,
-          with_operator: 9,
-          by: NAMED_BY,
-        }}
-        onWhy={onWhy}
-      />,
-    );
-    expect(screen.queryByRole("button")).toBeNull();
-  });
-  it("has no share of nothing", () => {
-    render(
-      <AttributionLine
-        attribution={{
-          device_events: 3,
-          kernels: 0,
-          with_launch: 0,
-          with_operator: 0,
-          by: NAMED_BY,
-        }}
-      />,
-    );
-    expect(text()).not.toContain("%");
-    expect(text()).not.toContain("NaN");
-  });
-});
-
 it("UnattributedList names the reason, and draws nothing when there is none", () => {
   const { container } = render(<UnattributedList items={[]} />);
   expect(container.innerHTML).toBe("");
@@ -122,19 +53,22 @@ it("UnattributedList names the reason, and draws nothing when there is none", ()
 });
 
 describe("kernelColumns", () => {
-  it("by name leaves out what only launches have", () => {
-    const keys = kernelColumns(kernels(), links).map((c) => c.key);
-    expect(keys).toEqual([
+  it("by name begins with time, calls, the roof and occupancy; deviation, least and most are for whoever wants them", () => {
+    const payload = kernels(["void gemm<1>()", "sort"]);
+    const columns = kernelColumns(payload, links, efficiency());
+    expect(columns.filter(({ hidden }) => !hidden).map(({ key }) => key)).toEqual([
       "name",
-      "time_share",
-      "calls",
       "total_ns",
+      "calls",
       "mean_ns",
-      "min_ns",
-      "max_ns",
-      "blocks_per_sm",
+      "of_roof",
       "occupancy",
+      "blocks_per_sm",
     ]);
+    expect(columns.find(({ key }) => key === "of_roof")?.values).toEqual([0.54, null]);
+    expect(columns.find(({ key }) => key === "max_ns")?.hidden).toBe(true);
+    const without = kernelColumns(payload, links, onHost()).map(({ key }) => key);
+    expect(without).not.toContain("of_roof");
   });
 
   it("by properties lists the operator, or why it is not known", () => {
@@ -147,7 +81,7 @@ describe("kernelColumns", () => {
       matrix_eligible: [1, 2],
       shared_memory_bytes: [0, null],
     });
-    const columns = kernelColumns(kernels([], { group: "properties", rows }), links);
+    const columns = kernelColumns(kernels([], { group: "properties", rows }), links, null);
     expect(columns.map((c) => c.key)).toEqual(
       expect.arrayContaining([
         "operator",
@@ -170,6 +104,7 @@ describe("kernelColumns", () => {
     const column = kernelColumns(
       kernels(["void k<int>()"], { rows: kernelRows(["void k<int>()"], { short_name: ["k"] }) }),
       links,
+      null,
     )[0];
     expect([column?.values[0], column?.short?.[0]]).toEqual(["void k<int>()", "k"]);
   });
@@ -177,9 +112,26 @@ describe("kernelColumns", () => {
   it("takes zero rows and 100,000", () => {
     for (const n of [0, 100_000]) {
       const names = Array.from({ length: n }, (_, i) => `k${i}`);
-      for (const column of kernelColumns(kernels(names, { group: "properties" }), links))
+      for (const column of kernelColumns(kernels(names, { group: "properties" }), links, null))
         expect(column.values).toHaveLength(n);
     }
+  });
+});
+
+it("sums kernels by the family of their operators, the longest first", () => {
+  const columns = familyColumns(
+    efficiency({
+      rows: rows({ family: ["gemm", "elementwise", "gemm"], time_ns: [8000, 9000, 100] }),
+    }),
+  );
+  expect(Object.fromEntries(columns.map(({ key, values }) => [key, values]))).toEqual({
+    family: ["elementwise", "gemm"],
+    time: [9000, 8100],
+    calls: [2, 5],
+    kernels: [1, 2],
+    of_roof: [0.9, 0.54],
+    // Whether the third kernel uses them is unknown.
+    matrix: [0, null],
   });
 });
 

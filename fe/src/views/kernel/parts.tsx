@@ -1,9 +1,13 @@
 import { useMemo } from "preact/hooks";
-import type { Attribution, KernelPayload, Vocabulary } from "../../api/types.gen";
-import { formatCount, formatShare, formatTime } from "../../base/units";
+import type { EfficiencyPayload, KernelPayload, Vocabulary } from "../../api/types.gen";
+import { NOT_KNOWN, YES } from "../../base/columns";
+import { formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Badge, CopyButton, Donut, Figure, Term, type Column, type Part } from "../../widgets";
-import { declaredColumns } from "../columns";
+import { Badge, CopyButton, type Column, type Part } from "../../widgets";
+import { arranged, columnsOf, declaredColumns, knownColumns } from "../columns";
+import { ownRows, pooledRoof, rowsBy } from "../efficiency/model";
+import { roofColumn } from "../efficiency/roof_cell";
+import { Pie } from "../pie";
 import { matrixTime, partsByKernel, reasonText, type MatrixTime, type Unattributed } from "./model";
 
 interface KernelChartsProps {
@@ -25,41 +29,25 @@ export function KernelCharts({ payload, found, sortedBy, top, onSelect }: Kernel
     () => matrixParts(matrixTime(payload, found), payload.vocabulary),
     [payload, found],
   );
-  const matrixCores = capitalised(payload.vocabulary.matrix_cores);
   return (
     <>
-      <Figure
+      <Pie
         title={`${capitalised(word)} by kernel`}
         term={figure === "calls" ? "calls" : "total"}
-        table={{
-          columns: [{ label: "Kernel" }, { label: `Total ${word}`, unit }],
-          rows: parts.map((part) => [part.title ?? part.label, part.value]),
-        }}
-      >
-        <Donut
-          label={`Total ${word} by kernel`}
-          parts={parts}
-          unit={unit}
-          top={top}
-          caption="of the rows"
-          onSelect={onSelect}
-        />
-      </Figure>
-      <Figure
-        title={`${matrixCores} in use`}
+        of="Kernel"
+        figure={`Total ${word}`}
+        {...{ parts, unit, top, onSelect }}
+        caption="of the rows"
+      />
+      <Pie
+        title={`${capitalised(payload.vocabulary.matrix_cores)} in use`}
         term="matrix"
-        table={{
-          columns: [{ label: matrixCores }, { label: "Kernel time", unit: "ns" }],
-          rows: matrix.map((part) => [part.label, part.value]),
-        }}
-      >
-        <Donut
-          label={`Kernel time by use of ${matrixCores}`}
-          parts={matrix}
-          unit="ns"
-          caption="kernel time"
-        />
-      </Figure>
+        of={capitalised(payload.vocabulary.matrix_cores)}
+        figure="Kernel time"
+        parts={matrix}
+        unit="ns"
+        caption="kernel time"
+      />
     </>
   );
 }
@@ -72,40 +60,10 @@ function matrixParts(time: MatrixTime, words: Vocabulary): Part[] {
   ];
 }
 
-export function AttributionLine({
-  attribution,
-  onWhy,
-}: {
-  attribution: Attribution;
-  onWhy?: () => void;
-}) {
-  const { kernels, with_launch, with_operator, device_events } = attribution;
-  const part = (count: number, of: number, term: string, text: string) => (
-    <span class="attribution-part">
-      <strong class="number">{formatCount(count)}</strong> <Term id={term}>{text}</Term>
-      {count < of ? <span class="muted"> ({formatShare(count / of)})</span> : null}
-    </span>
-  );
-  return (
-    <p class="attribution">
-      <span class="muted">In the whole trace:</span>
-      {part(kernels, 0, "attribution", kernels === 1 ? "kernel" : "kernels")}
-      {part(with_launch, kernels, "with_launch", "with launch")}
-      {part(with_operator, kernels, "with_operator", "with operator")}
-      {part(device_events, 0, "device_events", `device event${device_events === 1 ? "" : "s"}`)}
-      {onWhy && with_operator < kernels ? (
-        <button type="button" class="link" onClick={onWhy}>
-          Which kernels have no operator?
-        </button>
-      ) : null}
-    </p>
-  );
-}
-
 export function UnattributedList({ items }: { items: readonly Unattributed[] }) {
   if (!items.length) return null;
   return (
-    <div class="unattributed">
+    <div class="table-notes unattributed">
       <p>Operator unknown, by reason:</p>
       <ul>
         {items.map((item) => (
@@ -119,13 +77,20 @@ export function UnattributedList({ items }: { items: readonly Unattributed[] }) 
   );
 }
 
-/** The declared columns with what only the page has: short names, links, reasons. */
+/** Shown at first. */
+const FIRST = [
+  ...["name", "operator", "total_ns", "calls", "mean_ns", "of_roof", "occupancy", "matrix"],
+  ...["matrix_eligible", "grid", "block", "registers", "shared_memory_bytes", "blocks_per_sm"],
+];
+
+/** The declared columns with what only the page has: short names, links, reasons, and what the operators tell of the roof. */
 export function kernelColumns(
   payload: KernelPayload,
   operatorHref: (name: string) => string,
+  work: EfficiencyPayload | null,
 ): Column[] {
   const { rows, vocabulary } = payload;
-  return declaredColumns(
+  const columns = declaredColumns(
     "kernels",
     rows,
     {
@@ -145,6 +110,53 @@ export function kernelColumns(
     },
     vocabulary,
   ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
+  return arranged([...columns, ...(payload.group === "name" ? roofs(payload, work) : [])], FIRST);
+}
+
+/** The share of the roof of all work of a kernel; no column where no kernel has one. */
+function roofs({ rows, vocabulary }: KernelPayload, work: EfficiencyPayload | null): Column[] {
+  if (!work) return [];
+  const by = rowsBy(work.rows.kernel, ownRows(work));
+  return knownColumns([
+    roofColumn(
+      rows.name.map((name) => pooledRoof(work.rows, by.get(name) ?? [])),
+      vocabulary,
+    ),
+  ]);
+}
+
+/** The kernels of each family of operators, the family that takes longest first; copies and communication are families too. */
+export function familyColumns(work: EfficiencyPayload): Column[] {
+  const { rows, vocabulary } = work;
+  const families = [...rowsBy(rows.family, ownRows(work))].map(([family, members]) => {
+    const total = (of: readonly (number | null)[]): number =>
+      members.reduce((sum, row) => sum + (of[row] ?? 0), 0);
+    const using = (knowledge: number): number =>
+      total(rows.time_ns.map((time, row) => (rows.matrix[row] === knowledge ? time : 0)));
+    const time = total(rows.time_ns);
+    return {
+      family: family || "not modelled",
+      time,
+      calls: total(rows.calls),
+      kernels: new Set(members.map((row) => rows.kernel[row])).size,
+      roof: pooledRoof(rows, members),
+      matrix: using(NOT_KNOWN) > 0 || !time ? null : using(YES) / time,
+    };
+  });
+  families.sort((a, b) => b.time - a.time);
+  const column = columnsOf("efficiency");
+  const all = <K extends keyof (typeof families)[number]>(key: K) =>
+    families.map((family) => family[key]);
+  return knownColumns([
+    column("family", "Family", "text", 200, all("family")),
+    column("time", "Time", "time", 100, all("time"), { bar: true }),
+    column("calls", "Calls", "count", 80, all("calls"), { term: "calls" }),
+    column("kernels", "Kernels", "count", 80, all("kernels"), { term: "efficiency_kernel" }),
+    roofColumn(all("roof"), vocabulary),
+    column("matrix", capitalised(vocabulary.matrix_cores), "share", 110, all("matrix"), {
+      term: "matrix_core_share",
+    }),
+  ]);
 }
 
 export function KernelDetail({ name, timelineHref }: { name: string; timelineHref: string }) {

@@ -1,13 +1,14 @@
 /** The Kernel page: which kernels take the accelerator's time, how they fill it, and which operators launched them. */
 
 import { useMemo } from "preact/hooks";
-import type { KernelGroup, KernelPayload } from "../../api/types.gen";
+import type { EfficiencyPayload, KernelGroup, KernelPayload } from "../../api/types.gen";
+import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel } from "../../widgets";
+import { type Column, Grid, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
-import { Loaded, MissingList, Nothing } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
 import { ChartTop, topOf } from "../chart_top";
@@ -15,45 +16,56 @@ import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { rowKey, unattributed } from "./model";
 import {
-  AttributionLine,
+  familyColumns,
   kernelColumns,
   KernelCharts,
   KernelDetail,
   UnattributedList,
 } from "./parts";
 
-const GROUPS: Readonly<Record<KernelGroup, string>> = {
+const GROUPS: Readonly<Record<KernelGroup | "family", string>> = {
   name: "Kernel",
+  family: "Family",
   operator: "+ operator",
   properties: "+ operator + launch properties",
 };
 
 export function KernelView(props: ViewProps) {
   const group = chosenOf(GROUPS, props.params.group);
-  const resource = useResource("kernel", viewQuery(props, { group }));
+  return group === "family" ? <ByFamily {...props} /> : <ByKernel {...props} group={group} />;
+}
+
+function ByKernel(props: ViewProps & { group: KernelGroup }) {
+  const resource = useResource("kernel", viewQuery(props, { group: props.group }));
   return (
     <Loaded resource={resource} shape={[360, 480]}>
       {(payload) =>
         payload.rows.name.length ? (
           <KernelPage {...props} payload={payload} />
         ) : (
-          <Nothing
-            title={
-              lacks(payload.missing, "device", "device_times", "device_of_rank")
-                ? "This trace has no kernels"
-                : "No kernels in the selected steps"
-            }
-            text="No kernels were launched in these steps. Choose other steps."
-            missing={payload.missing}
-            actions={
-              lacks(payload.missing, "device_times") ? (
-                <a href={props.hrefOf("counters")}>See the counters of each kernel</a>
-              ) : null
-            }
-          />
+          <NoKernels {...props} missing={payload.missing} />
         )
       }
     </Loaded>
+  );
+}
+
+function NoKernels({ missing, hrefOf }: ViewProps & Pick<KernelPayload, "missing">) {
+  return (
+    <Nothing
+      title={
+        lacks(missing, "device", "device_times", "device_of_rank")
+          ? "This trace has no kernels"
+          : "No kernels in the selected steps"
+      }
+      text="No kernels were launched in these steps. Choose other steps."
+      missing={missing}
+      actions={
+        lacks(missing, "device_times") ? (
+          <a href={hrefOf("counters")}>See the counters of each kernel</a>
+        ) : null
+      }
+    />
   );
 }
 
@@ -61,20 +73,77 @@ type PageProps = ViewProps & { payload: KernelPayload };
 
 function KernelPage(props: PageProps) {
   const { payload, setParam } = props;
+  const { rows } = payload;
   const unknown = useMemo(() => unattributed(payload), [payload]);
+  const { kernels, with_operator } = payload.attribution;
+  const whole = rows.total_ns.reduce<number>((sum, ns) => sum + (ns ?? 0), 0);
+  const lost = kernels - with_operator;
   return (
     <>
+      <InShort
+        sentences={[
+          `${rows.short_name.slice(0, 1).join("")} takes ${formatTime(rows.total_ns[0])} of ${formatTime(whole)} in kernels.`,
+        ]}
+      />
       <FindingsStrip {...props} view="kernel" />
       <MissingList missing={payload.missing} />
-      <Panel title="Kernels" term="kernel" flush="fill">
-        <div class="table-notes">
-          <AttributionLine
-            attribution={payload.attribution}
-            onWhy={payload.group === "name" ? () => setParam("group", "operator") : undefined}
-          />
-          <UnattributedList items={unknown} />
-        </div>
+      <Panel
+        title="Kernels"
+        term="kernel"
+        flush="fill"
+        note={
+          lost && payload.group === "name" ? (
+            <button type="button" class="link" onClick={() => setParam("group", "operator")}>
+              {formatCount(lost)} of {formatCount(kernels)} launches without an operator
+            </button>
+          ) : null
+        }
+      >
+        <UnattributedList items={unknown} />
         <KernelTable {...props} />
+      </Panel>
+    </>
+  );
+}
+
+function ByFamily(props: ViewProps) {
+  const resource = useResource("efficiency", viewQuery(props, { group: "kernel" as const }));
+  return (
+    <Loaded resource={resource} shape={[480]}>
+      {(work) =>
+        work.has_device && work.rows.calls.length ? (
+          <FamilyTable {...props} work={work} />
+        ) : (
+          <NoKernels {...props} missing={work.missing} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function FamilyTable({ work, ...props }: ViewProps & { work: EfficiencyPayload }) {
+  const { params, setParam } = props;
+  const columns = useColumns(() => familyColumns(work), [work]);
+  const [names, times] = columns as [Column, Column];
+  const longest = formatTime(times.values[0] as number);
+  return (
+    <>
+      <InShort
+        sentences={[
+          `The family ${String(names.values[0])} takes ${longest} of ${formatTime(work.time_ns)} on the ${work.vocabulary.device}.`,
+        ]}
+      />
+      <Panel title="Kernels by family" term="efficiency_family" flush="fill">
+        <Grid
+          label="Kernels by family"
+          columns={columns}
+          rowCount={names.values.length}
+          order={{ key: "time", descending: true }}
+          storage="kernel-family"
+          tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
+          empty="No family matches the search."
+          {...gridParams(params, setParam)}
+        />
       </Panel>
     </>
   );
@@ -82,7 +151,15 @@ function KernelPage(props: PageProps) {
 
 function KernelTable({ payload, ...props }: PageProps) {
   const { params, setParam } = props;
-  const columns = useColumns(() => kernelColumns(payload, operatorHref(props)), [payload]);
+  // What the operators tell comes later, and only of kernels as a whole.
+  const { data: work } = useResource(
+    payload.group === "name" ? "efficiency" : null,
+    viewQuery(props, { group: "kernel" as const }),
+  );
+  const columns = useColumns(
+    () => kernelColumns(payload, operatorHref(props), work),
+    [payload, work],
+  );
   const { rows } = payload;
   return (
     <Grid

@@ -4,16 +4,16 @@ import type { FrameTree, OperatorPayload } from "../../api/types.gen";
 import type { Part } from "../../widgets";
 import { partsByName } from "../parts_by_name";
 
-export type Duration = "device_self" | "device_total" | "host_self" | "host_total";
+export type Summed = "device_self" | "device_total" | "host_self" | "host_total" | "calls";
 
 export interface Chart {
-  duration: Duration;
+  summed: Summed;
   parts: Part[];
 }
 
 /**
- * Charts of some rows, of the device and of the host: self times, or totals where the table is sorted by one; what it is sorted by comes first. Rows of one
- * name are one part.
+ * Charts of some rows: of their calls where the table is sorted by these, else of times on the device and on the host, self times or totals as the table is
+ * sorted; what it is sorted by comes first. Rows of one name are one part.
  */
 export function chartsOf(
   { rows, pooled, has_device }: OperatorPayload,
@@ -24,13 +24,14 @@ export function chartsOf(
   const places = sortedBy.startsWith("host")
     ? (["host", "device"] as const)
     : (["device", "host"] as const);
+  const chart = (summed: Summed, values: readonly (number | null)[]): Chart => ({
+    summed,
+    parts: partsByName(rows.name, values, pooled, undefined, found),
+  });
+  if (sortedBy === "calls") return [chart("calls", rows.calls)];
   return places
     .filter((place) => has_device || place === "host")
-    .map((place) => {
-      const duration: Duration = `${place}_${kind}`;
-      const values = rows[`${duration}_ns`];
-      return { duration, parts: partsByName(rows.name, values, pooled, undefined, found) };
-    });
+    .map((place) => chart(`${place}_${kind}`, rows[`${place}_${kind}_ns`]));
 }
 
 export interface Frame {

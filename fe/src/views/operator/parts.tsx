@@ -3,69 +3,44 @@ import type { OperatorPayload } from "../../api/types.gen";
 import { readableShapes } from "../../base/shapes";
 import { formatCount } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type Column, CopyButton, Donut, Figure } from "../../widgets";
+import { type Column, CopyButton } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkColumn } from "../links";
-import { type Chart, chartsOf, type Duration, splitFrame, stackTexts } from "./model";
+import { Pie } from "../pie";
+import { chartsOf, splitFrame, stackTexts, type Summed } from "./model";
 
 /** `device_self` → `GPU self time`. */
-export const chartTitle = (duration: Duration, device: string): string =>
-  capitalised(`${duration.replace("device", device).replace("_", " ")} time`);
+export const chartTitle = (summed: Summed, device: string): string =>
+  summed === "calls"
+    ? "Calls"
+    : capitalised(`${summed.replace("device", device).replace("_", " ")} time`);
 
-interface ChartProps {
-  /** Parts that stand by themselves. */
-  top: number;
-  onSelect: (key: string) => void;
-}
-
-interface OperatorChartsProps extends ChartProps {
+interface OperatorChartsProps {
   payload: OperatorPayload;
   /** The rows that the search found. */
   found: Uint32Array;
   sortedBy: string;
+  /** Parts that stand by themselves. */
+  top: number;
+  onSelect: (key: string) => void;
 }
 
 export function OperatorCharts({ payload, found, sortedBy, ...props }: OperatorChartsProps) {
   const charts = useMemo(() => chartsOf(payload, found, sortedBy), [payload, found, sortedBy]);
   return (
     <>
-      {charts.map((chart) => (
-        <OperatorChart
-          key={chart.duration}
-          {...chart}
-          {...props}
-          title={chartTitle(chart.duration, payload.vocabulary.device)}
+      {charts.map(({ summed, parts }) => (
+        <Pie
+          key={summed}
+          {...{ parts, ...props }}
+          title={chartTitle(summed, payload.vocabulary.device)}
+          term={summed}
+          of="Operator"
+          unit={summed === "calls" ? "count" : "ns"}
+          caption={summed.endsWith("total") ? "totals overlap" : "of the rows"}
         />
       ))}
     </>
-  );
-}
-
-function OperatorChart({
-  duration,
-  parts,
-  title,
-  top,
-  onSelect,
-}: Chart & ChartProps & { title: string }) {
-  return (
-    <Figure
-      title={title}
-      term={duration}
-      table={{
-        columns: [{ label: "Operator" }, { label: title, unit: "ns" }],
-        rows: parts.map((part) => [part.label, part.value]),
-      }}
-    >
-      <Donut
-        label={`${title} by operator`}
-        parts={parts}
-        unit="ns"
-        top={top}
-        caption={duration.endsWith("total") ? "totals overlap" : "of the rows"}
-        onSelect={onSelect}
-      />
-    </Figure>
   );
 }
 

@@ -1,9 +1,9 @@
 /** Rates over intensities on logarithmic axes, below the roofs that the hardware sets: how far each point is from what is possible, and what limits it. */
 
+import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
-import { TOP } from "./axes";
 import { multiples } from "./axes";
 import { labelPlaces } from "./heat_bands";
 import { keysOfMarks } from "./moves";
@@ -26,11 +26,14 @@ interface RooflineProps {
   axes?: { x: string; y: Unit };
 }
 
-const HEIGHT = 400;
-const LEFT = 84;
-const RIGHT = 12;
+const HEIGHT = 430;
+const TOP = 12;
 const BOTTOM = 40;
-const LABEL_HEIGHT = 14;
+const LABEL_HEIGHT = 16;
+/** Of a character of a label, px, about. */
+const LETTER = 6.6;
+/** Marks with their name beside them, besides the chosen one. */
+const NAMED = 3;
 
 interface Area {
   x: (intensity: number) => number;
@@ -43,7 +46,7 @@ export function Roofline(props: RooflineProps) {
   const { label, points, groups, bandwidth, onSelect } = props;
   const root = useRef<HTMLDivElement>(null);
   const svg = useRef<SVGSVGElement>(null);
-  const width = Math.max(160, useWidth(root) - LEFT - RIGHT);
+  const width = Math.max(160, useWidth(root));
   const roofs = useMemo(() => mergedRoofs(props.roofs), [props.roofs]);
   const axes = useMemo(() => axesOf(points, roofs, bandwidth), [points, roofs, bandwidth]);
   const order = useMemo(
@@ -56,7 +59,7 @@ export function Roofline(props: RooflineProps) {
     return <p class="chart-nothing">Nothing to show: no row has both FLOPs and bytes.</p>;
   const plot = HEIGHT - TOP - BOTTOM;
   const area: Area = {
-    x: (value) => LEFT + axes.x.at(value) * width,
+    x: (value) => axes.x.at(value) * width,
     y: (value) => TOP + (1 - axes.y.at(value)) * plot,
     width,
     height: plot,
@@ -74,10 +77,10 @@ export function Roofline(props: RooflineProps) {
   const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
   return (
     <div class="stacked roofline" ref={root}>
-      <MarkLegend groups={groups} />
+      <MarkLegend {...{ groups, points }} />
       <svg
         ref={svg}
-        width={LEFT + width + RIGHT}
+        width={width}
         height={HEIGHT}
         role="group"
         aria-label={`${label}, ${points.length} points; the arrow keys move, Enter chooses`}
@@ -97,6 +100,11 @@ export function Roofline(props: RooflineProps) {
           />
         ))}
         <Roofs {...{ axes, area, roofs, bandwidth }} />
+        <Labels
+          {...{ area, largest }}
+          roofs={roofLabels(axes, area, roofs, bandwidth)}
+          points={[...drawn].sort((a, b) => Number(b.selected) - Number(a.selected))}
+        />
       </svg>
       {shown ? (
         <PointTip
@@ -114,24 +122,21 @@ const pointIn = (svg: SVGSVGElement | null, key: string | undefined): SVGElement
     (element) => element.dataset.point === key,
   );
 
-function MarkLegend({ groups }: { groups: readonly Group[] }) {
+/** Of the groups that have a mark. */
+function MarkLegend({ groups, points }: Pick<RooflineProps, "groups" | "points">) {
   return (
     <ul class="legend-line">
-      {groups.map(({ label, color }, group) => (
-        <li key={label}>
-          <Mark group={group} color={color} />
-          {label}
-        </li>
-      ))}
+      {groups.map(({ label, color }, group) =>
+        points.some((point) => point.group === group) ? (
+          <li key={label}>
+            <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
+              <path d={markPath(group, 5)} style={{ fill: color }} />
+            </svg>
+            {label}
+          </li>
+        ) : null,
+      )}
     </ul>
-  );
-}
-
-export function Mark({ group, color }: { group: number; color: string }) {
-  return (
-    <svg class="swatch" viewBox="-7 -7 14 14" aria-hidden="true">
-      <path d={markPath(group, 5)} style={{ fill: color }} />
-    </svg>
   );
 }
 
@@ -152,26 +157,20 @@ function Ticks({ axes, area, words }: TicksProps) {
       {every(axes.x, area.width, 50).map((tick) => (
         <g key={tick}>
           <line class="axis-grid" x1={area.x(tick)} x2={area.x(tick)} y1={TOP} y2={bottom} />
-          <text x={area.x(tick)} y={bottom + 16} text-anchor="middle">
+          <text x={area.x(tick) + 4} y={bottom + 16}>
             {tick < 1 ? Number(tick.toPrecision(1)) : formatNumber(tick)}
           </text>
         </g>
       ))}
       {every(axes.y, area.height, 24).map((tick) => (
         <g key={tick}>
-          <line
-            class="axis-grid"
-            x1={LEFT}
-            x2={LEFT + area.width}
-            y1={area.y(tick)}
-            y2={area.y(tick)}
-          />
-          <text x={LEFT - 8} y={area.y(tick) + 4} text-anchor="end">
+          <line class="axis-grid" x1={0} x2={area.width} y1={area.y(tick)} y2={area.y(tick)} />
+          <text class="roof-label axis-label" x={4} y={area.y(tick) - 5}>
             {format(tick, words?.y ?? "FLOP/s").replace(/\.0+ /, " ")}
           </text>
         </g>
       ))}
-      <text class="axis-unit" x={LEFT + area.width} y={bottom + 33} text-anchor="end">
+      <text class="axis-unit" x={area.width} y={bottom + 33} text-anchor="end">
         {words?.x ?? "FLOP per byte of memory traffic"}
       </text>
     </g>
@@ -185,58 +184,133 @@ interface RoofsProps {
   bandwidth: number | null;
 }
 
-/** The slope of the memory's bandwidth, and the flat roofs of the precisions to the right of it; over the marks, so that none hides a label. */
+/** The slope of the memory's bandwidth, and the flat roofs of the units to the right of it: all but the highest dashed. */
 function Roofs({ axes: { x, y }, area, roofs, bandwidth }: RoofsProps) {
-  const heights = labelPlaces(
-    roofs.map(({ rate }) => area.y(rate) - 5),
-    LABEL_HEIGHT,
-    Infinity,
-  );
-  const right = LEFT + area.width;
+  const top = roofs[0]?.rate ?? y.high;
+  const slope = bandwidth
+    ? [Math.max(x.low, y.low / bandwidth), Math.min(x.high, top / bandwidth)]
+    : [];
+  const [from, to] = slope;
   return (
     <g aria-hidden="true" pointer-events="none">
-      {bandwidth ? <Slope {...{ x, y, area, bandwidth }} top={roofs[0]?.rate ?? y.high} /> : null}
-      {roofs.map(({ rate, label }, i) => (
-        <g key={rate}>
-          <line
-            class="roof"
-            x1={bandwidth ? Math.max(LEFT, area.x(rate / bandwidth)) : LEFT}
-            x2={right}
-            y1={area.y(rate)}
-            y2={area.y(rate)}
-          />
-          <text class="roof-label" x={right - 4} y={heights[i]} text-anchor="end">
-            {label}
-          </text>
-        </g>
+      {bandwidth && from && to ? (
+        <line
+          class="roof"
+          x1={area.x(from)}
+          x2={area.x(to)}
+          y1={area.y(from * bandwidth)}
+          y2={area.y(to * bandwidth)}
+        />
+      ) : null}
+      {roofs.map(({ rate }, i) => (
+        <line
+          key={rate}
+          class={`roof roof-flat${i ? " roof-lower" : ""}`}
+          x1={bandwidth ? Math.max(0, area.x(rate / bandwidth)) : 0}
+          x2={area.width}
+          y1={area.y(rate)}
+          y2={area.y(rate)}
+        />
       ))}
     </g>
   );
 }
 
-interface SlopeProps {
-  x: LogAxis;
-  y: LogAxis;
-  area: Area;
-  bandwidth: number;
-  top: number;
+interface Label {
+  text: string;
+  /** Of its first or last character, and its base line. */
+  x: number;
+  y: number;
+  end: boolean;
 }
 
-function Slope({ x, y, area, bandwidth, top }: SlopeProps) {
-  const from = Math.max(x.low, y.low / bandwidth);
-  const to = Math.min(x.high, top / bandwidth);
-  const [x1, x2] = [area.x(from), area.x(to)];
-  const [y1, y2] = [area.y(from * bandwidth), area.y(to * bandwidth)];
-  const angle = (Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI;
-  const middle = `translate(${(x1 + x2) / 2},${(y1 + y2) / 2}) rotate(${angle})`;
-  return (
-    <>
-      <line class="roof" {...{ x1, y1, x2, y2 }} />
-      <text class="roof-label" transform={middle} y={-6} text-anchor="middle">
-        {`${format(bandwidth, "B/s")} memory`}
-      </text>
-    </>
+/** Of the flat roofs at the right, of the slope to the left of its middle; none covers another. */
+function roofLabels(
+  { x, y }: RoofsProps["axes"],
+  area: Area,
+  roofs: readonly Roof[],
+  bandwidth: number | null,
+): Label[] {
+  const heights = labelPlaces(
+    roofs.map(({ rate }) => area.y(rate) - 6),
+    LABEL_HEIGHT,
+    Infinity,
   );
+  const flat = roofs.map(({ label }, i) => ({
+    text: label,
+    x: area.width - 4,
+    y: heights[i] ?? 0,
+    end: true,
+  }));
+  if (!bandwidth) return flat;
+  const text = `memory · ${format(bandwidth, "B/s")}`;
+  const from = Math.max(x.low, y.low / bandwidth);
+  const to = Math.min(x.high, (roofs[0]?.rate ?? y.high) / bandwidth);
+  const middle = Math.sqrt(from * to);
+  const at = Math.max(area.x(middle) - 10, text.length * LETTER);
+  return [...flat, { text, x: at, y: area.y(middle * bandwidth) - 6, end: true }];
+}
+
+interface LabelsProps {
+  area: Area;
+  largest: number;
+  roofs: readonly Label[];
+  /** The chosen ones first, then the largest. */
+  points: readonly RoofPoint[];
+}
+
+/** Over the marks, so that none hides a label: of the roofs, of the chosen mark with the way to its roof, and of the largest marks where there is room. */
+function Labels({ area, largest, roofs, points }: LabelsProps) {
+  const placed = [...roofs];
+  const named = points.slice(0, NAMED + 1).flatMap((point): JSX.Element[] => {
+    const { key, name, selected, limit, intensity, rate, size } = point;
+    const [x, y] = [area.x(intensity), area.y(rate)];
+    const sides = name ? labelsBeside(area, x, y, radiusOf(size, largest), name) : [];
+    const label = sides.find((side) => !placed.some((other) => meet(side, other)));
+    const shown = label ?? (selected ? sides[0] : undefined);
+    if (shown) placed.push(shown);
+    return [
+      <g key={key}>
+        {selected && limit ? (
+          <line class="roof-distance" x1={x} x2={x} y1={y} y2={area.y(limit)} />
+        ) : null}
+        {shown ? <LabelText {...shown} /> : null}
+      </g>,
+    ];
+  });
+  return (
+    <g aria-hidden="true" pointer-events="none">
+      {roofs.map((label) => (
+        <LabelText key={label.text} {...label} />
+      ))}
+      {named}
+    </g>
+  );
+}
+
+const LabelText = ({ text, x, y, end }: Label) => (
+  <text class="roof-label" x={x} y={y} text-anchor={end ? "end" : "start"}>
+    {text}
+  </text>
+);
+
+/** To the right of a mark, and to the left, as far as there is room. */
+function labelsBeside(area: Area, x: number, y: number, radius: number, text: string): Label[] {
+  const [right, left] = [x + radius + 7, x - radius - 7];
+  return [
+    { text, x: right, y: y + 4, end: false },
+    { text, x: left, y: y + 4, end: true },
+  ].filter(({ end }) =>
+    end ? left > text.length * LETTER : right + text.length * LETTER < area.width,
+  );
+}
+
+function meet(a: Label, b: Label): boolean {
+  const [[a1, a2], [b1, b2]] = [a, b].map(({ text, x, end }) => {
+    const width = text.length * LETTER;
+    return end ? [x - width, x] : [x, x + width];
+  }) as [[number, number], [number, number]];
+  return Math.abs(a.y - b.y) < LABEL_HEIGHT && a1 < b2 && b1 < a2;
 }
 
 interface PointProps {
@@ -304,6 +378,10 @@ export interface RoofPoint {
   group: number;
   figures: readonly (readonly [string, string])[];
   selected: boolean;
+  /** What stands beside it if it is chosen or among the largest. */
+  name?: string;
+  /** FLOP/s at its roof, to which the chosen one shows its way. */
+  limit?: number | null;
 }
 
 /** A rate that cannot be passed, FLOP/s. */
@@ -339,7 +417,7 @@ export function mergedRoofs(roofs: readonly Roof[]): Roof[] {
   const labels = new Map<number, string[]>();
   for (const { rate, label } of roofs) labels.set(rate, [...(labels.get(rate) ?? []), label]);
   return [...labels]
-    .map(([rate, names]) => ({ rate, label: `${format(rate, "FLOP/s")} ${names.join(", ")}` }))
+    .map(([rate, names]) => ({ rate, label: `${names.join(", ")} · ${format(rate, "FLOP/s")}` }))
     .sort((a, b) => b.rate - a.rate);
 }
 
@@ -370,26 +448,16 @@ export function radiusOf(size: number, largest: number): number {
 
 type Shape = (r: number) => string;
 
-/** Corners for a half width of 1, as `x,y`. */
-const polygon =
-  (corners: string): Shape =>
-  (r) =>
-    `M${corners.replace(/[^, ]+/g, (value) => (Number(value) * r).toFixed(2)).replaceAll(" ", "L")}z`;
-
 const circle: Shape = (r) => `M${-r},0a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`;
+const square: Shape = (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`;
 
 /** Of about the same area, so that none looks more than it is. */
 const SHAPES: readonly Shape[] = [
   circle,
-  polygon("-0.89,-0.89 0.89,-0.89 0.89,0.89 -0.89,0.89"),
-  polygon("0,-1.35 1.17,0.67 -1.17,0.67"),
-  polygon("0,-1.25 1.25,0 0,1.25 -1.25,0"),
-  polygon("0,1.35 1.17,-0.67 -1.17,-0.67"),
-  polygon(
-    "-0.4,-1.1 0.4,-1.1 0.4,-0.4 1.1,-0.4 1.1,0.4 0.4,0.4 0.4,1.1 -0.4,1.1 -0.4,0.4 -1.1,0.4 -1.1,-0.4 -0.4,-0.4",
-  ),
-  polygon("0,-1.15 1.09,-0.36 0.68,0.93 -0.68,0.93 -1.09,-0.36"),
-  polygon("-1.3,-0.6 1.3,-0.6 1.3,0.6 -1.3,0.6"),
+  (r) => square(0.89 * r),
+  (r) => `M0,${-1.35 * r}l${1.17 * r},${2 * r}h${-2.34 * r}z`,
+  (r) =>
+    `M0,${-1.25 * r}l${1.25 * r},${1.25 * r}l${-1.25 * r},${1.25 * r}l${-1.25 * r},${-1.25 * r}z`,
 ];
 
 export function markPath(group: number, r: number): string {

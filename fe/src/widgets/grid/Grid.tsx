@@ -19,6 +19,7 @@ import {
   mostRows,
   offsetOf,
   ROW_HEIGHT,
+  TALL_ROW,
   totalHeight,
   windowOf,
 } from "./layout";
@@ -31,7 +32,7 @@ import { type Folding, parentOf, treeRows, unfoldedRows, useFolding } from "./tr
 import type { Column, GridProps, Search, Sort } from "./types";
 
 const HEAD_HEIGHT = 40;
-/** Width of the charts beside a table, px, and of what must be left for the table itself. */
+/** Width of the charts beside a table, px, and of what must be left for the table itself; folded until somebody asks for them. */
 const ASIDE_WIDTH = 284;
 const BESIDE = 820;
 const SCROLL_BAR = 16;
@@ -59,11 +60,10 @@ export function Grid(props: GridProps) {
   const [saved, setSaved] = useSaved(props.storage);
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box, Infinity);
-  const { asideWidth = ASIDE_WIDTH } = props;
-  const wide = width >= asideWidth + BESIDE;
+  const wide = width >= ASIDE_WIDTH + BESIDE;
   const [opened, setOpened] = useState(false);
-  const beside = props.aside !== undefined && (wide ? !saved.folded : opened);
-  const room = width - SCROLL_BAR - (beside ? asideWidth : 0);
+  const beside = props.aside !== undefined && (wide ? saved.folded === false : opened);
+  const room = width - SCROLL_BAR - (beside ? ASIDE_WIDTH : 0);
   const chosen = useMemo(
     () => columns.filter((column) => !isHidden(column, saved)),
     [columns, saved],
@@ -130,7 +130,7 @@ export function Grid(props: GridProps) {
           onWidth={onWidth}
         />
         {beside ? (
-          <aside class="grid-aside" style={{ flexBasis: `${asideWidth}px` }}>
+          <aside class="grid-aside" style={{ flexBasis: `${ASIDE_WIDTH}px` }}>
             {props.aside?.(shown.rows)}
           </aside>
         ) : null}
@@ -180,6 +180,7 @@ interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
 function useTable(props: TableProps, scroller: Slot) {
   const { columns, visible, rows, rowCount, pinned, detail, expandable, folding, tree } = props;
   const view = useViewport(scroller, props.reset);
+  const rowHeight = props.tall ? TALL_ROW : ROW_HEIGHT;
   const open = useOpenRows(columns, rowCount, rows, props.rowKey);
   const [active, setActive] = useState<Cell | null>(null);
   const [pointed, setPointed] = useState(-1);
@@ -187,10 +188,19 @@ function useTable(props: TableProps, scroller: Slot) {
     ...open,
     canOpen: (row) => detail !== undefined && !pinned.includes(row) && (expandable?.(row) ?? true),
   };
-  const newest = useRef(opening);
-  newest.current = opening;
+  const activate = (target: Cell): void => {
+    setActive(target);
+    const row = rows[target.row];
+    if (row !== undefined && !pinned.includes(row)) props.onChoose?.(row);
+  };
+  const newest = useRef({ opening, activate });
+  newest.current = { opening, activate };
   const actions = useMemo<RowActions>(
-    () => ({ toggle: (row) => newest.current.toggle(row), activate: setActive, point: setPointed }),
+    () => ({
+      toggle: (row) => newest.current.opening.toggle(row),
+      activate: (target) => newest.current.activate(target),
+      point: setPointed,
+    }),
     [],
   );
   const cell = active && {
@@ -199,11 +209,11 @@ function useTable(props: TableProps, scroller: Slot) {
   };
   const at = cell ?? { row: 0, column: 0 };
   const go = (target: Cell): void => {
-    setActive(target);
+    activate(target);
     const element = scroller.current;
     if (!element) return;
-    const top = offsetOf(target.row, open.at);
-    const room = element.clientHeight - HEAD_HEIGHT - ROW_HEIGHT;
+    const top = offsetOf(target.row, open.at, rowHeight);
+    const room = element.clientHeight - HEAD_HEIGHT - rowHeight;
     if (top < element.scrollTop) element.scrollTop = top;
     else if (top > element.scrollTop + room) element.scrollTop = top - room;
     const heads = element.querySelectorAll('[role="columnheader"]');
@@ -233,7 +243,7 @@ function useTable(props: TableProps, scroller: Slot) {
     const row = rows[at.row];
     const column = visible[at.column];
     const control = event.ctrlKey || event.metaKey;
-    const page = Math.max(1, Math.floor((view.height - HEAD_HEIGHT) / ROW_HEIGHT) - 1);
+    const page = Math.max(1, Math.floor((view.height - HEAD_HEIGHT) / rowHeight) - 1);
     const target = moveCell(at, key, control, { rows: rows.length, columns: visible.length, page });
     const folds = tree && row !== undefined && at.column === 0 && !control;
     if (!folds || !fold(key, row)) {
@@ -250,7 +260,7 @@ function useTable(props: TableProps, scroller: Slot) {
   const focus = (): void => {
     if (!active) setActive(at);
   };
-  return { view, open, opening, cell, onKeyDown, pointed, actions, focus };
+  return { view, open, opening, cell, onKeyDown, pointed, actions, focus, rowHeight };
 }
 
 function Table(props: TableProps) {
@@ -258,8 +268,8 @@ function Table(props: TableProps) {
   const id = useId("grid");
   const scroller = useRef<HTMLDivElement>(null);
   const table = useTable(props, scroller);
-  const { view, open, opening, cell, onKeyDown, pointed, actions, focus } = table;
-  const { first, last } = windowOf(view.top, view.height, rows.length, open.at);
+  const { view, open, opening, cell, onKeyDown, pointed, actions, focus, rowHeight } = table;
+  const { first, last } = windowOf(view.top, view.height, rows.length, open.at, rowHeight);
   const positions = Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i);
   return (
     <div
@@ -277,6 +287,7 @@ function Table(props: TableProps) {
       }
       style={{
         ...columnStyle(widths, visible),
+        "--row": `${rowHeight}px`,
         ...(props.height ? { maxHeight: `${props.height}px` } : {}),
       }}
       onKeyDown={onKeyDown}
@@ -293,12 +304,12 @@ function Table(props: TableProps) {
       <div
         role="rowgroup"
         class="grid-body"
-        style={{ height: `${totalHeight(rows.length, open.at)}px` }}
+        style={{ height: `${totalHeight(rows.length, open.at, rowHeight)}px` }}
       >
         {positions.flatMap((position) => {
           const row = rows[position] ?? 0;
           const isOpen = opening.canOpen(row) && opening.isOpen(row);
-          const offset = offsetOf(position, open.at);
+          const offset = offsetOf(position, open.at, rowHeight);
           return [
             <Row
               key={position % mostRows(view.height)}
@@ -308,6 +319,7 @@ function Table(props: TableProps) {
               level={folding ? (folding.levels[row] ?? 0) : -1}
               open={isOpen}
               pinned={pinned.includes(row)}
+              chosen={props.onChoose ? row === props.chosen : null}
               active={cell?.row === position ? cell.column : -1}
               pointed={position === pointed}
               actions={actions}
@@ -315,7 +327,7 @@ function Table(props: TableProps) {
             isOpen && detail ? (
               <Detail
                 key={`${row} detail`}
-                offset={offset + ROW_HEIGHT}
+                offset={offset + rowHeight}
                 span={visible.length}
                 width={props.aligned ? null : view.width}
                 onHeight={(height) => open.setHeight(row, height)}

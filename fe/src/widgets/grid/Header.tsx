@@ -52,7 +52,7 @@ function HeadCell({ column, index, sort, indent, onSort, onWidth }: HeadCellProp
   return (
     <div
       role="columnheader"
-      class={`grid-cell head-cell ${isText(column.kind) ? "" : "number"}${indent ? " indent" : ""}`}
+      class={`grid-cell head-cell ${isText(column.kind) || column.draw ? "" : "number"}${indent ? " indent" : ""}`}
       aria-colindex={index + 1}
       aria-sort={order ?? "none"}
     >

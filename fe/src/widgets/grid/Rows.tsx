@@ -26,6 +26,8 @@ export interface RowProps {
   level: number;
   open: boolean;
   pinned: boolean;
+  /** Null: no row of the table can be chosen. */
+  chosen: boolean | null;
   /** Place of the active cell among the columns; −1 when it is in another row. */
   active: number;
   /** Whether the pointer is on it; then it offers to copy its name. */
@@ -43,13 +45,14 @@ export interface RowActions {
 export class Row extends Pure<RowProps> {
   override render(props: RowProps) {
     const { id, row, position, offset, columns, rowCount, actions } = props;
-    const { canOpen, level, open, pinned, active, pointed } = props;
+    const { canOpen, level, open, pinned, chosen, active, pointed } = props;
     const first = columns[0];
     const name = first ? copiedText(first, row) : "";
     return (
       <div
         role="row"
-        class={`grid-row body-row${open && level < 0 ? " open" : ""}${pinned ? " pinned" : ""}`}
+        class={`grid-row body-row${open && level < 0 ? " open" : ""}${pinned ? " pinned" : ""}${chosen ? " chosen-row" : ""}`}
+        aria-selected={chosen ?? undefined}
         aria-rowindex={position + 2}
         aria-level={level < 0 ? undefined : level + 1}
         aria-expanded={level < 0 || !canOpen ? undefined : open}
@@ -61,7 +64,7 @@ export class Row extends Pure<RowProps> {
             key={column.key}
             id={`${id}-${position}-${place}`}
             role={place === 0 ? "rowheader" : "gridcell"}
-            class={`grid-cell ${isText(column.kind) ? column.kind : "number"}${active === place ? " active" : ""}`}
+            class={`grid-cell ${isText(column.kind) ? column.kind : column.draw ? "" : "number"}${active === place ? " active" : ""}`}
             aria-colindex={place + 1}
             aria-expanded={place === 0 && canOpen && level < 0 ? open : undefined}
             style={

@@ -40,8 +40,19 @@ export function copiedText(column: Column, row: number): string {
 
 /** The inside of a cell. Plain functions instead of components: hundreds of cells are drawn per frame while scrolling. */
 export function cellContent(column: Column, row: number, rowCount: number): ComponentChildren {
+  if (column.draw) return column.draw(row);
   const note = column.note?.(row);
-  const content = isText(column.kind) ? textCell(column, row) : figureCell(column, row, rowCount);
+  const beneath = column.beneath?.(row);
+  const value = isText(column.kind) ? textCell(column, row) : figureCell(column, row, rowCount);
+  const content =
+    beneath === undefined ? (
+      value
+    ) : (
+      <span class="cell-lines">
+        {value}
+        <small title={beneath ?? ""}>{beneath}</small>
+      </span>
+    );
   return note ? [content, <span class="cell-note">{note}</span>] : content;
 }
 

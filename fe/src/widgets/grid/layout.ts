@@ -1,8 +1,9 @@
 import { clamp } from "../../base/clamp";
 import { firstWhere } from "../../base/bisect";
 
-/** Height of a row, px; the same in `widgets.css`. */
+/** Height of a row, px, and of one of two lines. */
 export const ROW_HEIGHT = 28;
+export const TALL_ROW = 38;
 /** Rows drawn beyond both edges, so that fast scrolling shows no gaps. */
 const MARGIN_ROWS = 8;
 
@@ -13,8 +14,12 @@ export interface OpenAt {
 }
 
 /** Distance of a row's upper edge from the start, px. `open` is sorted by position. */
-export function offsetOf(position: number, open: readonly OpenAt[]): number {
-  let offset = position * ROW_HEIGHT;
+export function offsetOf(
+  position: number,
+  open: readonly OpenAt[],
+  rowHeight = ROW_HEIGHT,
+): number {
+  let offset = position * rowHeight;
   for (const row of open) {
     if (row.position >= position) break;
     offset += row.height;
@@ -22,13 +27,22 @@ export function offsetOf(position: number, open: readonly OpenAt[]): number {
   return offset;
 }
 
-export function totalHeight(count: number, open: readonly OpenAt[]): number {
-  return open.reduce((sum, row) => sum + row.height, count * ROW_HEIGHT);
+export function totalHeight(
+  count: number,
+  open: readonly OpenAt[],
+  rowHeight = ROW_HEIGHT,
+): number {
+  return open.reduce((sum, row) => sum + row.height, count * rowHeight);
 }
 
 /** The row at a distance from the start: the one whose own or detail's area holds it. */
-export function positionAt(offset: number, count: number, open: readonly OpenAt[]): number {
-  return firstWhere(1, count, (position) => offsetOf(position, open) > offset) - 1;
+export function positionAt(
+  offset: number,
+  count: number,
+  open: readonly OpenAt[],
+  rowHeight = ROW_HEIGHT,
+): number {
+  return firstWhere(1, count, (position) => offsetOf(position, open, rowHeight) > offset) - 1;
 }
 
 /** The rows to draw for a scroll place: first included, last not. */
@@ -37,9 +51,10 @@ export function windowOf(
   height: number,
   count: number,
   open: readonly OpenAt[],
+  rowHeight = ROW_HEIGHT,
 ): { first: number; last: number } {
-  const first = Math.max(0, positionAt(top, count, open) - MARGIN_ROWS);
-  const last = Math.min(count, positionAt(top + height, count, open) + 1 + MARGIN_ROWS);
+  const first = Math.max(0, positionAt(top, count, open, rowHeight) - MARGIN_ROWS);
+  const last = Math.min(count, positionAt(top + height, count, open, rowHeight) + 1 + MARGIN_ROWS);
   return { first, last };
 }
 

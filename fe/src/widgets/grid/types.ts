@@ -33,6 +33,10 @@ export interface Column {
   onFollow?: (row: number) => void;
   /** What stands beside the value, e.g. a Badge, and why a value is unknown. */
   note?: (row: number) => ComponentChildren;
+  /** A second line below the value, in a table of `tall` rows. */
+  beneath?: (row: number) => string | null;
+  /** Draws the cell in place of the value; sort, copy and CSV use `values`. */
+  draw?: (row: number) => ComponentChildren;
   /** Leads somewhere and says nothing of the row: always shown, in no file, not searched. */
   action?: boolean;
   /** Overrides the text that stands where the value is unknown. */
@@ -74,10 +78,13 @@ export interface GridProps {
   detail?: (row: number, visible: readonly Column[]) => ComponentChildren;
   /** Whether what is below stands in the table's own columns (`Beneath`), instead of in a box. */
   aligned?: boolean;
-  /** Draws charts of the rows that the search found, in a narrow column beside the table; it folds where there is no room. */
+  /** Draws charts of the rows that the search found, in a narrow column beside the table, folded at first. */
   aside?: (found: Uint32Array) => ComponentChildren;
-  /** Its width, px. */
-  asideWidth?: number;
+  /** Whether rows have two lines. */
+  tall?: boolean;
+  /** The row that is chosen, and what is called when the active cell comes to another one. */
+  chosen?: number | null;
+  onChoose?: (row: number) => void;
   /** Which rows can be opened; otherwise all where `detail` is given. */
   expandable?: (row: number) => boolean;
   /** Identity of a row over new data, so that open rows stay open; otherwise all rows close, and rows of a tree stay as their places were. */

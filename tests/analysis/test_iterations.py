@@ -224,20 +224,12 @@ def test_work_between_iterations_is_no_idleness() -> None:
 @pytest.mark.parametrize(
     ("shapes", "batch", "padding"),
     [
-        ("[[32, 64], [64, 8]]", 32, 2 / 32),
-        ("[[2, 64], [64, 8]]", 30, None),
-        ("[[], []]", 30, None),
-        ("[[1, 32, 64], [64, 8]]", 32, 2 / 32),
-        ('{"0": [32, 64]}', 30, None),
-        (f"[[{10**30}, 64], [64, 8]]", 30, None),
-    ],
-    ids=[
-        "padded",
-        "fewer rows than tokens",
-        "no shapes",
-        "a batch of sequences",
-        "no list",
-        "more than 64 bits",
+        pytest.param("[[32, 64], [64, 8]]", 32, 2 / 32, id="padded"),
+        pytest.param("[[2, 64], [64, 8]]", 30, None, id="fewer rows than tokens"),
+        pytest.param("[[], []]", 30, None, id="no shapes"),
+        pytest.param("[[1, 32, 64], [64, 8]]", 32, 2 / 32, id="a batch of sequences"),
+        pytest.param('{"0": [32, 64]}', 30, None, id="no list"),
+        pytest.param(f"[[{10**30}, 64], [64, 8]]", 30, None, id="more than 64 bits"),
     ],
 )
 def test_products_of_matrices_tell_the_padded_batch(

@@ -52,28 +52,18 @@ def flags(facts: Facts) -> list[int]:
 @pytest.mark.parametrize(
     ("lengths", "expected"),
     [
-        ([1000, 100, 100], [COLD, 0, 0]),
-        ([151, 100, 100], [COLD, 0, 0]),
-        ([150, 100, 100], [0, 0, 0]),
-        ([1000, 100], [0, 0]),
-        ([100, 100, 100, 100, 1000], [0, 0, 0, 0, ODD]),
-        ([1000, 100, 101, 99, 100, 300], [COLD, 0, 0, 0, 0, ODD]),
-        ([100, 100, 100, 100, 105], [0, 0, 0, 0, 0]),
-        ([80, 120, 95, 110, 130, 100], [0, 0, 0, 0, 0, 0]),
-        ([100, 100, 400], [0, 0, 0]),
-        ([100], [0]),
-    ],
-    ids=[
-        "slow first",
-        "just slow enough",
-        "not slow enough",
-        "two steps tell nothing",
-        "odd last",
-        "cold and odd",
-        "slower by less than a tenth",
-        "steps that differ anyway",
-        "too few to call one odd",
-        "one step",
+        pytest.param([1000, 100, 100], [COLD, 0, 0], id="slow first"),
+        pytest.param([151, 100, 100], [COLD, 0, 0], id="just slow enough"),
+        pytest.param([150, 100, 100], [0, 0, 0], id="not slow enough"),
+        pytest.param([1000, 100], [0, 0], id="two steps tell nothing"),
+        pytest.param([100, 100, 100, 100, 1000], [0, 0, 0, 0, ODD], id="odd last"),
+        pytest.param([1000, 100, 101, 99, 100, 300], [COLD, 0, 0, 0, 0, ODD], id="cold and odd"),
+        pytest.param([100, 100, 100, 100, 105], [0, 0, 0, 0, 0], id="slower by less than a tenth"),
+        pytest.param(
+            [80, 120, 95, 110, 130, 100], [0, 0, 0, 0, 0, 0], id="steps that differ anyway"
+        ),
+        pytest.param([100, 100, 400], [0, 0, 0], id="too few to call one odd"),
+        pytest.param([100], [0], id="one step"),
     ],
 )
 def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
@@ -83,30 +73,17 @@ def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
 @pytest.mark.parametrize(
     ("launches", "expected"),
     [
-        ([10, 10, 7], [0, 0, CUT]),
-        ([10, 10, 8], [0, 0, 0]),
-        ([10, 0, 0], [0, CUT, CUT]),
-        ([10, 10, 3, 0], [0, 0, CUT, CUT]),
-        ([0, 0, 0], [0, 0, 0]),
-        ([0, 10, 10], [0, 0, 0]),
-        ([0, 10, 10, 7], [0, 0, 0, CUT]),
-        ([0, 0, 5], [0, 0, 0]),
-        ([10, 10, 30, 10], [0, 0, 0, 0]),
-        ([10, 5, 10, 5], [0, 0, 0, 0]),
-        ([4], [0]),
-    ],
-    ids=[
-        "fewer launches",
-        "nearly as many",
-        "none",
-        "fewer and none",
-        "no device work",
-        "warm-up without",
-        "warm-up without, and fewer",
-        "only the last",
-        "after a large step",
-        "every other step",
-        "only one",
+        pytest.param([10, 10, 7], [0, 0, CUT], id="fewer launches"),
+        pytest.param([10, 10, 8], [0, 0, 0], id="nearly as many"),
+        pytest.param([10, 0, 0], [0, CUT, CUT], id="none"),
+        pytest.param([10, 10, 3, 0], [0, 0, CUT, CUT], id="fewer and none"),
+        pytest.param([0, 0, 0], [0, 0, 0], id="no device work"),
+        pytest.param([0, 10, 10], [0, 0, 0], id="warm-up without"),
+        pytest.param([0, 10, 10, 7], [0, 0, 0, CUT], id="warm-up without, and fewer"),
+        pytest.param([0, 0, 5], [0, 0, 0], id="only the last"),
+        pytest.param([10, 10, 30, 10], [0, 0, 0, 0], id="after a large step"),
+        pytest.param([10, 5, 10, 5], [0, 0, 0, 0], id="every other step"),
+        pytest.param([4], [0], id="only one"),
     ],
 )
 def test_marks_of_cut_steps(launches: list[int], expected: list[int]) -> None:
@@ -273,48 +250,64 @@ def test_steps_may_stand_within_another_annotation(
 @pytest.mark.parametrize(
     "drawing",
     [
-        """
+        pytest.param(
+            """
         main    (layer 1      )(layer 2      )(layer 3      )
         """,
-        """
+            id="other numbers",
+        ),
+        pytest.param(
+            """
         main    (iteration    )(iteration    )
         """,
-        """
+            id="only twice",
+        ),
+        pytest.param(
+            """
         main    (small)              (small)                (small)         [aten::mm       ]
         """,
-        """
+            id="covers too little",
+        ),
+        pytest.param(
+            """
         main    (request      )(request      )(request      )
         other       (request      )(request      )(request      )
         """,
-        """
+            id="several threads at once",
+        ),
+        pytest.param(
+            """
         main    [aten::mm     ][aten::mm     ][aten::mm     ]
         """,
-        """
+            id="operators",
+        ),
+        pytest.param(
+            """
         main    (nccl:all_reduce )(nccl:all_reduce )(nccl:all_reduce )
         """,
-        """
+            id="collectives",
+        ),
+        pytest.param(
+            """
         main    (forward                                      )
         main     (layer      )   (layer      )  (layer      )
         """,
-        """
+            id="layers",
+        ),
+        pytest.param(
+            """
         main    (run                                          )
         main     [aten::loop                                 ]
         main     (step       )   (step       )  (step       )
         """,
-        """
+            id="within an operator",
+        ),
+        pytest.param(
+            """
         main    (Optimizer.step#Adam.step)(Optimizer.step#Adam.step)(Optimizer.step#Adam.step)
         """,
-    ],
-    ids=[
-        "other numbers",
-        "only twice",
-        "covers too little",
-        "several threads at once",
-        "operators",
-        "collectives",
-        "layers",
-        "within an operator",
-        "optimizers",
+            id="optimizers",
+        ),
     ],
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:

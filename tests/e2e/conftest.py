@@ -17,7 +17,7 @@ from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 
 OpenTab = Callable[..., Tab]
-PUBLIC = ("a100_alexnet_cupti_ranges", "h100_owlv2", "h100_vit", "mi300_resnet_ddp")
+PUBLIC = ("h100_owlv2", "h100_vit", "mi300_resnet_ddp")
 
 
 @pytest.fixture(scope="package")

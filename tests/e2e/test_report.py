@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.builders.loop import span
 from tests.e2e.pages import IDLE, VIEWS
 from tests.e2e.watch import Watch, accessibility, need_axe
 from torch_tb_profiler.cli import main
@@ -88,15 +89,7 @@ def test_the_figures_are_those_of_the_step_and_the_worker(
 
 def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> None:
     trace = tmp_path / "<img src=x onerror=alert(1)>.pt.trace.json"
-    event = {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "</script><script>document.title = 1</script>",
-        "pid": 1,
-        "tid": 1,
-        "ts": 1,
-        "dur": 5,
-    }
+    event = span("cpu_op", "</script><script>document.title = 1</script>", 1, 1, 1, 5)
     trace.write_text(json.dumps({"traceEvents": [event]}))
     file = tmp_path / "report.html"
     assert main.main(["report", str(trace), "-o", str(file), "--no-cache"]) == 0

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import kernels, operators
-from tests.builders.drawn import draw, events, trace_of
-from tests.builders.listed import listed, trace_listed
+from tests.builders.drawn import events, facts_drawn, trace_of
+from tests.builders.listed import facts_listed, listed
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.flags import NoOperator
@@ -24,90 +24,74 @@ def owner(facts: Facts) -> list[tuple[str | None, int]]:
 
 
 def test_innermost_operator_around_the_launch() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::linear        ]
         main     [aten::addmm   ]
         main       (region )
         main       <x #1>
         gpu 7            {gemm #1 }
     """)
-    )
     assert owner(facts) == [("aten::addmm", NoOperator.KNOWN)]
     assert operators(facts)[("aten::linear",)][1:3] == (0, 10)
 
 
 def test_launch_on_another_thread_is_not_the_operators() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::mm     ]
         other    <x #1>
         gpu 7        {gemm #1 }
     """)
-    )
     assert owner(facts) == [(None, NoOperator.OUTSIDE)]
 
 
 def test_work_without_a_launch_stands_as_such() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::mm     ]
         gpu 7        {gemm #1 }
     """)
-    )
     assert owner(facts) == [(None, NoOperator.NO_LAUNCH)]
     assert facts.defects["kernel_without_launch"] == 1
 
 
 def test_external_id_helps_where_no_launch_was_recorded() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::mm@0+10 e5
         1 op aten::add@20+10 e6
         gpu 0:7 kernel k@12+5 e5 c90
     """)
-    )
     assert owner(facts) == [("aten::mm", NoOperator.KNOWN)]
 
 
 def test_external_id_that_is_the_correlation_id_tells_nothing() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::mm@0+10 e5
         gpu 0:7 kernel k@12+5 e5 c5
     """)
-    )
     assert owner(facts) == [(None, NoOperator.NO_LAUNCH)]
 
 
 def test_device_without_any_host() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         gpu 7   {a #1}{b #2}
     """)
-    )
     assert [reason for _, reason in owner(facts)] == [NoOperator.NO_HOST] * 2
     assert facts.defects["kernel_without_launch"] == 0
 
 
 def test_graph_launch_keeps_its_kernels() -> None:
-    outside = derive(
-        draw("""
+    outside = facts_drawn("""
         main   [aten::mm]   <cudaGraphLaunch #2>
         main   <x #1>
         gpu 7      {gemm #1}    {a #2}{b #2}{c #2}
     """)
-    )
     assert sorted(owner(outside), key=str) == sorted(
         [("aten::mm", 0)] + [(None, NoOperator.GRAPH)] * 3, key=str
     )
-    inside = derive(
-        draw("""
+    inside = facts_drawn("""
         main   [replay                ]
         main   <cudaGraphLaunch #2>
         gpu 7      {a #2}{b #2}{c #2}
     """)
-    )
     assert owner(inside) == [("replay", NoOperator.KNOWN)] * 3
 
 
@@ -135,8 +119,7 @@ def test_flow_arrow_helps_where_no_correlation_is() -> None:
 
 
 def test_correlation_id_that_comes_again() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::mm@0+10
         1 call cudaLaunchKernel@2+3 c1
         gpu 0:7 kernel first@12+5 c1
@@ -144,7 +127,6 @@ def test_correlation_id_that_comes_again() -> None:
         1 call cudaLaunchKernel@102+3 c1
         gpu 0:7 kernel second@112+5 c1
     """)
-    )
     assert {row["name"]: row["operator"] for row in kernels(facts, "properties")} == {
         "first": "aten::mm",
         "second": "aten::add",
@@ -178,13 +160,11 @@ def test_match_against_looking_at_all(
 
 def test_own_time_has_runtime_calls_and_python_frames() -> None:
     """Operators inside are taken off."""
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::linear                 ]
         main     /module.py(1): forward     /
         main     [aten::addmm   ]<x #1>
     """)
-    )
     assert operators(facts) == {
         ("aten::linear",): (1, 0, 0, 31 - 16, 31),
         ("aten::addmm",): (1, 0, 0, 16, 16),
@@ -223,33 +203,29 @@ def test_total_counts_a_call_within_another_one_of_its_row_once(
         main     [small  ] [mid     ]
         main                 [copy]
     """
-    found = operators(derive(draw(drawing, {"small": "copy"}, shapes)), group)
+    found = operators(facts_drawn(drawing, {"small": "copy"}, shapes), group)
     assert {key: (calls, total) for key, (calls, *_, total) in found.items()} == figures
 
 
 def test_events_that_pytorch_hides_do_not_stand_between() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::view                    ]
         main     [aten::is_leaf ]
         main        <x #1>
         gpu 7             {k #1  }
     """)
-    )
     assert list(operators(facts)) == [("aten::view",)]
     assert owner(facts) == [("aten::view", NoOperator.KNOWN)]
 
 
 def test_overlapping_operators_are_both_kept() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [aten::a      ]
         main         [aten::b         ]
         main         <x #1>
         main                      <x #2>
         gpu 7                        {k #1}{l #2}
     """)
-    )
     assert operators(facts)[("aten::a",)][4] == 15
     assert operators(facts)[("aten::b",)][4] == 18
     assert facts.defects["overlap_on_thread"] > 0

@@ -7,9 +7,8 @@ from __future__ import annotations
 import pytest
 
 from tests.analysis.figures import kernels, steps
-from tests.builders.drawn import draw
-from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.drawn import facts_drawn
+from tests.builders.listed import facts_listed
 
 UNDER = """
     1 note ProfilerStep#1@0+1000
@@ -20,7 +19,7 @@ UNDER = """
 
 
 def communicates(kind: str, name: str, work: str = "kernel some_kernel") -> bool:
-    facts = derive(trace_listed(UNDER.format(kind=kind, name=name, work=work)))
+    facts = facts_listed(UNDER.format(kind=kind, name=name, work=work))
     rows = kernels(facts)
     shown = steps(facts)[0]
     told = any(row["communication"] for row in rows)
@@ -65,58 +64,46 @@ def test_kernel_launched_in_something_else(name: str) -> None:
 
 
 def test_computation_below_a_collective_stays_computation() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   [c10d::allreduce_           ]
         main     [aten::copy_  ]
         main       <x #1>
         gpu 7             {cast #1   }
     """)
-    )
     assert [row["communication"] for row in kernels(facts)] == [False]
 
 
 def test_copies_are_copies() -> None:
-    facts = derive(
-        trace_listed(
-            UNDER.format(
-                kind="op", name="nccl:all_reduce", work="copy Memcpy DtoD (Device -> Device)"
-            )
-        )
+    facts = facts_listed(
+        UNDER.format(kind="op", name="nccl:all_reduce", work="copy Memcpy DtoD (Device -> Device)")
     )
     assert steps(facts) == [{"wall": 1000, "memcpy": 200, "communication": 50, "other": 750}]
 
 
 def test_kernel_that_carries_collective_arguments() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+1000
         gpu 0:7 kernel vendor_kernel_17@100+200 c1 {"Collective name": "allreduce", "In msg nelems": 5, "Group size": 8, "dtype": "Float"}
     """)
-    )
     assert [row["communication"] for row in kernels(facts)] == [True]
     assert steps(facts) == [{"wall": 1000, "communication": 200, "other": 800}]
 
 
 def test_communication_behind_computation_does_not_show() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+1000
         gpu 0:7 kernel gemm@100+200 c1
         gpu 0:8 kernel ncclDevKernel_AllReduce_Sum_f32_RING_LL@150+250 c2
     """)
-    )
     assert steps(facts) == [{"wall": 1000, "kernel": 200, "communication": 100, "other": 700}]
 
 
 def test_libraries_that_the_trace_names() -> None:
-    facts = derive(
-        trace_listed(
-            """
+    facts = facts_listed(
+        """
         1 note gloo:all_reduce@0+10
         gpu 0:7 kernel void deep_ep::intranode::dispatch<8>(x)@100+200 c1
         """,
-            distributedInfo={"backend": "nccl"},
-        )
+        distributedInfo={"backend": "nccl"},
     )
     assert facts.summary.communication_backends == ("deepep", "gloo", "nccl")

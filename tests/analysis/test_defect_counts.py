@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders.drawn import draw
-from tests.builders.listed import trace_listed
+from tests.builders.drawn import facts_drawn
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.facts import defects as kinds
-from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.store.defects import DEFECTS
 from torch_tb_profiler.views.overview.payload import health_items
@@ -19,7 +18,7 @@ def found(drawing: str) -> dict[str, tuple[int, int | None]]:
     """Defects with their count and the µs of step time that they touch."""
     return {
         item.name: (item.count, None if item.touched_ns is None else item.touched_ns // 1000)
-        for item in health_items(derive(draw(drawing)))
+        for item in health_items(facts_drawn(drawing))
     }
 
 
@@ -99,7 +98,7 @@ def test_launch_whose_kernel_is_missing() -> None:
         1 call cudaStreamSynchronize@30+5 c3
         gpu 0:7 kernel k@40+5 c1
     """
-    facts = derive(trace_listed(text))
+    facts = facts_listed(text)
     assert facts.defects.as_dict() == {kinds.LAUNCH_WITHOUT_KERNEL: 1}
     assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
 
@@ -114,18 +113,16 @@ def test_launches_into_a_graph_that_is_being_captured_run_nothing() -> None:
         1 call cudaGraphLaunch@50+5 c4
         gpu 0:7 kernel k@60+5 c4
     """
-    facts = derive(trace_listed(text))
+    facts = facts_listed(text)
     assert facts.defects.as_dict() == {kinds.LAUNCH_WITHOUT_KERNEL: 1}
     assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
 
 
 def test_launches_of_a_recording_without_device_are_no_defect() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+100
         1 call cudaLaunchKernel@10+5 c1
     """)
-    )
     assert facts.defects.as_dict() == {}
 
 
@@ -141,13 +138,11 @@ def test_launches_of_a_recording_without_device_are_no_defect() -> None:
     ],
 )
 def test_every_kind_of_kernel_launch_is_known(name: str) -> None:
-    facts = derive(
-        trace_listed(f"""
+    facts = facts_listed(f"""
         1 call {name}@10+5 c1
         1 call {name}@20+5 c2
         gpu 0:7 kernel k@40+5 c1
     """)
-    )
     assert facts.defects[kinds.LAUNCH_WITHOUT_KERNEL] == 1
 
 
@@ -226,19 +221,17 @@ def test_the_gravest_comes_first_and_every_kind_has_a_sentence() -> None:
     ids=["steps and device", "one operator", "device only", "nothing"],
 )
 def test_what_was_not_recorded(drawing: str, missing: tuple[str, ...]) -> None:
-    *keys, _ = absent(derive(draw(drawing)))
+    *keys, _ = absent(facts_drawn(drawing))
     assert tuple(keys) == missing
 
 
 def test_what_was_recorded() -> None:
-    facts = derive(
-        draw(
-            """
+    facts = facts_drawn(
+        """
         main   /train.py(1): main                       /
         main   (ProfilerStep#1                          )
         main     [aten::mm           ]
         """,
-            args={"aten::mm": {"Input Dims": [[2, 2]]}},
-        )
+        args={"aten::mm": {"Input Dims": [[2, 2]]}},
     )
     assert absent(facts) == ("device", "memory", "loop")

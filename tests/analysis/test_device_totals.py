@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.figures import operators
 from tests.builders.drawn import trace_of
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.facts import operators as operator_facts
 from torch_tb_profiler.analysis.facts.derive import derive
 
@@ -37,36 +38,9 @@ def test_five_thousand_operators_in_one_another_that_launch_each() -> None:
     listed = []
     for i in range(n):
         listed += [
-            {
-                "ph": "X",
-                "cat": "cpu_op",
-                "name": f"f{i}",
-                "pid": 1,
-                "tid": 1,
-                "ts": i,
-                "dur": 3 * n - 2 * i,
-                "args": {},
-            },
-            {
-                "ph": "X",
-                "cat": "cuda_runtime",
-                "name": "cudaLaunchKernel",
-                "pid": 1,
-                "tid": 1,
-                "ts": i + 0.5,
-                "dur": 0.1,
-                "args": {"correlation": i + 1},
-            },
-            {
-                "ph": "X",
-                "cat": "kernel",
-                "name": "k",
-                "pid": 0,
-                "tid": 7,
-                "ts": 4 * n + i,
-                "dur": 1,
-                "args": {"correlation": i + 1, "device": 0, "stream": 7},
-            },
+            span("cpu_op", f"f{i}", 1, 1, i, 3 * n - 2 * i),
+            span("cuda_runtime", "cudaLaunchKernel", 1, 1, i + 0.5, 0.1, correlation=i + 1),
+            span("kernel", "k", 0, 7, 4 * n + i, 1, correlation=i + 1, device=0, stream=7),
         ]
     rows = operators(derive(trace_of(listed)))
     assert [rows[f"f{i}",][1:3] for i in (0, 1, n - 1)] == [(1, n), (1, n - 1), (1, 1)]

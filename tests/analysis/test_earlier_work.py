@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from tests.analysis.figures import opened
 from tests.builders.backlog import BusyLoop
-from tests.builders.listed import trace_listed
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
-from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.earlier_work import LEAST_NS, left_out, step_lengths
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.iterations import iteration_table
@@ -65,7 +64,7 @@ def _run(
 
 
 def derived(loop: BusyLoop) -> Facts:
-    return derive(trace_listed("\n".join(loop.lines)))
+    return facts_listed("\n".join(loop.lines))
 
 
 def expected(loop: BusyLoop) -> int:

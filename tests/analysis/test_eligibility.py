@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -18,7 +17,7 @@ NOT_TOLD = "my_gemm"
 
 def eligibility(text: str) -> dict[str, Row]:
     """By operator: eligible, share of its own kernel time, share with all below it."""
-    facts = derive(trace_listed(text))
+    facts = facts_listed(text)
     rows = operator_rows(facts, select(facts), "name")
     return {
         facts.strings[int(rows["name"][at])]: (
@@ -87,18 +86,16 @@ def test_copies_are_not_kernel_time() -> None:
 
 
 def test_share_of_eligible_operators_counts_the_lowest_only() -> None:
-    facts = derive(
-        trace_listed(
-            "1 op aten::linear@0+200\n"
-            + launched("aten::addmm", USED, NOT_USED)
-            + """
+    facts = facts_listed(
+        "1 op aten::linear@0+200\n"
+        + launched("aten::addmm", USED, NOT_USED)
+        + """
         1 call cudaLaunchKernel@150+2 c8
         gpu 0:7 kernel k@500+20 c8
         1 op aten::relu@300+10
         1 call cudaLaunchKernel@302+2 c9
         gpu 0:7 kernel k@600+40 c9
     """
-        )
     )
     # aten::addmm's 20 µs of 80; aten::linear has an eligible operator below, so that its own 20 µs
     # do not count.

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.drawn import facts_drawn
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
@@ -24,12 +23,10 @@ WORK = """
 
 
 def facts_of(call: str = "cudaLaunchKernel", **header: Any) -> Facts:
-    return derive(
-        draw(
-            WORK.replace("{call}", "c").replace("{{", "{").replace("}}", "}"),
-            names={"c": call},
-            **header,
-        )
+    return facts_drawn(
+        WORK.replace("{call}", "c").replace("{{", "{").replace("}}", "}"),
+        names={"c": call},
+        **header,
     )
 
 
@@ -112,7 +109,7 @@ def test_vendor(name: str, call: str, vendor: str) -> None:
 
 
 def test_no_device_has_no_vendor() -> None:
-    assert derive(draw("main [aten::mm ]")).summary.vendor == "none"
+    assert facts_drawn("main [aten::mm ]").summary.vendor == "none"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from tests.analysis.figures import opened, step_names, trace_files
-from tests.builders.drawn import Event, draw, trace_of
-from tests.builders.listed import trace_listed
+from tests.builders.drawn import Event, facts_drawn, trace_of
+from tests.builders.listed import facts_listed
+from tests.builders.loop import span
 from tests.builders.server_annotations import FORMS, written_by_servers
 from tests.builders.server_trace import Served, server_trace, sglang_server_trace
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -30,7 +31,7 @@ def rows(facts: Facts) -> list[dict[str, Any]]:
 
 
 def listed(*lines: str) -> Facts:
-    return derive(trace_listed("\n".join(lines)))
+    return facts_listed("\n".join(lines))
 
 
 @pytest.fixture(scope="module")
@@ -144,15 +145,13 @@ def test_long_names_are_shortened_and_kept() -> None:
 
 
 def test_an_iteration_owns_what_follows_until_the_next_one() -> None:
-    facts = derive(
-        draw(
-            """
+    facts = facts_drawn(
+        """
             main  (a      )  [s ] (b      ) [s ]     [late]
             main      <l #1> <l#2>    <l #3> <l #4>   <l #5>
             gpu 7       {k #1}{k#2}     {k #3}{k#4}    {k #5}
             """,
-            names={"a": DECODE.format(n=1), "b": DECODE.format(n=2), "l": "cudaLaunchKernel"},
-        )
+        names={"a": DECODE.format(n=1), "b": DECODE.format(n=2), "l": "cudaLaunchKernel"},
     )
     assert facts["steps"]["launched"].tolist() == [2, 2]
 
@@ -204,16 +203,14 @@ def test_the_thread_with_most_annotations_counts() -> None:
 
 
 def test_work_between_iterations_is_no_idleness() -> None:
-    facts = derive(
-        draw(
-            """
+    facts = facts_drawn(
+        """
             other  <l #9>
             main   (a     )            (a     )
             main    <l #1>              <l #2>
             gpu 7     {k #1}   {k #9}       {k #2}
             """,
-            names={"a": DECODE.format(n=1), "l": "cudaLaunchKernel"},
-        )
+        names={"a": DECODE.format(n=1), "l": "cudaLaunchKernel"},
     )
     gap = rows(facts)[1]["gap_ns"]
     begin, end = 4 + 6, 32 - 4
@@ -224,20 +221,12 @@ def test_work_between_iterations_is_no_idleness() -> None:
 @pytest.mark.parametrize(
     ("shapes", "batch", "padding"),
     [
-        ("[[32, 64], [64, 8]]", 32, 2 / 32),
-        ("[[2, 64], [64, 8]]", 30, None),
-        ("[[], []]", 30, None),
-        ("[[1, 32, 64], [64, 8]]", 32, 2 / 32),
-        ('{"0": [32, 64]}', 30, None),
-        (f"[[{10**30}, 64], [64, 8]]", 30, None),
-    ],
-    ids=[
-        "padded",
-        "fewer rows than tokens",
-        "no shapes",
-        "a batch of sequences",
-        "no list",
-        "more than 64 bits",
+        pytest.param("[[32, 64], [64, 8]]", 32, 2 / 32, id="padded"),
+        pytest.param("[[2, 64], [64, 8]]", 30, None, id="fewer rows than tokens"),
+        pytest.param("[[], []]", 30, None, id="no shapes"),
+        pytest.param("[[1, 32, 64], [64, 8]]", 32, 2 / 32, id="a batch of sequences"),
+        pytest.param('{"0": [32, 64]}', 30, None, id="no list"),
+        pytest.param(f"[[{10**30}, 64], [64, 8]]", 30, None, id="more than 64 bits"),
     ],
 )
 def test_products_of_matrices_tell_the_padded_batch(
@@ -304,16 +293,14 @@ def test_public_traces(
 
 def hostile(count: int) -> list[Event]:
     return [
-        {
-            "ph": "X",
-            "cat": "user_annotation",
-            "name": f"execute_context_{'9' * (i % 40)}(1)_generation_{2**63}({2**62})",
-            "pid": 1,
-            "tid": 1,
-            "ts": i % 7,
-            "dur": 3 + i % 5,
-            "args": {},
-        }
+        span(
+            "user_annotation",
+            f"execute_context_{'9' * (i % 40)}(1)_generation_{2**63}({2**62})",
+            1,
+            1,
+            i % 7,
+            3 + i % 5,
+        )
         for i in range(count)
     ]
 

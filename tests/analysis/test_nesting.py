@@ -110,22 +110,13 @@ def test_blocks_decide_nothing(nodes: list[tuple[int, bool]], block: int, backwa
 @pytest.mark.parametrize(
     ("spans", "parents"),
     [
-        ([(0, 0, 10), (0, 10, 5)], [-1, -1]),
-        ([(0, 0, 10), (0, 10, 0)], [-1, -1]),
-        ([(0, 0, 10), (0, 0, 0)], [-1, 0]),
-        ([(0, 0, 10), (0, 0, 10), (0, 9, 1)], [-1, 0, 1]),
-        ([(0, 0, 10), (1, 1, 2), (0, 2, 3)], [-1, -1, 0]),
-        ([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)], [-1, 0, 0, 2]),
-        ([(0, 5, 0), (0, 5, 0)], [-1, -1]),
-    ],
-    ids=[
-        "touching",
-        "empty at the end",
-        "empty at the begin",
-        "equal",
-        "two threads",
-        "crossing",
-        "two empty ones",
+        pytest.param([(0, 0, 10), (0, 10, 5)], [-1, -1], id="touching"),
+        pytest.param([(0, 0, 10), (0, 10, 0)], [-1, -1], id="empty at the end"),
+        pytest.param([(0, 0, 10), (0, 0, 0)], [-1, 0], id="empty at the begin"),
+        pytest.param([(0, 0, 10), (0, 0, 10), (0, 9, 1)], [-1, 0, 1], id="equal"),
+        pytest.param([(0, 0, 10), (1, 1, 2), (0, 2, 3)], [-1, -1, 0], id="two threads"),
+        pytest.param([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)], [-1, 0, 0, 2], id="crossing"),
+        pytest.param([(0, 5, 0), (0, 5, 0)], [-1, -1], id="two empty ones"),
     ],
 )
 def test_borders(spans: Spans, parents: list[int]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.builders.listed import trace_listed
+from tests.builders.listed import facts_listed
 from tests.web.asked import average_wall, kernels, operators, route, steps
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
-from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.selection import select
@@ -28,7 +27,7 @@ from torch_tb_profiler.store.model import Facts
 
 
 def of(text: str) -> Facts:
-    return derive(trace_listed(text))
+    return facts_listed(text)
 
 
 def test_all_categories() -> None:

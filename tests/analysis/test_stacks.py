@@ -4,9 +4,8 @@ sequence number.
 
 from __future__ import annotations
 
-from tests.builders.drawn import draw
-from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.drawn import facts_drawn
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.figures.operators import frames, operator_rows, operator_stacks
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
@@ -22,26 +21,22 @@ def stacks_of(facts: Facts, name: str) -> dict[tuple[str, ...], int]:
 
 
 def test_python_frames_around_the_operator() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   /train.py(10): main                                      /
         main     /net.py(5): forward     /  /net.py(5): forward    /
         main       [aten::mm ][aten::mm ]     [aten::mm ]
     """)
-    )
     assert stacks_of(facts, "aten::mm") == {("net.py(5): forward", "train.py(10): main"): 3}
     assert facts["stacks"].n == 2
     assert facts.summary.has_stacks
 
 
 def test_the_same_operator_from_two_places() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   /train.py(10): main                                      /
         main     /net.py(5): forward   /  /loss.py(7): mean    /
         main       [aten::mm     ]           [aten::mm     ]
     """)
-    )
     assert stacks_of(facts, "aten::mm") == {
         ("net.py(5): forward", "train.py(10): main"): 1,
         ("loss.py(7): mean", "train.py(10): main"): 1,
@@ -53,14 +48,12 @@ def test_the_same_operator_from_two_places() -> None:
 
 
 def test_call_stack_arguments() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::mm@0+10 {"Call stack": "net.py(5): forward;train.py(10): main"}
         1 op aten::mm@20+10 {"Call stack": "loss.py(7): mean;train.py(10): main"}
         1 op aten::mm@40+10 {"Call stack": "net.py(5): forward;train.py(10): main"}
         1 op aten::mm@60+10
     """)
-    )
     assert stacks_of(facts, "aten::mm") == {
         ("net.py(5): forward", "train.py(10): main"): 2,
         ("loss.py(7): mean", "train.py(10): main"): 1,
@@ -69,12 +62,10 @@ def test_call_stack_arguments() -> None:
 
 
 def test_operators_inside_one_with_a_stack_share_it() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::linear@0+20 {"Call stack": "net.py(5): forward"}
         1 op aten::addmm@5+10
     """)
-    )
     assert stacks_of(facts, "aten::addmm") == {("net.py(5): forward",): 1}
 
 
@@ -86,42 +77,36 @@ FORWARD = """
 
 
 def test_backward_operator_takes_the_stack_of_its_forward() -> None:
-    facts = derive(trace_listed(FORWARD))
+    facts = facts_listed(FORWARD)
     assert stacks_of(facts, "MmBackward0") == {("net.py(5): forward",): 1}
     assert stacks_of(facts, "aten::t") == {("net.py(5): forward",): 1}
 
 
 def test_the_last_operator_of_a_sequence_number_made_the_node() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::zero_@0+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "optimizer.py(3): zero_grad"}
         1 op aten::mm@20+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "net.py(5): forward"}
         1 op aten::add@40+10 {"Sequence number": 8, "Fwd thread id": 0, "Call stack": "loss.py(5): mean"}
         2 op MmBackward0@100+20 {"Sequence number": 7, "Fwd thread id": 1}
     """)
-    )
     assert stacks_of(facts, "MmBackward0") == {("net.py(5): forward",): 1}
 
 
 def test_backward_operator_has_no_stack_when_its_forward_is_not_sure() -> None:
-    facts = derive(
-        trace_listed(
-            FORWARD
-            + """
+    facts = facts_listed(
+        FORWARD
+        + """
         3 op aten::mm@0+10 {"Sequence number": 7, "Fwd thread id": 0, "Call stack": "net.py(9): other"}
     """
-        )
     )
     assert stacks_of(facts, "MmBackward0") == {(): 1}
 
 
 def test_stacks_by_shape() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::mm@0+10 {"Input Dims": [[1, 2]], "Call stack": "a.py(1): f"}
         1 op aten::mm@20+10 {"Input Dims": [[3, 4]], "Call stack": "a.py(1): f"}
     """)
-    )
     shape = facts.strings.number("[[1,2]]")
     rows = operator_stacks(facts, select(facts), facts.strings.number("aten::mm"), shape)
     assert (rows["calls"].tolist(), rows["input_shapes"].tolist()) == ([1], [shape])
@@ -131,13 +116,11 @@ def test_stacks_by_shape() -> None:
 
 def test_no_inputs_and_no_shapes_recorded_are_two_rows() -> None:
     # `[]` says that there are no inputs; without the argument nothing is known.
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 op aten::empty@0+10 {"Input Dims": []}
         1 op aten::empty@20+10
         1 op aten::empty@40+10 {"Input Dims": []}
     """)
-    )
     rows = operator_rows(facts, select(facts), "shape")
     found = {
         facts.strings[int(dims)] if dims >= 0 else None: int(calls)
@@ -148,12 +131,10 @@ def test_no_inputs_and_no_shapes_recorded_are_two_rows() -> None:
 
 
 def test_recursive_frames_end() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main   /f.py(1): f                        /
         main     /f.py(1): f                   /
         main       /f.py(1): f              /
         main         [aten::mm ]
     """)
-    )
     assert stacks_of(facts, "aten::mm") == {("f.py(1): f",) * 3: 1}

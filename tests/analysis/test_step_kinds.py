@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.builders.listed import trace_listed
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_kinds import modes
 from torch_tb_profiler.analysis.figures.selection import select
@@ -45,7 +44,7 @@ def recorded(steps: Sequence[Step], first: int = 1) -> Facts:
         if step.compiles:
             lines.append(f"1 op _compile.compile_inner@{at + 10}+{step.compiles}")
         at += step.length
-    return derive(trace_listed("\n".join(lines)))
+    return facts_listed("\n".join(lines))
 
 
 def cold(facts: Facts) -> list[int]:

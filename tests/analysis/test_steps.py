@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import kernels, step_names, steps
-from tests.builders.drawn import draw
-from tests.builders.listed import trace_listed
+from tests.builders.drawn import facts_drawn
+from tests.builders.listed import facts_listed, trace_listed
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.steps import StepFlag, odd_reasons
 from torch_tb_profiler.analysis.figures.selection import mask, select
@@ -41,7 +41,7 @@ def of_lengths(
             lines.append(f"1 call cudaLaunchKernel@{at + launch}+1 c{correlation}")
             lines.append(f"gpu 0:7 kernel k@{at + launch + 1}+1 c{correlation}")
         at += length
-    return derive(trace_listed("\n".join(lines)))
+    return facts_listed("\n".join(lines))
 
 
 def flags(facts: Facts) -> list[int]:
@@ -52,28 +52,18 @@ def flags(facts: Facts) -> list[int]:
 @pytest.mark.parametrize(
     ("lengths", "expected"),
     [
-        ([1000, 100, 100], [COLD, 0, 0]),
-        ([151, 100, 100], [COLD, 0, 0]),
-        ([150, 100, 100], [0, 0, 0]),
-        ([1000, 100], [0, 0]),
-        ([100, 100, 100, 100, 1000], [0, 0, 0, 0, ODD]),
-        ([1000, 100, 101, 99, 100, 300], [COLD, 0, 0, 0, 0, ODD]),
-        ([100, 100, 100, 100, 105], [0, 0, 0, 0, 0]),
-        ([80, 120, 95, 110, 130, 100], [0, 0, 0, 0, 0, 0]),
-        ([100, 100, 400], [0, 0, 0]),
-        ([100], [0]),
-    ],
-    ids=[
-        "slow first",
-        "just slow enough",
-        "not slow enough",
-        "two steps tell nothing",
-        "odd last",
-        "cold and odd",
-        "slower by less than a tenth",
-        "steps that differ anyway",
-        "too few to call one odd",
-        "one step",
+        pytest.param([1000, 100, 100], [COLD, 0, 0], id="slow first"),
+        pytest.param([151, 100, 100], [COLD, 0, 0], id="just slow enough"),
+        pytest.param([150, 100, 100], [0, 0, 0], id="not slow enough"),
+        pytest.param([1000, 100], [0, 0], id="two steps tell nothing"),
+        pytest.param([100, 100, 100, 100, 1000], [0, 0, 0, 0, ODD], id="odd last"),
+        pytest.param([1000, 100, 101, 99, 100, 300], [COLD, 0, 0, 0, 0, ODD], id="cold and odd"),
+        pytest.param([100, 100, 100, 100, 105], [0, 0, 0, 0, 0], id="slower by less than a tenth"),
+        pytest.param(
+            [80, 120, 95, 110, 130, 100], [0, 0, 0, 0, 0, 0], id="steps that differ anyway"
+        ),
+        pytest.param([100, 100, 400], [0, 0, 0], id="too few to call one odd"),
+        pytest.param([100], [0], id="one step"),
     ],
 )
 def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
@@ -83,30 +73,17 @@ def test_marks_by_length(lengths: list[int], expected: list[int]) -> None:
 @pytest.mark.parametrize(
     ("launches", "expected"),
     [
-        ([10, 10, 7], [0, 0, CUT]),
-        ([10, 10, 8], [0, 0, 0]),
-        ([10, 0, 0], [0, CUT, CUT]),
-        ([10, 10, 3, 0], [0, 0, CUT, CUT]),
-        ([0, 0, 0], [0, 0, 0]),
-        ([0, 10, 10], [0, 0, 0]),
-        ([0, 10, 10, 7], [0, 0, 0, CUT]),
-        ([0, 0, 5], [0, 0, 0]),
-        ([10, 10, 30, 10], [0, 0, 0, 0]),
-        ([10, 5, 10, 5], [0, 0, 0, 0]),
-        ([4], [0]),
-    ],
-    ids=[
-        "fewer launches",
-        "nearly as many",
-        "none",
-        "fewer and none",
-        "no device work",
-        "warm-up without",
-        "warm-up without, and fewer",
-        "only the last",
-        "after a large step",
-        "every other step",
-        "only one",
+        pytest.param([10, 10, 7], [0, 0, CUT], id="fewer launches"),
+        pytest.param([10, 10, 8], [0, 0, 0], id="nearly as many"),
+        pytest.param([10, 0, 0], [0, CUT, CUT], id="none"),
+        pytest.param([10, 10, 3, 0], [0, 0, CUT, CUT], id="fewer and none"),
+        pytest.param([0, 0, 0], [0, 0, 0], id="no device work"),
+        pytest.param([0, 10, 10], [0, 0, 0], id="warm-up without"),
+        pytest.param([0, 10, 10, 7], [0, 0, 0, CUT], id="warm-up without, and fewer"),
+        pytest.param([0, 0, 5], [0, 0, 0], id="only the last"),
+        pytest.param([10, 10, 30, 10], [0, 0, 0, 0], id="after a large step"),
+        pytest.param([10, 5, 10, 5], [0, 0, 0, 0], id="every other step"),
+        pytest.param([4], [0], id="only one"),
     ],
 )
 def test_marks_of_cut_steps(launches: list[int], expected: list[int]) -> None:
@@ -114,12 +91,10 @@ def test_marks_of_cut_steps(launches: list[int], expected: list[int]) -> None:
 
 
 def test_the_mark_of_a_step_that_did_not_come_is_cut() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main  (ProfilerStep#1)(ProfilerStep#2)(ProfilerStep#3)
         main     [aten::mm]      [aten::mm]
     """)
-    )
     assert flags(facts) == [0, 0, CUT]
     mean = average(facts, select(facts))
     assert mean is not None
@@ -127,7 +102,7 @@ def test_the_mark_of_a_step_that_did_not_come_is_cut() -> None:
 
 
 def test_steps_of_a_trace_without_operators_are_none_that_did_not_come() -> None:
-    facts = derive(draw("main  (ProfilerStep#1)(ProfilerStep#2)"))
+    facts = facts_drawn("main  (ProfilerStep#1)(ProfilerStep#2)")
     assert flags(facts) == [0, 0]
 
 
@@ -147,13 +122,11 @@ def test_cut_steps_count_in_no_average_unless_they_are_all_there_is() -> None:
 
 
 def test_step_owns_the_kernels_launched_in_it_however_late_they_run() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main    (ProfilerStep#1)(ProfilerStep#2     )
         main       <x #1>         <x #2>
         gpu 7              {late #1 }  {k #2     }
     """)
-    )
     assert steps(facts) == [
         {"wall": 21, "kernel": 10, "runtime": 6, "other": 5},
         {"wall": 16, "kernel": 11, "runtime": 2, "other": 3},
@@ -167,51 +140,43 @@ def test_step_owns_the_kernels_launched_in_it_however_late_they_run() -> None:
 
 
 def test_device_annotations_make_no_steps() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+100
         1 note ProfilerStep#2@100+100
         gpu 0:7 shadow ProfilerStep#1@20+90
         gpu 0:7 shadow ProfilerStep#2@120+90
         gpu 0:8 shadow ProfilerStep#2@120+90
     """)
-    )
     assert step_names(facts) == ["ProfilerStep#1", "ProfilerStep#2"]
 
 
 def test_steps_come_from_the_thread_that_has_most_of_them() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+50
         2 note ProfilerStep#7@0+100
         2 note ProfilerStep#8@100+100
     """)
-    )
     assert step_names(facts) == ["ProfilerStep#7", "ProfilerStep#8"]
     assert facts["steps"]["number"].tolist() == [7, 8]
 
 
 def test_work_of_other_threads_belongs_to_the_step_of_its_time() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+100
         1 note ProfilerStep#2@100+100
         2 op AddmmBackward0@110+20
         2 call cudaLaunchKernel@115+5 c1
         gpu 0:7 kernel k@150+10 c1
     """)
-    )
     assert facts["operator_steps"]["step"].tolist() == [1]
     assert facts["kernel_steps"]["step"].tolist() == [1]
 
 
 def test_annotation_that_repeats_makes_steps() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main    (iteration    )(iteration    )(iteration    )
         main      (forward )     (forward )     (forward )
     """)
-    )
     assert facts.summary.step_source == "iteration"
     assert step_names(facts) == ["iteration"] * 3
     assert facts["steps"]["number"].tolist() == [-1] * 3
@@ -227,14 +192,12 @@ def test_annotation_that_repeats_makes_steps() -> None:
     ],
 )
 def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str) -> None:
-    facts = derive(
-        draw(
-            """
+    facts = facts_drawn(
+        """
         main    (one          )(two          )(three        )
         main      (layer1  )     (layer2  )     (layer3  )
     """,
-            names=dict(zip(("one", "two", "three"), names, strict=True)),
-        )
+        names=dict(zip(("one", "two", "three"), names, strict=True)),
     )
     assert facts.summary.step_source == source
     assert step_names(facts) == list(names)
@@ -255,16 +218,14 @@ def test_names_that_count_steps_are_one(names: tuple[str, str, str], source: str
 def test_steps_may_stand_within_another_annotation(
     outer: str, names: tuple[str, str, str], source: str
 ) -> None:
-    facts = derive(
-        draw(
-            """
+    facts = facts_drawn(
+        """
         main    (outer                                                )
         main     (whole                                              )
         main     (one          )(two          )(three        )
         main      (a step )       (a step )      (a step )
     """,
-            names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer},
-        )
+        names={**dict(zip(("one", "two", "three"), names, strict=True)), "outer": outer},
     )
     assert facts.summary.step_source == source
     assert step_names(facts) == list(names)
@@ -273,81 +234,93 @@ def test_steps_may_stand_within_another_annotation(
 @pytest.mark.parametrize(
     "drawing",
     [
-        """
+        pytest.param(
+            """
         main    (layer 1      )(layer 2      )(layer 3      )
         """,
-        """
+            id="other numbers",
+        ),
+        pytest.param(
+            """
         main    (iteration    )(iteration    )
         """,
-        """
+            id="only twice",
+        ),
+        pytest.param(
+            """
         main    (small)              (small)                (small)         [aten::mm       ]
         """,
-        """
+            id="covers too little",
+        ),
+        pytest.param(
+            """
         main    (request      )(request      )(request      )
         other       (request      )(request      )(request      )
         """,
-        """
+            id="several threads at once",
+        ),
+        pytest.param(
+            """
         main    [aten::mm     ][aten::mm     ][aten::mm     ]
         """,
-        """
+            id="operators",
+        ),
+        pytest.param(
+            """
         main    (nccl:all_reduce )(nccl:all_reduce )(nccl:all_reduce )
         """,
-        """
+            id="collectives",
+        ),
+        pytest.param(
+            """
         main    (forward                                      )
         main     (layer      )   (layer      )  (layer      )
         """,
-        """
+            id="layers",
+        ),
+        pytest.param(
+            """
         main    (run                                          )
         main     [aten::loop                                 ]
         main     (step       )   (step       )  (step       )
         """,
-        """
+            id="within an operator",
+        ),
+        pytest.param(
+            """
         main    (Optimizer.step#Adam.step)(Optimizer.step#Adam.step)(Optimizer.step#Adam.step)
         """,
-    ],
-    ids=[
-        "other numbers",
-        "only twice",
-        "covers too little",
-        "several threads at once",
-        "operators",
-        "collectives",
-        "layers",
-        "within an operator",
-        "optimizers",
+            id="optimizers",
+        ),
     ],
 )
 def test_without_steps_the_whole_span_is_one(drawing: str) -> None:
-    facts = derive(draw(drawing))
+    facts = facts_drawn(drawing)
     assert facts.summary.step_source == "whole span"
     assert flags(facts) == [WHOLE]
 
 
 def test_requests_served_by_threads_in_turn_are_still_steps() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main    (request )(request )(request )(request )
         other                                           (request )
     """)
-    )
     assert facts.summary.step_source == "request"
     assert facts["steps"].n == 4
 
 
 def test_whole_span_holds_device_work_after_the_last_host_event() -> None:
-    facts = derive(
-        draw("""
+    facts = facts_drawn("""
         main    [aten::mm     ]
         main     <x #1>
         gpu 7            {k #1           }
     """)
-    )
     assert steps(facts)[0]["wall"] == 26
     assert facts["kernel_steps"]["step"].tolist() == [0]
 
 
 def test_a_trace_of_nothing_has_facts() -> None:
-    facts = derive(trace_listed(""))
+    facts = facts_listed("")
     assert facts["steps"].n == 0
     assert facts.summary.span_ns == 0
     assert average(facts, select(facts)) is None
@@ -371,12 +344,10 @@ def test_time_that_fits_several_categories_belongs_to_the_first() -> None:
 
 
 def test_step_without_length() -> None:
-    facts = derive(
-        trace_listed("""
+    facts = facts_listed("""
         1 note ProfilerStep#1@0+0
         1 note ProfilerStep#2@0+100
     """)
-    )
     assert sorted(step["wall"] for step in steps(facts)) == [0, 100]
 
 
@@ -408,7 +379,7 @@ def test_categories_add_up_whatever_happens(
                 "nccl": f"gpu 0:9 kernel ncclKernel_AllReduce@{at}+{dur} c{n}",
             }[kind]
         )
-    facts = derive(trace_listed("\n".join(lines)))
+    facts = facts_listed("\n".join(lines))
     table = facts["steps"]
     assert table.n == len(lengths)
     assert ((table["end"] - table["start"]) == sum(table[key] for key in CATEGORIES)).all()

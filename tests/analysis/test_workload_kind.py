@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.builders.drawn import facts_drawn
 from torch_tb_profiler.analysis.facts.workload_kind import FEW_KERNELS, FEW_OPERATORS
 from torch_tb_profiler.store.summary import Workload, WorkloadKind
 
@@ -28,7 +27,7 @@ MANY = "main " + "".join(f"[op{i}]" for i in range(FEW_OPERATORS + 1))
 
 
 def kind_of(drawing: str) -> Workload:
-    return derive(draw(drawing, NAMES)).summary.workload
+    return facts_drawn(drawing, NAMES).summary.workload
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,6 @@ def test_every_file_compiles_without_a_warning() -> None:
             compile(text, path, "exec", dont_inherit=True)
 
 
-@pytest.mark.slow
 def test_every_module_imports_without_a_warning_of_ours() -> None:
     """Warnings raised while the package's own lines run are errors; those inside other packages
     are theirs.

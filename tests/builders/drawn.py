@@ -30,10 +30,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
-from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.model import Facts, Trace
 
 _KINDS = {
     "[": ("]", "cpu_op"),
@@ -150,3 +151,8 @@ def draw(
 ) -> Trace:
     """The stored trace of a drawing."""
     return trace_of(events(drawing, names, args, scale), **header)
+
+
+def facts_drawn(drawing: str, *more: Any, **options: Any) -> Facts:
+    """The facts of a drawing; further arguments as of ``draw``."""
+    return derive(draw(drawing, *more, **options))

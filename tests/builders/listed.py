@@ -20,7 +20,8 @@ import re
 from typing import Any
 
 from tests.builders.drawn import Event, trace_of
-from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.store.model import Facts, Trace
 
 CATEGORY = {
     "op": "cpu_op",
@@ -74,3 +75,8 @@ def _event(line: str) -> Event:
 def trace_listed(text: str, **header: Any) -> Trace:
     """The stored trace of a list."""
     return trace_of(listed(text), **header)
+
+
+def facts_listed(text: str, **header: Any) -> Facts:
+    """The facts of a list."""
+    return derive(trace_listed(text, **header))

@@ -22,7 +22,7 @@ FIRST_US = 5_000_000_000
 STEP_US = 1000
 
 
-def span(category: str, name: str, pid: int, tid: int, ts: float, dur: float, **args: Any) -> Event:
+def span(category: str, name: Any, pid: Any, tid: Any, ts: float, dur: float, **args: Any) -> Event:
     """One complete event."""
     return {
         "ph": "X",

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.builders.drawn import Event
+from tests.builders.loop import span
 from tests.builders.server_annotations import Batch, Said, random_batch, sglang_plain, vllm_detailed
 
 Write = Callable[[random.Random, Batch], Said]
@@ -100,13 +101,4 @@ def _span(
     arguments: dict[str, int] = {"correlation": correlation} if correlation else {}
     if category == "kernel":
         arguments |= {"device": pid, "stream": tid}
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "pid": pid,
-        "tid": tid,
-        "ts": begin / 1000,
-        "dur": length / 1000,
-        "args": arguments,
-    }
+    return span(category, name, pid, tid, begin / 1000, length / 1000, **arguments)

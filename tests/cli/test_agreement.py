@@ -12,6 +12,7 @@ import pytest
 
 import torch_tb_profiler
 from tests.builders.drawn import Event, events, text_of, trace_of
+from tests.builders.loop import span
 from tests.web.asked import route
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.cli import main
@@ -39,25 +40,8 @@ def test_findings_of_a_run_tell_who_holds_the_others_back(
 def test_runtime_calls_without_a_device_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole: Event = {
-        "ph": "X",
-        "cat": "user_annotation",
-        "name": "ProfilerStep#1",
-        "pid": 1,
-        "tid": 1,
-        "ts": 0,
-        "dur": 100,
-    }
-    call: Event = {
-        "ph": "X",
-        "cat": "cuda_runtime",
-        "name": "cudaMalloc",
-        "pid": 1,
-        "tid": 1,
-        "ts": 10,
-        "dur": 50,
-        "args": {"correlation": 1},
-    }
+    whole: Event = span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100)
+    call: Event = span("cuda_runtime", "cudaMalloc", 1, 1, 10, 50, correlation=1)
     path = tmp_path / "w0.pt.trace.json"
     path.write_text(text_of([whole, call]))
     assert main.main(["summary", str(path), "--no-cache"]) == 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.builders.loop import span
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.views.words.escapes import no_formula
 
@@ -38,19 +39,7 @@ FORMS = [
 
 def _trace(folder: Path) -> Path:
     kinds = {"cpu_op": 0, "user_annotation": 5, "python_function": 9}
-    events = [
-        {
-            "ph": "X",
-            "cat": cat,
-            "name": NAME,
-            "ts": ts,
-            "dur": 3,
-            "pid": NAME,
-            "tid": NAME,
-            "args": {NAME: NAME},
-        }
-        for cat, ts in kinds.items()
-    ]
+    events = [span(cat, NAME, NAME, NAME, ts, 3, **{NAME: NAME}) for cat, ts in kinds.items()]
     path = folder / "a\x1b[31m\u202e.pt.trace.json"
     path.write_text(json.dumps({"traceEvents": events, "deviceProperties": [{"name": NAME}]}))
     return path

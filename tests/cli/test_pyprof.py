@@ -18,6 +18,7 @@ import pytest
 from tests.analysis.pyprof.test_table import ARGUMENTS, NAMES, TRAINING
 from tests.builders import nsight, nvprof
 from tests.builders.drawn import events, text_of
+from tests.builders.loop import span
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.views.work.pyprof_columns import COLUMNS
 
@@ -227,21 +228,7 @@ def test_many_rows_are_printed_as_they_are_made(
 ) -> None:
     path = tmp_path / "many.pt.trace.json"
     path.write_text(
-        text_of(
-            [
-                {
-                    "ph": "X",
-                    "cat": "kernel",
-                    "name": f"k{i % 3}",
-                    "pid": 0,
-                    "tid": 7,
-                    "ts": i,
-                    "dur": 1,
-                    "args": {"device": 0, "stream": 7},
-                }
-                for i in range(250)
-            ]
-        )
+        text_of([span("kernel", f"k{i % 3}", 0, 7, i, 1, device=0, stream=7) for i in range(250)])
     )
     whole = printed(capsys, path, "-c", "all", "--csv")
     monkeypatch.setattr("torch_tb_profiler.cli.pyprof.ROWS_AT_ONCE", 7)

@@ -5,6 +5,7 @@ both end before the next folder's tests begin. What one of the processes importe
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 
 OpenTab = Callable[..., Tab]
+PUBLIC = ("h100_owlv2", "h100_vit", "mi300_resnet_ddp")
 
 
 @pytest.fixture(scope="package")
@@ -45,9 +47,14 @@ def sample_server(samples: Path, cache: Path) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="package")
-def real_server(real_traces: Path, cache: Path) -> Iterator[Server]:
-    """TensorBoard on the public traces."""
-    with Server(real_traces, cache) as server:
+def real_server(
+    real_traces: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Server]:
+    """TensorBoard on a few of the public traces."""
+    logdir = tmp_path_factory.mktemp("public")
+    for run in PUBLIC:
+        shutil.copytree(real_traces / run, logdir / run)
+    with Server(logdir, cache) as server:
         server.settled()
         yield server
 

@@ -1,15 +1,16 @@
-"""Every view of the samples in both themes, and half of the views of each public trace in one. They show
-something, and the browser has nothing to complain about.
+"""Every view of the samples in both themes, of databases of other tools in one, and half of the views of each
+public trace in one. They show something, and the browser has nothing to complain about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
+from tests.builders import nsight, nvprof
 from tests.e2e.gallery import Gallery
 from tests.e2e.pages import VIEWS, Tab
 from tests.e2e.server import Server
@@ -65,13 +66,34 @@ def test_samples(browser: Browser, sample_server: Server, dark: bool) -> None:
     assert gallery.count >= len(runs) * (len(VIEWS) // 2) > 0
 
 
+def test_databases_of_other_tools(
+    browser: Browser, start: Callable[..., Server], tmp_path: Path
+) -> None:
+    for name, write in (
+        ("rank0.sqlite", nsight.write_training),
+        ("rank0.nvprof", nvprof.write_training),
+    ):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        write(tmp_path / "logs" / name / name)
+    server = start(tmp_path / "logs")
+    server.settled()
+    gallery, wrong = Gallery(tmp_path), []
+    with Tab(browser, server).load() as tab:
+        for run in ("rank0.sqlite", "rank0.nvprof"):
+            wrong += look(tab, run, gallery, ())
+    assert wrong == []
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("dark", [False, True])
-def test_public_traces(browser: Browser, real_server: Server, dark: bool) -> None:
+def test_public_traces(
+    browser: Browser, start: Callable[..., Server], real_traces: Path, dark: bool
+) -> None:
     need_axe()
-    runs = [run["name"] for run in real_server.runs()]
+    server = start(real_traces)
+    runs = [run["name"] for run in server.settled()]
     gallery, wrong = Gallery(OUTPUT / f"public_traces_{'dark' if dark else 'light'}"), []
-    with Tab(browser, real_server, dark=dark, inside=True).load() as tab:
+    with Tab(browser, server, dark=dark, inside=True).load() as tab:
         for number, run in enumerate(runs):
             # Each run in one theme: half of its views, with axe and pictures of a third of them. `tests/web` asks for the
             # data of all views of all traces.

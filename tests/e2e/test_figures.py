@@ -1,11 +1,9 @@
-"""What a person does with the tables: choose steps, open a row, download. The trace is the
+"""What a person does with the tables: choose steps, open a row. The trace is the
 one drawn in traces.py.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,16 +53,6 @@ def rows(tab: Tab, grid: str) -> list[list[str]]:
 def row(tab: Tab, grid: str, name: str) -> Locator:
     """The row of a table that starts with a name."""
     return tab.frame.get_by_role("grid", name=grid).get_by_role("row").filter(has_text=name).first
-
-
-def download(tab: Tab, button: Locator) -> list[dict[str, str]]:
-    """The rows of a CSV file that a button gives."""
-    with tab.page.expect_download() as waiting:
-        button.click()
-    assert waiting.value.suggested_filename.endswith(".csv")
-    return list(
-        csv.DictReader(io.StringIO(Path(waiting.value.path()).read_text(encoding="utf-8-sig")))
-    )
 
 
 def test_choosing_a_step_changes_the_figures_and_the_address(tab: Tab) -> None:
@@ -131,20 +119,3 @@ def test_columns_without_room_are_announced_and_shown_on_demand(
     expect(tab.frame.get_by_role("button", name="Charts")).to_have_attribute(
         "aria-pressed", "false"
     )
-
-
-def test_the_kernel_table_as_csv(tab: Tab) -> None:
-    tab.load("kernel", run="run")
-    table = download(tab, tab.frame.get_by_role("button", name=re.compile("shown rows as CSV")))
-    by_name = {line[next(iter(line))]: line for line in table}
-    assert set(by_name) == {traces.KERNEL, "relu_kernel"}
-    assert {
-        k: by_name[traces.KERNEL][k]
-        for k in ("Calls", "Total (ns)", "Mean (ns)", "Min (ns)", "Max (ns)")
-    } == {
-        "Calls": "3",
-        "Total (ns)": "800000",
-        "Mean (ns)": "266667",
-        "Min (ns)": "200000",
-        "Max (ns)": "400000",
-    }

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.builders.loop import span
 from tests.e2e.pages import IDLE, VIEWS
 from tests.e2e.watch import Watch, accessibility, need_axe
 from torch_tb_profiler.cli import main
@@ -57,6 +58,8 @@ def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) 
             expect(tab.get_by_text("Not part of this report").first).to_be_visible(
                 timeout=PATIENCE_MS
             )
+        if view == "trace":
+            expect(tab.get_by_text("torch-tb-profiler serve LOGDIR")).to_be_visible()
         text = tab.locator("main").inner_text()
         if view not in PARTS_NOT_HELD:
             assert ("Not part of this report" in text) == (view in NOT_HELD), view
@@ -65,7 +68,9 @@ def test_every_view_opens_from_the_file(page: tuple[Page, Watch], report: Path) 
         assert accessibility(tab.main_frame) == [], view
 
 
-def test_the_figures_are_those_of_the_page(page: tuple[Page, Watch], report: Path) -> None:
+def test_the_figures_are_those_of_the_step_and_the_worker(
+    page: tuple[Page, Watch], report: Path
+) -> None:
     tab, _ = page
     show(tab, report, "kernel")
     expect(tab.locator("main")).to_contain_text(
@@ -76,33 +81,15 @@ def test_the_figures_are_those_of_the_page(page: tuple[Page, Watch], report: Pat
         show(tab, report, "overview", steps=steps)
         texts.append(str(tab.locator("main").text_content()))
     assert texts[0] != texts[1]
-    assert "Not part" not in "".join(texts)
-
-
-def test_a_second_worker_can_be_chosen(page: tuple[Page, Watch], report: Path) -> None:
-    tab, _ = page
     show(tab, report, "overview", worker="rank1")
     expect(tab.get_by_label("Worker", exact=True)).to_have_value("rank1")
-    assert "Not part" not in tab.locator("main").inner_text()
-
-
-def test_what_is_not_held_says_where_it_is(page: tuple[Page, Watch], report: Path) -> None:
-    tab, _ = page
-    show(tab, report, "trace")
-    expect(tab.get_by_text("torch-tb-profiler serve LOGDIR")).to_be_visible()
+    texts.append(tab.locator("main").inner_text())
+    assert "Not part" not in "".join(texts)
 
 
 def test_a_report_names_nothing_as_markup(tmp_path: Path, browser: Browser) -> None:
     trace = tmp_path / "<img src=x onerror=alert(1)>.pt.trace.json"
-    event = {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "</script><script>document.title = 1</script>",
-        "pid": 1,
-        "tid": 1,
-        "ts": 1,
-        "dur": 5,
-    }
+    event = span("cpu_op", "</script><script>document.title = 1</script>", 1, 1, 1, 5)
     trace.write_text(json.dumps({"traceEvents": [event]}))
     file = tmp_path / "report.html"
     assert main.main(["report", str(trace), "-o", str(file), "--no-cache"]) == 0

@@ -31,16 +31,3 @@ def test_from_place_to_place_until_it_is_dismissed(
     expect(tour).to_have_count(0)
     tab.load("operator")
     expect(tour).to_have_count(0)
-
-
-def test_without_a_storage_it_is_dismissed_for_now(
-    open_tab: OpenTab, sample_server: Server
-) -> None:
-    tab = open_tab(sample_server, tour=True)
-    tab.context.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('off'); } })"
-    )
-    tab.load("overview")
-    tour = tab.frame.get_by_role("region", name="Tour")
-    tour.get_by_role("button", name="Do not show the tour again").click()
-    expect(tour).to_have_count(0)

@@ -33,7 +33,7 @@ def test_an_empty_logdir_leads_to_the_diagnosis(
 
 def test_a_logdir_that_does_not_exist_yet(tmp_path: Path, start: Start, open_tab: OpenTab) -> None:
     logdir = tmp_path / "later"
-    tab = open_tab(start(logdir), inside=True).load("diagnosis")
+    tab = open_tab(start(logdir)).load("diagnosis")
     assert "later" in tab.text()
     traces.write(logdir / "run" / "worker.1.pt.trace.json", traces.trace())
     tab.frame.get_by_label("Run", exact=True).locator("option", has_text="run").wait_for(
@@ -49,7 +49,7 @@ def test_a_run_whose_every_file_is_bad_says_why(
     traces.write(tmp_path / "bad" / "text.pt.trace.json", "Traceback (most recent call last):")
     server = start(tmp_path)
     server.settled()
-    tab = open_tab(server, inside=True).load("diagnosis")
+    tab = open_tab(server).load("diagnosis")
     text = tab.text()
     table = server.get("diagnosis")["files"]
     rows = (dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True))
@@ -78,7 +78,7 @@ def test_a_killed_import_shows_as_failed_and_leaves_the_others_alone(
     server = start(tmp_path, workers="1", settle_seconds="0")
     kill_imports(server, "large")
     traces.write(tmp_path / "run" / "small.1.pt.trace.json", traces.trace())
-    tab = open_tab(server, inside=True).load("overview", run="run", worker="large", span="1")
+    tab = open_tab(server).load("overview", run="run", worker="large", span="1")
     assert "killed" in tab.text()
     tab.go("diagnosis", run="run")
     assert "killed" in tab.text()

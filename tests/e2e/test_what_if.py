@@ -1,4 +1,6 @@
-"""What-ifs on the Critical Path page: choosing, sliding, copying, and a link that restores them."""
+"""What-ifs on the Critical Path page: choosing, sliding, copying, a link that restores them, and the run
+without stragglers.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
+from tests.e2e.watch import accessibility, need_axe
 
 RUN = "cnn_workers_0"
 
@@ -53,3 +56,15 @@ def test_changes_are_chosen_by_keys_copied_and_restored(
     again = open_tab(sample_server).load(**tab.settled_state())
     again.becomes(lambda: result(again), said)
     expect(outcome(again)).to_be_in_viewport()
+
+
+def test_without_stragglers(open_tab: OpenTab, sample_server: Server) -> None:
+    need_axe()
+    tab = open_tab(sample_server, dark=True).load(
+        "critical_path", run="synthetic_ddp8", ranks="all"
+    )
+    tab.frame.get_by_role("button", name="Simulate the run without stragglers").click()
+    slowest = tab.frame.get_by_role("list", name="With only this rank as it was")
+    expect(slowest).to_contain_text("rank 5")
+    tab.idle()
+    assert accessibility(tab.frame) == []

@@ -8,6 +8,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.builders.loop import span
+
 Event = dict[str, Any]
 
 STACK = "train.py(12): forward;model.py(30): block;main.py(3): <module>"
@@ -18,16 +20,7 @@ def event(
     category: str, name: str, ts: float, dur: float, pid: int | str, tid: int | str, **args: Any
 ) -> Event:
     """A complete event; times in µs."""
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "ts": ts,
-        "dur": dur,
-        "pid": pid,
-        "tid": tid,
-        "args": args,
-    }
+    return span(category, name, pid, tid, ts, dur, **args)
 
 
 def step(number: int, start: float, scale: float) -> list[Event]:

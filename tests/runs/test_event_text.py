@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from tests.builders import drawn
+from tests.builders import drawn, loop
 from tests.views import hand_made
 from torch_tb_profiler.errors import NotFound, NotReady, Outdated, SourceError
 from torch_tb_profiler.importers import read_trace
@@ -54,16 +54,7 @@ MORE = [
     {"ph": "B", "cat": "cpu_op", "name": "inner", "pid": 100, "tid": 9, "ts": 2.25},
     {"ph": "E", "pid": 100, "tid": 9, "ts": 3},
     {"ph": "E", "pid": 100, "tid": 9, "ts": 4},
-    {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": 'naïve \u2028 "quoted" }, {',
-        "pid": "p",
-        "tid": "t",
-        "ts": 6,
-        "dur": 1,
-        "args": {"deep": {"er": [{}, {"x": 1}]}},
-    },
+    loop.span("cpu_op", 'naïve \u2028 "quoted" }, {', "p", "t", 6, 1, deep={"er": [{}, {"x": 1}]}),
 ]
 
 

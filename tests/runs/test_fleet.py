@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.builders.drawn import Event, trace_of
+from tests.builders.loop import span
 from tests.runs.written_run import WrittenRun
 from torch_tb_profiler.analysis.critical_path import ranks
 from torch_tb_profiler.runs.fleet import Fleets
@@ -17,16 +18,7 @@ UNIX_US = 1_700_000_000_000_000
 
 def reached(*begins: int, late: int = 0) -> Trace:
     """A rank that reaches a collective at each of these µs; each ends ``late`` + 20 µs after."""
-    op: Event = {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "aten::mm",
-        "pid": 1,
-        "tid": 1,
-        "ts": UNIX_US,
-        "dur": 5,
-        "args": {},
-    }
+    op: Event = span("cpu_op", "aten::mm", 1, 1, UNIX_US, 5)
     kernel = {
         **op,
         "cat": "kernel",

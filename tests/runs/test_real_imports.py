@@ -9,24 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.loop import span
 from tests.runs.conftest import LONG_AGO_NS, Start, spans, states, until, write
 from torch_tb_profiler.errors import ImportFailed
 from torch_tb_profiler.runs.products import IMPORT
 
 
 def trace(events: int = 2000) -> str:
-    spans = [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": f"aten::op{i}",
-            "pid": 1,
-            "tid": 1,
-            "ts": i * 10,
-            "dur": 5,
-        }
-        for i in range(events)
-    ]
+    spans = [span("cpu_op", f"aten::op{i}", 1, 1, i * 10, 5) for i in range(events)]
     return json.dumps(
         {
             "schemaVersion": 1,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.builders import loop
 from tests.builders.drawn import Event, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
@@ -72,16 +73,7 @@ class Kept:
 
 
 def _events(begin: int, collectives: list[int]) -> list[Event]:
-    step = {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "step",
-        "pid": 1,
-        "tid": 1,
-        "ts": begin,
-        "dur": 1000,
-        "args": {},
-    }
+    step = loop.span("cpu_op", "step", 1, 1, begin, 1000)
     kernel = {
         **step,
         "cat": "kernel",

@@ -13,6 +13,7 @@ import pytest
 from msgspec import Raw
 from werkzeug.test import TestResponse
 
+from tests.builders.loop import span
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, client, error_of
 from torch_tb_profiler.errors import Outdated
@@ -23,43 +24,11 @@ from torch_tb_profiler.runs.download import _damaged, touching
 ORIGIN_NS = 1_700_000_000_123_456_000
 EVENTS: list[dict[str, Any]] = [
     {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "args": {"name": "python"}},
-    {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "before",
-        "pid": 1,
-        "tid": 1,
-        "ts": 1_700_000_000_123_456.0,
-        "dur": 5,
-    },
-    {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "reaches in",
-        "pid": 1,
-        "tid": 1,
-        "ts": "1700000000123461.000",
-        "dur": "15.5",
-    },
-    {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "inside µ",
-        "pid": 1,
-        "tid": 1,
-        "ts": 1700000000123471,
-        "dur": 1,
-    },
+    span("cpu_op", "before", 1, 1, 1_700_000_000_123_456.0, 5),
+    span("cpu_op", "reaches in", 1, 1, "1700000000123461.000", "15.5"),
+    span("cpu_op", "inside µ", 1, 1, 1700000000123471, 1),
     {"ph": "i", "name": "instant", "pid": 1, "tid": 1, "ts": 1700000000123472},
-    {
-        "ph": "X",
-        "cat": "cpu_op",
-        "name": "after",
-        "pid": 1,
-        "tid": 1,
-        "ts": 1700000000123500,
-        "dur": 1,
-    },
+    span("cpu_op", "after", 1, 1, 1700000000123500, 1),
 ]
 HEADER = {
     "schemaVersion": 1,

@@ -11,6 +11,7 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from tests.builders.drawn import Event
+from tests.builders.loop import span
 from tests.web.served import body, client, error_of
 from tests.web.timeline_asked import OF_A_CONTENT, PARAMETERS, TYPES, catalogue, opened, query
 from torch_tb_profiler.web import trace_routes
@@ -178,16 +179,7 @@ def long_named() -> list[Event]:
     """Events with names on which backtracking explodes."""
     names = ["a" * LONG + "!", "aB" * LONG + "?", "x" * LONG, "word " * 100 + "#"]
     return [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": f"{name}{i}",
-            "pid": 100,
-            "tid": 1,
-            "ts": 1000 + i,
-            "dur": 1,
-            "args": {"text": name},
-        }
+        span("cpu_op", f"{name}{i}", 100, 1, 1000 + i, 1, text=name)
         for i in range(25)
         for name in names
     ]

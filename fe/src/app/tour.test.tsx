@@ -40,3 +40,19 @@ it("is nothing where the logdir has none", async () => {
   await waitFor(() => expect(document.querySelector(".tour")).toBeNull());
   expect(document.body.textContent).toBe("");
 });
+
+it("is dismissed for now where the browser keeps nothing", async () => {
+  vi.stubGlobal("localStorage", {
+    getItem: () => {
+      throw new Error("off");
+    },
+    setItem: () => {
+      throw new Error("off");
+    },
+    clear: () => undefined,
+  });
+  render(<Tour brief={false} />);
+  await waitFor(() => expect(screen.getByText("One. Two.")).toBeTruthy());
+  fireEvent.click(screen.getByRole("button"));
+  expect(document.querySelector(".tour")).toBeNull();
+});

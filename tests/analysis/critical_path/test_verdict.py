@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_ranks import UNIX, fleet_of
 from tests.builders.drawn import Event, trace_of
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict, by_chance
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.slow_links import slow_links
@@ -24,16 +25,7 @@ ALL_REDUCE, BETWEEN = 50.0, 30.0
 def entry(
     category: str, name: str, begin: float, length: float, tid: int = 1, **args: Any
 ) -> Event:
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "pid": 100,
-        "tid": tid,
-        "ts": begin,
-        "dur": length,
-        "args": args,
-    }
+    return span(category, name, 100, tid, begin, length, **args)
 
 
 def job(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from tests.builders.drawn import trace_of
-from tests.builders.listed import trace_listed
+from tests.builders.listed import facts_listed, trace_listed
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.side import Side, compared_side
@@ -32,7 +32,7 @@ def of_lengths(lengths: list[int]) -> Side:
     for number, length in enumerate(lengths):
         lines.append(f"1 note ProfilerStep#{number}@{at}+{length}")
         at += length
-    facts = derive(trace_listed("\n".join(lines)))
+    facts = facts_listed("\n".join(lines))
     return compared_side(facts, NOTHING, select(facts))
 
 

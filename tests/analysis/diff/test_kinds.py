@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from tests.analysis.diff.compared import NOTHING
-from tests.builders.listed import trace_listed
+from tests.builders.listed import facts_listed
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.kinds import compared_sides
-from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.views.diff.verdict import verdict
 
@@ -25,7 +24,7 @@ def compared(a: list[int], b: list[int]) -> Comparison:
                 f"1 note ProfilerStep#{number}@{at}+{length}\n1 op {name}@{at + 1}+{length - 2}"
             )
             at += length
-        facts = derive(trace_listed("\n".join(lines)))
+        facts = facts_listed("\n".join(lines))
         sides.append((facts, NOTHING, select(facts)))
     one, other, kinds = compared_sides(*sides)
     return compare(one, other, kinds)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from tests.builders import loop
 from tests.builders.drawn import Event, draw, events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
@@ -97,16 +98,7 @@ def span(category: str, name: str, begin: float, length: float, tid: int = 1, **
     """One entry; times in µs. Device work has the stream as ``tid``."""
     device = category in ("kernel", "gpu_memcpy", "gpu_memset")
     more = {"device": 0, "stream": tid} if device else {}
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "pid": 0 if device else 100,
-        "tid": tid,
-        "ts": begin,
-        "dur": length,
-        "args": more | args,
-    }
+    return loop.span(category, name, 0 if device else 100, tid, begin, length, **(more | args))
 
 
 def steps(*bounds: tuple[float, float]) -> list[Event]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, events, trace_of
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.memory.build import build_memory
@@ -15,16 +16,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
-_BEGIN: Event = {
-    "ph": "X",
-    "cat": "user_annotation",
-    "name": "recorded",
-    "pid": 100,
-    "tid": 9,
-    "ts": 0,
-    "dur": 1,
-    "args": {},
-}
+_BEGIN: Event = span("user_annotation", "recorded", 100, 9, 0, 1)
 Case = tuple[Trace, Facts, Insight]
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.builders.allocator import records
 from tests.builders.drawn import Event
+from tests.builders.loop import span
 
 NAMES = ("f", "g", "h")
 
@@ -52,29 +53,10 @@ RECORDS = st.lists(
 def as_events(tree: list[Call], listed: list[tuple[int, int, int, bool]]) -> list[Event]:
     """The trace's entries."""
     operators: list[dict[str, Any]] = [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": c.name,
-            "pid": 100,
-            "tid": 1,
-            "ts": c.begin,
-            "dur": c.end - c.begin,
-            "args": {},
-        }
-        for c in tree
+        span("cpu_op", c.name, 100, 1, c.begin, c.end - c.begin) for c in tree
     ]
     # Something at time 0, so that times of the trace are those written.
-    first = {
-        "ph": "X",
-        "cat": "user_annotation",
-        "name": "all",
-        "pid": 100,
-        "tid": 9,
-        "ts": 0,
-        "dur": 200,
-        "args": {},
-    }
+    first = span("user_annotation", "all", 100, 9, 0, 200)
     lines = [
         f"main {time} gpu0 {address or '-'} {-size if releases else size:+d}"
         for time, address, size, releases in sorted(listed)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.memory.recorded import built
 from tests.builders.drawn import trace_of
+from tests.builders.loop import span
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.views.memory.payload import (
@@ -56,16 +57,7 @@ RECORD = st.builds(
     ARGUMENTS,
 )
 CALL = st.builds(
-    lambda ts, dur, tid, name, cat: {
-        "ph": "X",
-        "cat": cat,
-        "name": name,
-        "pid": 1,
-        "tid": tid,
-        "ts": ts,
-        "dur": dur,
-        "args": {},
-    },
+    lambda ts, dur, tid, name, cat: span(cat, name, 1, tid, ts, dur),
     st.integers(0, 50),
     st.integers(0, 30),
     st.integers(0, 2),

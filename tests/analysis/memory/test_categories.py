@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.analysis.memory.recorded import built, case, insight
 from tests.analysis.memory.simulated import RECORDS, as_events
 from tests.builders.drawn import trace_of
+from tests.builders.loop import span
 from tests.builders.snapshots import pickled
 from tests.builders.splitting import (
     BACKWARD,
@@ -179,16 +180,7 @@ def test_bands_add_up_to_the_curve_and_are_what_one_counts(
     listed: list[tuple[int, int, int, bool]], calls: list[tuple[int, str]]
 ) -> None:
     spans = [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": name,
-            "pid": 100,
-            "tid": 1,
-            "ts": begin,
-            "dur": 2,
-            "args": {},
-        }
+        span("cpu_op", name, 100, 1, begin, 2)
         for begin, name in {begin - begin % 3: name for begin, name in calls}.items()
     ]
     trace = trace_of([*as_events([], listed), *spans])

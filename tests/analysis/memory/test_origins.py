@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.analysis.memory.recorded import case, insight, operators
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.forest import DEEPEST
 from torch_tb_profiler.analysis.memory.usage import usage
@@ -188,19 +189,7 @@ def test_a_snapshots_own_stack_gives_the_line() -> None:
 
 def test_the_deepest_operators_count_as_the_last_that_is_kept() -> None:
     deep = DEEPEST + 20
-    calls = [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": f"f{i}",
-            "pid": 100,
-            "tid": 1,
-            "ts": i,
-            "dur": 3 * deep - 2 * i,
-            "args": {},
-        }
-        for i in range(deep)
-    ]
+    calls = [span("cpu_op", f"f{i}", 100, 1, i, 3 * deep - 2 * i) for i in range(deep)]
     found = case(f"main {deep + 1} gpu0 a +8\nmain 10.5 gpu0 b +1", more=calls)[2]
     assert found["memory_nodes"].n == DEEPEST
     assert operators(found) == ["f10", f"f{DEEPEST - 1}"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.analysis.module.trees import insight_of, lines
+from tests.analysis.module.trees import insight_drawn, insight_of, lines
 from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
@@ -34,7 +34,7 @@ gpu 7         {gemm #1 }                  {gemm #2  }
 
 
 def test_forward_and_backward_of_a_region() -> None:
-    insight = insight_of(draw(DRAWING, names=NAMES, args=ARGS))
+    insight = insight_drawn(DRAWING, names=NAMES, args=ARGS)
     assert lines(insight) == [
         "M Torch-Compiled Region: 0/0",
         "  O CompiledFunction",
@@ -50,7 +50,7 @@ def test_forward_and_backward_of_a_region() -> None:
 
 def test_they_stand_within_the_modules_of_the_program() -> None:
     python = "main  /N                              /\n" + DRAWING.strip("\n")
-    insight = insight_of(draw(python, names=NAMES, args=ARGS))
+    insight = insight_drawn(python, names=NAMES, args=ARGS)
     assert lines(insight)[:2] == ["M Net_0", "  M Torch-Compiled Region: 0/0"]
     assert insight.about["module_source"] == "python"
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.analysis.module.trees import insight_of, lines, per_path
+from tests.analysis.module.trees import insight_drawn, insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module import named_modules
 from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number_paths
@@ -16,15 +17,13 @@ from torch_tb_profiler.store.insight import Insight
 
 
 def test_modules_annotations_and_operators() -> None:
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  /train.py(1): main                                                        /
         main   /nn.Module: Net_0                                      / (loss        )
         main     /nn.Module: L_0     /    /nn.Module: L_0     /          [aten::sum]
         main       [aten::linear ]          [aten::linear ]
         main        [aten::mm  ]             [aten::mm  ]
     """)
-    )
     assert lines(insight, "host_total", "host_self") == [
         "M Net_0 host_total 56 host_self 14",
         "  M L_0 2x host_total 42 host_self 12",
@@ -41,12 +40,10 @@ def test_modules_annotations_and_operators() -> None:
 
 
 def test_steps_are_columns_not_paths() -> None:
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  [ProfilerStep#1  ][ProfilerStep#2              ]  [aten::mm]
         main    [aten::mm    ]   [aten::mm    ][aten::mm    ]
     """)
-    )
     assert lines(insight, "host_total") == ["O aten::mm 4x host_total 52"]
     table = insight["path_steps"]
     assert [
@@ -60,25 +57,21 @@ def test_steps_are_columns_not_paths() -> None:
 
 
 def test_an_operator_is_one_with_its_only_child_of_the_same_name() -> None:
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  [aten::to            ]
         main   [aten::to          ]
         main     [aten::copy_   ]
     """)
-    )
     assert lines(insight, "host_self") == ["O aten::to host_self 6", "  O aten::copy_ host_self 16"]
 
 
 def test_device_time_of_operators_modules_and_nobody() -> None:
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  /nn.Module: Net_0                        /
         main    [aten::mm        ]  <triton #2>             <graph #3>
         main      <launch #1>
         gpu 7          {gemm #1         } {mine #2 }  {b #3 }  {lost #9}
     """)
-    )
     assert lines(insight, "device_self", "device_total", "launched", "runtime") == [
         "M Net_0 device_self 10 device_total 28 launched 1 runtime 11",
         "  O aten::mm device_self 18 device_total 18 launched 1 runtime 11",
@@ -93,15 +86,13 @@ def test_device_time_of_operators_modules_and_nobody() -> None:
 def test_a_module_between_an_operator_and_a_launch_gets_the_launch() -> None:
     # As in a checkpoint's autograd function that calls modules, of which one launches a Triton
     # kernel.
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  [CheckpointFunction                           ]
         main    /nn.Module: Net_0            /   (range    )
         main      <t #1>  [aten::mm    ]           <u #3>
         main                <l #2>
         gpu 7        {mine #1}  {gemm #2 }           {k #3 }
     """)
-    )
     assert lines(insight, "device_self", "device_total") == [
         "O CheckpointFunction device_self 7 device_total 26",
         "  M Net_0 device_self 9 device_total 19",
@@ -111,13 +102,11 @@ def test_a_module_between_an_operator_and_a_launch_gets_the_launch() -> None:
 
 
 def test_nested_runtime_calls_count_once() -> None:
-    insight = insight_of(
-        draw("""
+    insight = insight_drawn("""
         main  [aten::mm                    ]
         main    <cudaLaunchKernel #1 >
         main       <cuLaunchKernel >
     """)
-    )
     assert lines(insight, "host_self", "runtime") == ["O aten::mm host_self 8 runtime 22"]
 
 
@@ -207,15 +196,13 @@ def test_the_longest_call_is_the_example() -> None:
 
 
 def hierarchies(**texts: str) -> Insight:
-    return insight_of(
-        draw(
-            """
+    return insight_drawn(
+        """
         main  (step                                         )
         main   [a         ] [b   ]  [c    ] [d    ]  [e   ]
         main     [inner ]
     """,
-            args={name: {"Module Hierarchy": text} for name, text in texts.items()},
-        )
+        args={name: {"Module Hierarchy": text} for name, text in texts.items()},
     )
 
 
@@ -279,16 +266,14 @@ def test_lightning_makes_modules_by_their_dotted_names() -> None:
         "deep": "[pl][module]torch.nn.modules.linear.Linear: model.block.fc2",
         "fit": "[pl][profile][Strategy]Single.training_step",
     }
-    insight = insight_of(
-        draw(
-            """
+    insight = insight_drawn(
+        """
         main  [fit                                           ]
         main   [model                          ]
         main     [fc1         ] [deep    ]        [aten::sum]
         main       [aten::mm ]    [mm]
     """,
-            names=names,
-        )
+        names=names,
     )
     assert insight.about["module_source"] == "lightning"
     assert lines(insight, "host_total") == [
@@ -304,19 +289,7 @@ def test_lightning_makes_modules_by_their_dotted_names() -> None:
 
 
 def nested(depth: int) -> list[dict[str, object]]:
-    return [
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": f"op{i % 3}",
-            "pid": 1,
-            "tid": 1,
-            "ts": i,
-            "dur": 2 * (depth - i),
-            "args": {},
-        }
-        for i in range(depth)
-    ]
+    return [span("cpu_op", f"op{i % 3}", 1, 1, i, 2 * (depth - i)) for i in range(depth)]
 
 
 def test_calls_deeper_than_anything_real_count_for_the_last_level() -> None:

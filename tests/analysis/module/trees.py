@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.builders.drawn import draw
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module.paths import build_paths
@@ -22,6 +23,11 @@ def insight_of(trace: Trace, facts: Facts | None = None) -> Insight:
     texts = StringBuilder()
     tables, about = build_paths(trace, facts or derive(trace), {}, texts, call_tree(trace))
     return Insight(texts.table(), tables, dict(about))
+
+
+def insight_drawn(drawing: str, *more: Any, **options: Any) -> Insight:
+    """The insight of a drawing; further arguments as of ``draw``."""
+    return insight_of(draw(drawing, *more, **options))
 
 
 def lines(insight: Insight, *figures: str) -> list[str]:

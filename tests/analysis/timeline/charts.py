@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tests.analysis.figures import opened
-from tests.builders.drawn import Event, trace_of
+from tests.builders.drawn import Event, draw, trace_of
+from tests.builders.loop import span
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.store.model import Facts, Trace
@@ -24,6 +26,11 @@ def chart(trace: Trace) -> Chart:
     return trace, facts, build_timeline(trace, facts)
 
 
+def chart_drawn(drawing: str, *more: Any, **options: Any) -> Chart:
+    """The chart of a drawing; further arguments as of ``draw``."""
+    return chart(draw(drawing, *more, **options))
+
+
 @lru_cache(maxsize=1)
 def chart_of_file(path: Path) -> Chart:
     """The charts of a file; the last one is kept."""
@@ -33,16 +40,7 @@ def chart_of_file(path: Path) -> Chart:
 
 def event(category: str, tid: int, ts: float, dur: float, name: str = "e") -> Event:
     """An entry of traceEvents; times in µs with up to three decimals."""
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "pid": 1,
-        "tid": tid,
-        "ts": ts,
-        "dur": dur,
-        "args": {},
-    }
+    return span(category, name, 1, tid, ts, dur)
 
 
 def of_spans(spans: list[tuple[str, int, int, int]]) -> Chart:

@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.builders.drawn import Event
+from tests.builders.loop import span
 
 NAMES = ("aten::mm", "aten::add", "ADD", "Straße", "gemm<float>", "ncclDevKernel_AllReduce", "")
 CATEGORIES = (
@@ -31,16 +32,15 @@ def _event(category: str, name: str, thread: int, start: int, dur: int, shapes: 
         if device
         else {"Input Dims": shapes}
     )
-    return {
-        "ph": "X",
-        "cat": category,
-        "name": name,
-        "pid": thread if device else 100,
-        "tid": 7 if device else thread,
-        "ts": start / 1000,
-        "dur": dur / 1000,
-        "args": args,
-    }
+    return span(
+        category,
+        name,
+        thread if device else 100,
+        7 if device else thread,
+        start / 1000,
+        dur / 1000,
+        **args,
+    )
 
 
 def _point(phase: str, name: str, time: int, value: int) -> Event:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn
 from tests.analysis.timeline.made_up import traces, windows
-from tests.builders.drawn import Event, draw, trace_of
+from tests.builders.drawn import Event, trace_of
+from tests.builders.loop import span
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import area as module
 from torch_tb_profiler.analysis.timeline.area import Area, Overlap, area_of
@@ -205,7 +206,7 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
 
 def test_overlap_of_a_drawing() -> None:
     """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
-    example = chart(draw(OVERLAPPING))
+    example = chart_drawn(OVERLAPPING)
     area = area_of(
         example[0], example[2], 0, example[2].about["span_ns"], range(example[2]["lanes"].n)
     )
@@ -226,7 +227,7 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
     monkeypatch: pytest.MonkeyPatch, kept: int
 ) -> None:
     monkeypatch.setattr(module, "KEPT_ROWS", kept)
-    example = chart(draw("main " + "[a][b][c]" * 15))
+    example = chart_drawn("main " + "[a][b][c]" * 15)
     assert example[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
     asked: list[int] = []
     original = module._sums
@@ -245,21 +246,7 @@ def test_blocks_are_summed_up_when_the_timeline_is_made(
 
 
 def test_keys_too_many_for_an_array_of_all() -> None:
-    example = chart(
-        trace_of(
-            {
-                "ph": "X",
-                "cat": "cpu_op",
-                "name": f"n{i % 900}",
-                "pid": 1,
-                "tid": 1,
-                "ts": i,
-                "dur": 1,
-                "args": {},
-            }
-            for i in range(2000)
-        )
-    )
+    example = chart(trace_of(span("cpu_op", f"n{i % 900}", 1, 1, i, 1) for i in range(2000)))
     area = area_of(example[0], example[2], 0, 2000 * US, [0])
     sums = int(area.rows["count"].sum()), int(area.rows["total_ns"].sum())
     assert (area.rows.n, *sums) == (900, 2000, 2000 * US)

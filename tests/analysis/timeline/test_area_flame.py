@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn
 from tests.analysis.timeline.made_up import traces, windows
-from tests.builders.drawn import Event, draw, trace_of
+from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import area_flame as module
 from torch_tb_profiler.analysis.timeline.area import window_of
@@ -48,7 +48,7 @@ def of_window(found: Chart, begin: int, end: int, kind: Kind) -> AreaFlame:
 
 
 def drawn(begin: int, end: int, kind: Kind) -> DisplayTable:
-    rows = of_window(chart(draw(DRAWING)), begin * US, end * US, kind).rows
+    rows = of_window(chart_drawn(DRAWING), begin * US, end * US, kind).rows
     assert rows is not None
     return rows
 
@@ -95,7 +95,7 @@ def test_kinds_and_examples_of_frames() -> None:
 
 def test_too_many_events_are_not_made_into_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_EVENTS", 3)
-    assert of_window(chart(draw(DRAWING)), 0, 100 * US, "operator").rows is None
+    assert of_window(chart_drawn(DRAWING), 0, 100 * US, "operator").rows is None
 
 
 def test_a_window_without_events_of_the_kind() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart
-from tests.builders.drawn import Event, draw, events, trace_of
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn
+from tests.builders.drawn import Event, events, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts import span_lookup
 from torch_tb_profiler.analysis.timeline import arrows as module
@@ -66,14 +66,12 @@ def with_flows(*flows: Event) -> Chart:
 
 
 def test_a_launch_leads_to_its_work() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         main  [aten::mm                     ]
         main    <cudaLaunchKernel #7>
         gpu 7             {gemm #7   }
         gpu 7                            {alone #8}
     """)
-    )
     assert arrows_in(example) == [("launch", "cudaLaunchKernel", "gemm")]
     table = example[2]["arrows"]
     assert (table["source_time"][0], table["target_time"][0]) == (2000, 12000)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.analysis.timeline.charts import Chart, chart, event, of_spans
-from tests.builders.drawn import draw, trace_of
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn, event, of_spans
+from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.timeline.build import ACTIVITY_PARTS
 from torch_tb_profiler.views.timeline.payload import timeline_payload
 
@@ -57,11 +57,9 @@ def test_steps_that_were_written_as_operators_do_not_count_as_calls() -> None:
 
 
 def test_names_come_by_frequency_with_their_time() -> None:
-    trace, _, timeline = chart(
-        draw("""
+    trace, _, timeline = chart_drawn("""
         main  [a ] [b   ] [a  ]
     """)
-    )
     names = timeline["names"]
     assert [
         (trace.strings[int(text)], int(n), int(total))
@@ -73,15 +71,13 @@ def test_names_come_by_frequency_with_their_time() -> None:
 
 
 def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:
-    trace, _, timeline = chart(
-        draw("""
+    trace, _, timeline = chart_drawn("""
         main   /nn.Module: Net_0                      /
         main     /nn.Module: Linear_3    /
         main       [aten::mm          ]       [add ]
         main         <launch #1>
         gpu 7                {gemm #1 }
     """)
-    )
     text = [trace.strings[int(n)] for n in timeline["names"]["text"]]
     module = {
         text[int(n)]: text[int(m)] if m >= 0 else ""

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn
 from tests.builders.allocator import records
-from tests.builders.drawn import Event, draw, events, trace_of
+from tests.builders.drawn import Event, events, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import counter_samples, counters
 from torch_tb_profiler.analysis.timeline.counters import Curve, edges, in_buckets
@@ -76,7 +76,7 @@ def memory(ts: float, kind: int, device: int, allocated: int, reserved: int) -> 
 
 
 def test_a_device_is_used_while_a_kernel_runs() -> None:
-    example = chart(draw(DRAWING))
+    example = chart_drawn(DRAWING)
     assert curve(example, "utilization:0") == [(0, 0), (8, 1), (40, 0)]
     assert example[2].about["series"][0] == {
         "key": "utilization:0",
@@ -93,7 +93,7 @@ def test_a_device_is_used_while_a_kernel_runs() -> None:
 
 
 def test_work_waits_in_the_queue_from_its_launch_to_its_begin() -> None:
-    assert curve(chart(draw(DRAWING)), "queue:0") == [
+    assert curve(chart_drawn(DRAWING), "queue:0") == [
         (0, 0),
         (1, 1),
         (8, 0),
@@ -105,26 +105,24 @@ def test_work_waits_in_the_queue_from_its_launch_to_its_begin() -> None:
 
 
 def test_work_that_begins_before_its_launch_was_never_queued() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         main      [mm        ]
         main          <launch #1>
         gpu 7   {gemm #1 }
     """)
-    )
     assert "queue:0" not in keys(example)
 
 
 def test_sm_efficiency_is_what_kernels_ask_for_but_never_more_than_all() -> None:
     args = {"gemm": {"blocks per SM": 0.5}, "half": {"blocks per SM": 0.75}}
-    assert curve(chart(draw(DRAWING, args=args)), "sm_efficiency:0") == [
+    assert curve(chart_drawn(DRAWING, args=args), "sm_efficiency:0") == [
         (0, 0),
         (8, 0.5),
         (13, 1),
         (28, 0.75),
         (33, 0),
     ]
-    assert "sm_efficiency:0" not in keys(chart(draw(DRAWING)))
+    assert "sm_efficiency:0" not in keys(chart_drawn(DRAWING))
 
 
 def test_shared_memory_is_added_to_the_hosts_totals_that_leave_it_out() -> None:

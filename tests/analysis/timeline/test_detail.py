@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.analysis.timeline.charts import Chart, chart, chart_of_file, event
-from tests.builders.drawn import draw, trace_of
+from tests.analysis.timeline.charts import Chart, chart, chart_drawn, chart_of_file, event
+from tests.builders.drawn import trace_of
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.timeline.call_path import (
     MOST_OF_A_KIND,
@@ -43,7 +43,7 @@ LIBRARY = "torch/nn/modules/module.py(1): _call_impl"
 
 @lru_cache(maxsize=1)
 def step() -> Chart:
-    return chart(draw(STEP, {"library": LIBRARY}))
+    return chart_drawn(STEP, {"library": LIBRARY})
 
 
 def detail(found: Chart, number: int) -> Detail:
@@ -143,24 +143,20 @@ def test_delay_and_queue() -> None:
 
 
 def test_queue_looks_at_all_that_runs_on_the_stream() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         main   <launch #1><launch #2>
         gpu 7      {long #1                     }
         gpu 7            {short #3}
         gpu 7                                   {next #2}
     """)
-    )
     assert detail(example, named(example, "next")).queue == 11_000
 
 
 def test_a_negative_delay_is_told() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         main        <launch #1>
         gpu 7   {early #1}
     """)
-    )
     assert (
         detail(example, named(example, "early")).delay,
         detail(example, named(example, "early")).queue,
@@ -236,11 +232,9 @@ def test_the_step_and_what_to_look_up() -> None:
 
 
 def test_siblings_among_ties() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         gpu 7  {a} {a  } {b} {a} {a  } {a}
     """)
-    )
     asked = [detail(example, named(example, "a", i)) for i in range(5)]
     assert [d.peer_rank.rank for d in asked] == [3, 1, 4, 2, 5]
     assert (asked[0].peers.total, asked[0].peers.shortest, asked[0].peers.longest) == (
@@ -259,12 +253,10 @@ def test_siblings_among_ties() -> None:
 
 
 def test_siblings_look_the_same() -> None:
-    example = chart(
-        draw("""
+    example = chart_drawn("""
         main   [twice ]
         gpu 7    {twice}  {twice }
     """)
-    )
     assert [len(detail(example, named(example, "twice", i)).peers.events) for i in range(3)] == [
         1,
         2,
@@ -288,15 +280,13 @@ def test_stacks_by_frames_by_argument_and_by_the_forward() -> None:
         "bwd": {"Sequence number": 4, "Fwd thread id": 1},
         "old": {"Call stack": "f.py(2): g;f.py(1): h"},
     }
-    found = chart(
-        draw(
-            """
+    found = chart_drawn(
+        """
         main   /model.py(5): forward /           [old      ]
         main    [fwd       ]                       [inner]
         other                          [bwd  ]
     """,
-            args=args,
-        )
+        args=args,
     )
     assert list(detail(found, named(found, "bwd")).stack) == ["model.py(5): forward"]
     assert (

@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import chart, disjoint, lane_rows, of_spans
-from tests.builders.drawn import draw, events, trace_of
+from tests.analysis.timeline.charts import chart, chart_drawn, disjoint, lane_rows, of_spans
+from tests.builders.drawn import events, trace_of
+from tests.builders.loop import span
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline.build import track_order
 
@@ -23,13 +24,11 @@ SPANS = st.lists(
 
 def test_calls_lie_by_depth_and_python_frames_apart() -> None:
     found = lane_rows(
-        chart(
-            draw("""
+        chart_drawn("""
         main  /train                        /
         main    [aten::linear             ]
         main      [aten::mm    ] [add    ]
     """)
-        )
     )
     assert found == [
         ("1", "python", 0, 0, ["train"]),
@@ -52,7 +51,7 @@ def test_the_rows_of_a_training_step() -> None:
         other                          [MmBackward0 ]
         gpu 7                  {gemm    }  {gemm   }
     """
-    main, within, other, stream = lane_rows(chart(draw(drawing, names)))
+    main, within, other, stream = lane_rows(chart_drawn(drawing, names))
     assert main[1:] == ("calls", 0, 0, ["ProfilerStep#5", "ProfilerStep#6"])
     assert within[1:] == ("calls", 1, 0, [names["load"], "aten::mm", names["update"]])
     assert other[1:] == ("calls", 0, 0, ["MmBackward0"])
@@ -135,36 +134,9 @@ def test_no_more_sub_lanes_than_overlap(spans: list[tuple[str, int, int, int]]) 
 
 def test_hosts_come_before_devices_and_the_unsorted_last() -> None:
     listed = [
-        {
-            "ph": "X",
-            "cat": "kernel",
-            "name": "k",
-            "pid": 0,
-            "tid": 7,
-            "ts": 0,
-            "dur": 1,
-            "args": {},
-        },
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": "o",
-            "pid": 20,
-            "tid": 1,
-            "ts": 0,
-            "dur": 1,
-            "args": {},
-        },
-        {
-            "ph": "X",
-            "cat": "cpu_op",
-            "name": "o",
-            "pid": 10,
-            "tid": 1,
-            "ts": 0,
-            "dur": 1,
-            "args": {},
-        },
+        span("kernel", "k", 0, 7, 0, 1),
+        span("cpu_op", "o", 20, 1, 0, 1),
+        span("cpu_op", "o", 10, 1, 0, 1),
         {"ph": "M", "name": "process_sort_index", "pid": 20, "tid": 0, "args": {"sort_index": 1}},
     ]
     trace = trace_of(listed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+COMMAND = ("-m", "torch_tb_profiler", "mcp")
 TOOLS: dict[str, dict[str, Any]] = {
     "list_runs": {},
     "summary": {"trace": "ddp"},
@@ -82,48 +85,40 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {"PYTHONPATH": str(tree.ROOT), "TORCH_TB_PROFILER_CACHE_DIR": str(cache)}
 
 
-def by_stdio(
-    logdir: Path, environment: dict[str, str], use: Callable[[Client], Awaitable[None]]
-) -> None:
-    async def run() -> None:
-        arguments = ["-m", "torch_tb_profiler", "mcp", str(logdir)]
-        server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
-        async with Client(stdio_client(server)) as client:
-            await use(client)
-
-    anyio.run(run)
-
-
-@contextlib.asynccontextmanager
-async def serving(logdir: Path, environment: dict[str, str]) -> AsyncIterator[str]:
+@pytest.fixture(scope="module")
+def url(logdir: Path, environment: dict[str, str]) -> Iterator[str]:
+    """Of one server over HTTP, which keeps the traces open from test to test."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "torch_tb_profiler",
-            "mcp",
-            str(logdir),
-            "--http",
-            "--port",
-            str(port),
-        ],
+        [sys.executable, *COMMAND, str(logdir), "--http", "--port", str(port)],
         env=os.environ | environment,
         stderr=subprocess.DEVNULL,
     )
     try:
-        with anyio.fail_after(60):
-            while True:
-                with contextlib.suppress(OSError):
-                    await (await anyio.connect_tcp("127.0.0.1", port)).aclose()
-                    break
-                await anyio.sleep(0.1)
+        end = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except OSError:
+                assert time.monotonic() < end
+                time.sleep(0.1)
         yield f"http://127.0.0.1:{port}/mcp"
     finally:
         process.terminate()
         process.wait(30)
+
+
+def asking_it(server: Any, use: Callable[[Client], Awaitable[None]]) -> None:
+    """A client's questions to a server: its URL, or how to speak to its process."""
+
+    async def run() -> None:
+        async with Client(server) as client:
+            await use(client)
+
+    anyio.run(run)
 
 
 async def text(client: Client, tool: str, arguments: dict[str, Any], *, wrong: bool = False) -> str:
@@ -147,52 +142,37 @@ async def every_tool(client: Client) -> None:
 
 
 def test_every_tool_answers_over_stdio(logdir: Path, environment: dict[str, str]) -> None:
-    by_stdio(logdir, environment, every_tool)
+    arguments = [*COMMAND, str(logdir)]
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    asking_it(stdio_client(server), every_tool)
 
 
-def test_every_tool_answers_over_http(logdir: Path, environment: dict[str, str]) -> None:
-    async def run() -> None:
-        async with serving(logdir, environment) as url, Client(url) as client:
-            await every_tool(client)
-
-    anyio.run(run)
+def test_every_tool_answers_over_http(url: str) -> None:
+    asking_it(url, every_tool)
 
 
-def test_pages_of_other_sites_are_refused(logdir: Path, environment: dict[str, str]) -> None:
-    import urllib.error
-    import urllib.request
-
-    async def run() -> None:
-        async with serving(logdir, environment) as url:
-            for header in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}):
-                asked = urllib.request.Request(
-                    url,
-                    data=b"{}",
-                    headers={
-                        "Content-Type": "application/json",
-                        "Accept": "application/json, text/event-stream",
-                        **header,
-                    },
-                )
-                with pytest.raises(urllib.error.HTTPError) as refused:
-                    await anyio.to_thread.run_sync(urllib.request.urlopen, asked)
-                assert refused.value.code in (403, 421)
-                refused.value.close()
-
-    anyio.run(run)
+@pytest.mark.parametrize(
+    "header", [{"Host": "evil.example"}, {"Origin": "http://evil.example"}], ids=str
+)
+def test_pages_of_other_sites_are_refused(url: str, header: dict[str, str]) -> None:
+    accepted = "application/json, text/event-stream"
+    headers = {"Content-Type": "application/json", "Accept": accepted, **header}
+    asked = urllib.request.Request(url, data=b"{}", headers=headers)
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(asked)
+    assert refused.value.code in (403, 421)
+    refused.value.close()
 
 
-def test_what_is_hostile_is_refused_in_words(logdir: Path, environment: dict[str, str]) -> None:
+def test_what_is_hostile_is_refused_in_words(url: str) -> None:
     async def use(client: Client) -> None:
         for name, arguments, said in HOSTILE:
             assert said in await text(client, name, arguments, wrong=True), (name, arguments)
 
-    by_stdio(logdir, environment, use)
+    asking_it(url, use)
 
 
-def test_answers_keep_to_the_budget_and_name_events_that_open(
-    logdir: Path, environment: dict[str, str]
-) -> None:
+def test_answers_keep_to_the_budget_and_name_events_that_open(url: str) -> None:
     async def use(client: Client) -> None:
         for tokens in (300, 1000, 4000):
             said = await text(client, "findings", {"trace": "ddp", "tokens": tokens})
@@ -207,12 +187,10 @@ def test_answers_keep_to_the_budget_and_name_events_that_open(
         opened = await text(client, "event", {"trace": trace, "ids": [int(first)]})
         assert "kernel" in opened
 
-    by_stdio(logdir, environment, use)
+    asking_it(url, use)
 
 
-def test_what_is_not_recorded_is_an_answer_with_how_to_record_it(
-    logdir: Path, environment: dict[str, str]
-) -> None:
+def test_what_is_not_recorded_is_an_answer_with_how_to_record_it(url: str) -> None:
     async def use(client: Client) -> None:
         said = await text(client, "memory", {"trace": "ddp/rank0.pt.trace.json.gz"})
         if "Not recorded" in said:
@@ -222,12 +200,10 @@ def test_what_is_not_recorded_is_an_answer_with_how_to_record_it(
         servers = await text(client, "iterations", {"trace": "ddp", "worker": "0"})
         assert "vLLM" in servers
 
-    by_stdio(logdir, environment, use)
+    asking_it(url, use)
 
 
-def test_definitions_tables_and_prompts_are_there(
-    logdir: Path, environment: dict[str, str]
-) -> None:
+def test_definitions_tables_and_prompts_are_there(url: str) -> None:
     async def use(client: Client) -> None:
         uris = {str(resource.uri) for resource in (await client.list_resources()).resources}
         assert uris == {f"profiler://{name}" for name in ("definitions", "tables", "changes")}
@@ -244,4 +220,4 @@ def test_definitions_tables_and_prompts_are_there(
             named = set(re.findall(r"[a-z]+(?:_[a-z]+)*", found.messages[0].content.text))
             assert named & set(TOOLS)
 
-    by_stdio(logdir, environment, use)
+    asking_it(url, use)

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart, of_spans
-from tests.builders.drawn import draw
+from tests.analysis.timeline.charts import Chart, chart_drawn, of_spans
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline.tiles import read_tiles
 from torch_tb_profiler.store.timeline_schema import Look
@@ -99,13 +98,11 @@ def test_what_began_before_is_marked_and_goes_on_to_its_end() -> None:
 
 
 def test_modules_come_where_there_are_some() -> None:
-    found = chart(
-        draw("""
+    found = chart_drawn("""
         main  /nn.Module: Net_0                /
         main    [aten::mm ]   [aten::add  ]
         other                 [aten::sub  ]
     """)
-    )
     (tile,) = asked(found, 8, 0)
     text = [found[0].strings[int(n)] for n in found[2]["names"]["text"]]
     module = dict(

@@ -8,8 +8,9 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.efficiency.device import usable
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.selection import Selection, select
-from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
+from torch_tb_profiler.analysis.figures.step_kinds import agreed
 from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
@@ -98,7 +99,7 @@ def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
         jobs.setdefault((opened.run.name, members), []).append(at)
     told = list(contexts)
     for rows in jobs.values():
-        masks = agreed_cold([contexts[at].facts for at in rows])
+        masks = agreed([contexts[at].facts for at in rows], StepFlag.COLD)
         for at, cold in zip(rows, masks, strict=True):
             told[at] = replace(contexts[at], cold=cold)
     return told

@@ -1,0 +1,421 @@
+"""Routes ``/critical_path/steps`` and ``/critical_path/step``: all steps by cause, and why one takes longer than the
+median step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import largest_by
+from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.critical_path.step_groups import (
+    GROUPS,
+    MOST,
+    Part,
+    PathRows,
+    group_parts,
+    own_groups,
+    own_rows,
+    place_parts,
+    run_groups,
+    run_rows,
+    with_small_ones,
+)
+from torch_tb_profiler.analysis.critical_path.step_groups import StepGroups as StepGroups
+from torch_tb_profiler.analysis.critical_path.verdict_texts import step_label
+from torch_tb_profiler.analysis.distributed.measures import measured
+from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.strings import NO_STRINGS
+from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.views.display_wire import table_of, wire_columns
+from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
+from torch_tb_profiler.views.steps import first_steps, step_rows
+from torch_tb_profiler.views.wire import Wire
+
+LABELS = {
+    "compute": "Compute",
+    "copies": "Copies",
+    "data_loading": "Data loading",
+    "communication": "Communication",
+    "waiting": "Waiting for a rank",
+    "host_code": "Host code",
+    "not_recorded": "Not recorded",
+}
+_DOES = {
+    "compute": "computes",
+    "copies": "copies",
+    "data_loading": "loads data",
+    "communication": "communicates",
+    "waiting": "waits for a rank",
+    "host_code": "runs host code",
+    "not_recorded": "recorded nothing",
+}
+MOST_LATE = 64
+"""Ranks that are listed, the latest ones."""
+ALIKE = 0.01
+"""A step that differs by less of the median step takes as long."""
+
+_C = DisplayColumn
+STEP_CAUSES = DisplaySpec(
+    "step_causes",
+    "What the end of every step waited for, in groups of causes that add up to `wall_ns`; missing where the path is not known.",
+    (
+        _C("step", "id", "", "Number of the step, from 0."),
+        _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
+        _C("wall_ns", "time", "", "Length."),
+        *(_C(f"{key}_ns", "time", label, label) for key, label in LABELS.items()),
+        _C("cold", "flag", "", "A first step that sets up."),
+        _C("odd", "flag", "", "Slower than others of its kind by far more than they differ."),
+        _C("cut", "flag", "", "The end of the recording cut it off."),
+        _C("own_step", "row", "", "Its number in the asked trace.", unit="row of steps"),
+        _C("longest", "row", "", "The longest of the row's steps.", unit="row of steps"),
+        _C("steps", "count", "", ""),
+    ),
+)
+
+
+class StepCausesPayload(Wire, frozen=True, kw_only=True):
+    """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
+    below 1 ranks are being read and no step is known: ask again. ``labels``: of the groups, in the order of their columns.
+    ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
+    the odd step that takes longest; −1 none. Of very many steps a row is the sum of several.
+    """
+
+    progress: float
+    ready: int
+    workers_total: int
+    ranks: int
+    labels: list[str]
+    median: int
+    median_ns: int
+    slowest_odd: int
+    note: str
+    steps: Annotated[dict[str, Any], table_of(STEP_CAUSES)]
+
+
+class DifferencePart(Wire, frozen=True, kw_only=True):
+    """What differs. ``group``: its key, `other` for all that are small. ``who``: the rank; ``what``: the operator; ``at``: the
+    user's line as `file.py:12`, ``line`` all of it; each empty where nothing alone makes half of the difference.
+    """
+
+    group: str
+    label: str
+    difference_ns: int
+    who: str
+    what: str
+    at: str
+    line: str
+
+
+class LateRank(Wire, frozen=True, kw_only=True):
+    """A rank and how late it came to the collectives of the step in all; null unknown."""
+
+    name: str
+    late_ns: int | None
+
+
+class ComparedStep(Wire, frozen=True, kw_only=True):
+    """A step: its number, its number in the asked trace (−1 none), what people call it, and its length."""
+
+    step: int
+    own_step: int
+    label: str
+    wall_ns: int
+
+
+class StepDifferencePayload(Wire, frozen=True, kw_only=True):
+    """Route ``/critical_path/step``: why a step takes longer, or shorter, than the median step; null without another step. The
+    differences of ``parts``, the largest first, add up to that of the steps. ``places``: operators at their lines that differ
+    most, of a trace alone; ``late``: how late each rank came, the ranks in their order.
+    """
+
+    headline: str
+    step: ComparedStep
+    median: ComparedStep | None
+    parts: list[DifferencePart]
+    places: list[DifferencePart]
+    late: list[LateRank]
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A rank of a run and what it is called."""
+
+    rank: int | None
+    worker: str
+
+
+@dataclass(frozen=True)
+class StepsOfTrace:
+    """The steps of one trace."""
+
+    facts: Facts
+    insight: Insight
+    workers: Sequence[Worker] = ()
+
+    def groups(self) -> StepGroups:
+        """All of its steps."""
+        return own_groups(self.facts, self.insight)
+
+    def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
+        """What is on the paths of some."""
+        return own_rows(self.facts, self.insight, groups, steps)
+
+    def late(self, step: int) -> list[LateRank]:
+        """Nobody is."""
+        return []
+
+    def note(self, groups: StepGroups) -> str:
+        """Nothing."""
+        return ""
+
+
+@dataclass(frozen=True)
+class StepsOfRun:
+    """The steps of a run by the path through all ranks. ``asked``: the rank whose own steps are told, −1 none; ``total``: workers."""
+
+    figures: RunFigures
+    path: RanksPath
+    open_rank: Callable[[int], RankTrace | None]
+    workers: Sequence[Worker]
+    total: int
+    asked: int
+
+    def groups(self) -> StepGroups:
+        """All common steps."""
+        return run_groups(self.figures, self.path, self.open_rank, self.asked)
+
+    def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
+        """What is on the paths of some."""
+        return run_rows(self.path, self.open_rank, groups, steps)
+
+    def late(self, step: int) -> list[LateRank]:
+        """Every rank, of very many those that came latest."""
+        late = measured(self.figures, "late")[:, step]
+        shown = np.sort(np.argsort(-late, kind="stable")[:MOST_LATE]) if (late >= 0).any() else []
+        return [
+            LateRank(
+                name=called(self.workers[rank]),
+                late_ns=int(late[rank]) if late[rank] >= 0 else None,
+            )
+            for rank in shown
+        ]
+
+    def note(self, groups: StepGroups) -> str:
+        """Which ranks were not read, and which steps are not known."""
+        read, notes = len(self.figures.ranks), []
+        total = max(world_size(self.figures) or 0, self.total)
+        if read < total:
+            notes.append(f"{format_count(read)} of {format_count(total)} ranks were read.")
+        unknown = int((~groups.known).sum())
+        if unknown:
+            notes.append(
+                f"The path of {format_count(unknown)} of {format_count(len(groups.names))} steps is not known."
+            )
+        return " ".join(notes)
+
+
+Steps = StepsOfTrace | StepsOfRun
+
+
+def reading_payload(progress: float, ready: int, total: int) -> StepCausesPayload:
+    """While ranks are being read."""
+    return StepCausesPayload(
+        progress=progress,
+        ready=ready,
+        workers_total=total,
+        ranks=0,
+        labels=list(LABELS.values()),
+        median=-1,
+        median_ns=-1,
+        slowest_odd=-1,
+        note="",
+        steps={column.name: [] for column in STEP_CAUSES.columns},
+    )
+
+
+def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
+    """Every step by group."""
+    count, wall = len(groups.names), groups.wall
+    table = STEP_CAUSES.build(
+        NO_STRINGS,
+        step=np.arange(count),
+        name=list(groups.names),
+        wall_ns=wall,
+        **{f"{key}_ns": groups.time[:, number] for number, key in enumerate(GROUPS)},
+        cold=groups.cold,
+        odd=groups.odd,
+        cut=groups.cut,
+        own_step=groups.own,
+        longest=np.arange(count),
+        steps=np.ones(count, np.int64),
+    )
+    ranks = len(steps.workers)
+    return StepCausesPayload(
+        progress=1.0,
+        ready=ranks,
+        workers_total=ranks,
+        ranks=ranks,
+        labels=[_label(key, groups) for key in GROUPS],
+        median=groups.median,
+        median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
+        slowest_odd=groups.slowest_odd,
+        note=steps.note(groups),
+        steps=wire_columns(_merged(table, groups)),
+    )
+
+
+def _merged(table: DisplayTable, groups: StepGroups) -> DisplayTable:
+    """Of very many steps a row is several; it is named by where its first and longest steps are."""
+    first = first_steps(table.n)
+    rows = step_rows(table)
+    if rows.n == table.n:
+        return rows
+    place = np.repeat(np.arange(len(first)), np.diff(np.append(first, table.n)))
+    longest = largest_by(place, len(first), groups.wall)
+    return rows.with_columns(own_step=groups.own[first], longest=longest)
+
+
+def _label(key: str, groups: StepGroups) -> str:
+    return "CPU compute" if key == "compute" and not groups.has_device else LABELS[key]
+
+
+def step_difference_payload(steps: Steps, groups: StepGroups, step: int) -> StepDifferencePayload:
+    """Why a step takes as long as it does.
+
+    Raises:
+        BadRequest: there is no such step.
+    """
+    if not 0 <= step < len(groups.names):
+        raise BadRequest(
+            f"Parameter step: step {step} does not exist.",
+            "Take the numbers from /critical_path/steps.",
+        )
+    own, median = _compared(groups, step), groups.median_for(step)
+    if median < 0 or not groups.known[step]:
+        told = (
+            f"The recording has no other step to compare step {own.label} with."
+            if groups.known[step]
+            else f"The critical path of step {own.label} is not known."
+        )
+        return StepDifferencePayload(
+            headline=told, step=own, median=None, parts=[], places=[], late=[]
+        )
+    rows = steps.rows(groups, [step, median])
+    parts = group_parts(rows, groups, step, median)
+    large, small = with_small_ones(parts)
+    words = _Words(rows, groups, steps.workers)
+    shown = [words.part(part) for part in large]
+    if small:
+        shown.append(words.other(small))
+    return StepDifferencePayload(
+        headline=_headline(words, parts, own, _compared(groups, median)),
+        step=own,
+        median=_compared(groups, median),
+        parts=shown,
+        places=[] if steps.workers else [words.part(part) for part in place_parts(rows, step)],
+        late=steps.late(step),
+    )
+
+
+def _compared(groups: StepGroups, step: int) -> ComparedStep:
+    return ComparedStep(
+        step=step,
+        own_step=int(groups.own[step]),
+        label=step_label(groups.names, step),
+        wall_ns=int(groups.wall[step]),
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What the parts of a difference are called."""
+
+    rows: PathRows
+    groups: StepGroups
+    workers: Sequence[Worker]
+
+    def part(self, part: Part) -> DifferencePart:
+        name = short_name(self.rows.strings[part.name]) if part.name >= 0 else ""
+        line = self.rows.strings[part.line] if part.line >= 0 else ""
+        who = all_called(self.workers, [part.rank]) if part.rank >= 0 else ""
+        key = list(GROUPS)[part.group]
+        return DifferencePart(
+            group=key,
+            label=_label(key, self.groups),
+            difference_ns=part.difference,
+            who=f"the path leaves {who}" if part.left else who,
+            what="" if name == line else name,
+            at=_at(line),
+            line=line,
+        )
+
+    def other(self, small: Sequence[Part]) -> DifferencePart:
+        labels = [_label(list(GROUPS)[part.group], self.groups).lower() for part in small]
+        return DifferencePart(
+            group="other",
+            label="All else",
+            difference_ns=sum(part.difference for part in small),
+            who=", ".join(labels),
+            what="",
+            at="",
+            line="",
+        )
+
+
+def _at(line: str) -> str:
+    """``train.py:12`` of ``folder/train.py(12): main``; ``main of train.py`` where the line is not known."""
+    frame = PythonFrame.of(line)
+    if frame is None or not frame.is_source:
+        return ""
+    file = frame.file.replace("\\", "/").rpartition("/")[2]
+    return f"{file}:{frame.line}" if frame.line is not None else f"{frame.function} of {file}"
+
+
+def _headline(
+    words: _Words, parts: Sequence[Part], step: ComparedStep, median: ComparedStep
+) -> str:
+    """``Step 7 takes 9.78 ms longer: rank 2 loads data at train.py:12.`` in at most twelve words."""
+    if step.step == median.step:
+        return f"Step {step.label} is the median step."
+    difference = step.wall_ns - median.wall_ns
+    if abs(difference) < ALIKE * median.wall_ns:
+        return f"Step {step.label} takes as long as the median step."
+    longer = difference > 0
+    begin = f"Step {step.label} takes {format_ns(abs(difference))} {'longer' if longer else 'less'}"
+    causes = [part for part in parts if (part.difference > 0) == longer]
+    if causes[0].difference / difference >= MOST:
+        return f"{begin}: {_cause(words.part(causes[0]), longer)}."
+    # No group alone makes half of it: as many as do together.
+    reached = np.cumsum([part.difference / difference for part in causes])
+    count = int(np.searchsorted(reached, MOST)) + 1
+    labels = [words.part(part).label.lower() for part in causes[:count]]
+    return f"{begin}: {', '.join(labels[:-1])} and {labels[-1]}."
+
+
+def _cause(part: DifferencePart, longer: bool) -> str:
+    if not longer:
+        return f"less {part.label.lower()}{f' at {part.at}' if _is_line(part.at) else ''}"
+    who, does = part.who or "it", _DOES[part.group]
+    if part.group == "host_code" and _is_line(part.at):
+        return f"{who} runs {part.at}"
+    if part.group == "host_code" and part.what and " " not in part.what:
+        return f"{who} runs {part.what}"
+    if part.group in ("waiting", "not_recorded") or not _is_line(part.at):
+        return f"{who} {does}"
+    return f"{who} {does} at {part.at}"
+
+
+def _is_line(at: str) -> bool:
+    """Whether it is a file and a line."""
+    return ":" in at and " " not in at

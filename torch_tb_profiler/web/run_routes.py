@@ -304,7 +304,7 @@ def _steps_by_cause(
         steps = StepsOfTrace(told.opened.facts, told.insight)
         known = fleets.known(opened)
         of = known.id if known else ""
-    return steps, opened.memoise((insight.id, "step groups", of), steps.groups)
+    return steps, opened.memoise((insight.id, "step groups", ranks, of), steps.groups)
 
 
 @route("/critical_path/steps", also=_others, report="trace")

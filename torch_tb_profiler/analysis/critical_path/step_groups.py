@@ -227,7 +227,7 @@ def own_rows(facts: Facts, insight: Insight, groups: StepGroups, steps: Sequence
         step,
         np.full(len(row), -1, np.int64),
         groups_of_causes(groups.has_device)[cause],
-        np.where(operator >= 0, operator, name),
+        _named(facts.strings, groups, operator, name),
         line,
         _counted(facts, insight)[row],
     )
@@ -247,10 +247,17 @@ def run_rows(
         found.step,
         found.rank,
         groups_of_causes(groups.has_device)[found.cause],
-        np.where(found.operator >= 0, found.operator, found.name),
+        _named(found.strings, groups, found.operator, found.name),
         found.line,
         found.end - found.start,
     )
+
+
+def _named(strings: StringTable, groups: StepGroups, operator: Ints, name: Ints) -> Ints:
+    """The operator, else the event; −1 where that is the mark of a step, which says nothing."""
+    marks = [strings.number(name) for name in groups.names]
+    found = np.where(operator >= 0, operator, name)
+    return np.where(np.isin(found, marks), -1, found)
 
 
 @dataclass(frozen=True)
@@ -258,7 +265,7 @@ class Part:
     """A part of the difference of two steps.
 
     group: number in ``GROUPS``. difference: ns. rank, name, line: what makes at least ``MOST`` of it, −1 nothing alone does.
-    left: whether the path does not come through that rank in the step.
+    left: whether the path has lost at least ``MOST`` of its time on that rank.
     """
 
     group: int
@@ -297,8 +304,12 @@ def _part(rows: PathRows, step: int, group: int, difference: int) -> Part:
             inside = column == best
             here, left_of, size = here[inside], left_of[inside], most
     rank = chosen["rank"]
-    on_path = (rows.rank == rank) & (rows.step == step) & (rows.group == group)
-    left = rank >= 0 and difference < 0 and not rows.time[on_path].any()
+    on_rank = (rows.rank == rank) & (rows.group == group)
+    now, before = (
+        int(rows.time[on_rank & chosen_steps].sum())
+        for chosen_steps in (rows.step == step, rows.step != step)
+    )
+    left = rank >= 0 and difference < 0 and now <= MOST * before
     return Part(group, difference, rank, chosen["name"], chosen["line"], left)
 
 

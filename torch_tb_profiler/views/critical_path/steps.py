@@ -4,6 +4,7 @@ median step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -52,14 +53,16 @@ LABELS = {
     "not_recorded": "Not recorded",
 }
 _DOES = {
-    "compute": "computes",
-    "copies": "copies",
-    "data_loading": "loads data",
-    "communication": "communicates",
-    "waiting": "waits for a rank",
-    "host_code": "runs host code",
-    "not_recorded": "recorded nothing",
+    "compute": ("computes", " longer"),
+    "copies": ("copies", " longer"),
+    "data_loading": ("loads data", ""),
+    "communication": ("communicates", " longer"),
+    "waiting": ("waits", " for a rank"),
+    "host_code": ("runs", " host code"),
+    "not_recorded": ("recorded", " nothing of it"),
 }
+"""What a rank does, and what follows where neither line nor operator is known."""
+_SHORT = re.compile(r"[\w:.#]{1,40}")
 MOST_LATE = 64
 """Ranks that are listed, the latest ones."""
 ALIKE = 0.01
@@ -346,7 +349,7 @@ class _Words:
     workers: Sequence[Worker]
 
     def part(self, part: Part) -> DifferencePart:
-        name = short_name(self.rows.strings[part.name]) if part.name >= 0 else ""
+        name = _plain(self.rows.strings[part.name]) if part.name >= 0 else ""
         line = self.rows.strings[part.line] if part.line >= 0 else ""
         who = all_called(self.workers, [part.rank]) if part.rank >= 0 else ""
         key = list(GROUPS)[part.group]
@@ -355,13 +358,13 @@ class _Words:
             label=_label(key, self.groups),
             difference_ns=part.difference,
             who=f"the path leaves {who}" if part.left else who,
-            what="" if name == line else name,
+            what=name,
             at=_at(line),
             line=line,
         )
 
     def other(self, small: Sequence[Part]) -> DifferencePart:
-        labels = [_label(list(GROUPS)[part.group], self.groups).lower() for part in small]
+        labels = [_inside(_label(list(GROUPS)[part.group], self.groups)) for part in small]
         return DifferencePart(
             group="other",
             label="All else",
@@ -399,23 +402,33 @@ def _headline(
     # No group alone makes half of it: as many as do together.
     reached = np.cumsum([part.difference / difference for part in causes])
     count = int(np.searchsorted(reached, MOST)) + 1
-    labels = [words.part(part).label.lower() for part in causes[:count]]
+    labels = [_inside(words.part(part).label) for part in causes[:count]]
     return f"{begin}: {', '.join(labels[:-1])} and {labels[-1]}."
 
 
 def _cause(part: DifferencePart, longer: bool) -> str:
+    line = part.at if ":" in part.at else ""
     if not longer:
-        return f"less {part.label.lower()}{f' at {part.at}' if _is_line(part.at) else ''}"
-    who, does = part.who or "it", _DOES[part.group]
-    if part.group == "host_code" and _is_line(part.at):
-        return f"{who} runs {part.at}"
-    if part.group == "host_code" and part.what and " " not in part.what:
+        return f"less {_inside(part.label)}{f' at {line}' if line else ''}"
+    who = part.who or "it"
+    verb, alone = _DOES[part.group]
+    if part.group in ("waiting", "not_recorded"):
+        return f"{who} {verb}{alone}"
+    if line:
+        return f"{who} {verb}{' ' if part.group == 'host_code' else ' at '}{line}"
+    if part.group in ("compute", "host_code") and _SHORT.fullmatch(part.what):
         return f"{who} runs {part.what}"
-    if part.group in ("waiting", "not_recorded") or not _is_line(part.at):
-        return f"{who} {does}"
-    return f"{who} {does} at {part.at}"
+    return f"{who} {verb}{alone}"
 
 
-def _is_line(at: str) -> bool:
-    """Whether it is a file and a line."""
-    return ":" in at and " " not in at
+def _inside(label: str) -> str:
+    """A label within a sentence: ``host code``, ``CPU compute``."""
+    return label if label[1:2].isupper() else label[0].lower() + label[1:]
+
+
+def _plain(name: str) -> str:
+    """An operator as it is, the function of a frame, a kernel without its types."""
+    frame = PythonFrame.of(name)
+    if frame is not None:
+        return frame.function
+    return name if _SHORT.fullmatch(name) else short_name(name)

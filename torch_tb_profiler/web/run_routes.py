@@ -296,7 +296,7 @@ def _steps_by_cause(
         fleet = fleets.of(opened)
         if fleet.path is None:
             return fleet
-        workers = [Worker(rank, worker) for rank, worker, _ in _workers(fleet)]
+        workers = [Worker(*one) for one in _workers(fleet)]
         rank, total, of = _rank_of(fleet, opened), fleet.workers_total, fleet.id
         steps = StepsOfRun(fleet.figures, fleet.path, fleet.open_rank, workers, total, rank)
     else:

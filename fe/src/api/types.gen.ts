@@ -218,17 +218,19 @@ export interface LateRank {
   late_ns: number | null;
 }
 
-/** A step: its number, its number in the asked trace (−1 none), what people call it, and its length. */
+/** A step: its number, its number in the trace that is to be looked at (−1 none), what people call it, and its length. */
 export interface ComparedStep {
   step: number;
-  own_step: number;
+  trace_step: number;
   label: string;
   wall_ns: number;
 }
 
-/** Route `/critical_path/step`: why a step takes longer, or shorter, than the median step; null without another step. The differences of `parts`, the largest first, add up to that of the steps. `places`: operators at their lines that differ most, of a trace alone; `late`: how late each rank came, the ranks in their order. */
+/** Route `/critical_path/step`: why a step takes longer, or shorter, than the median step; null without another step. The differences of `parts`, the largest first, add up to that of the steps. `places`: operators at their lines that differ most, of a trace alone; `late`: how late each rank came, the ranks in their order. `worker` and `span`: the trace to look at, of the rank that makes the largest part; empty: the asked one. */
 export interface StepDifferencePayload {
   headline: string;
+  worker: string;
+  span: string;
   step: ComparedStep;
   median: ComparedStep | null;
   parts: DifferencePart[];

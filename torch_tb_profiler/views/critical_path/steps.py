@@ -128,10 +128,10 @@ class LateRank(Wire, frozen=True, kw_only=True):
 
 
 class ComparedStep(Wire, frozen=True, kw_only=True):
-    """A step: its number, its number in the asked trace (−1 none), what people call it, and its length."""
+    """A step: its number, its number in the trace that is to be looked at (−1 none), what people call it, and its length."""
 
     step: int
-    own_step: int
+    trace_step: int
     label: str
     wall_ns: int
 
@@ -139,10 +139,13 @@ class ComparedStep(Wire, frozen=True, kw_only=True):
 class StepDifferencePayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/step``: why a step takes longer, or shorter, than the median step; null without another step. The
     differences of ``parts``, the largest first, add up to that of the steps. ``places``: operators at their lines that differ
-    most, of a trace alone; ``late``: how late each rank came, the ranks in their order.
+    most, of a trace alone; ``late``: how late each rank came, the ranks in their order. ``worker`` and ``span``: the trace to look
+    at, of the rank that makes the largest part; empty: the asked one.
     """
 
     headline: str
+    worker: str
+    span: str
     step: ComparedStep
     median: ComparedStep | None
     parts: list[DifferencePart]
@@ -152,10 +155,11 @@ class StepDifferencePayload(Wire, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Worker:
-    """A rank of a run and what it is called."""
+    """A rank of a run: what it is called, and its recording."""
 
     rank: int | None
     worker: str
+    span: str
 
 
 @dataclass(frozen=True)
@@ -177,6 +181,10 @@ class StepsOfTrace:
     def late(self, step: int) -> list[LateRank]:
         """Nobody is."""
         return []
+
+    def trace_step(self, step: int, rank: int) -> int:
+        """It is the step itself."""
+        return step
 
     def note(self, groups: StepGroups) -> str:
         """Nothing."""
@@ -201,6 +209,12 @@ class StepsOfRun:
     def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
         """What is on the paths of some."""
         return run_rows(self.path, self.open_rank, groups, steps)
+
+    def trace_step(self, step: int, rank: int) -> int:
+        """The number of a common step in the trace of a rank, −1 none; of the asked rank where ``rank`` is −1."""
+        rank = self.asked if rank < 0 else rank
+        own = np.flatnonzero(self.figures.steps.place[rank] == step) if rank >= 0 else []
+        return int(own[0]) if len(own) else -1
 
     def late(self, step: int) -> list[LateRank]:
         """Every rank, of very many those that came latest."""
@@ -304,16 +318,9 @@ def step_difference_payload(steps: Steps, groups: StepGroups, step: int) -> Step
             f"Parameter step: step {step} does not exist.",
             "Take the numbers from /critical_path/steps.",
         )
-    own, median = _compared(groups, step), groups.median_for(step)
+    median = groups.median_for(step)
     if median < 0 or not groups.known[step]:
-        told = (
-            f"The recording has no other step to compare step {own.label} with."
-            if groups.known[step]
-            else f"The critical path of step {own.label} is not known."
-        )
-        return StepDifferencePayload(
-            headline=told, step=own, median=None, parts=[], places=[], late=[]
-        )
+        return _without_comparison(steps, groups, step)
     rows = steps.rows(groups, [step, median])
     parts = group_parts(rows, groups, step, median)
     large, small = with_small_ones(parts)
@@ -321,20 +328,37 @@ def step_difference_payload(steps: Steps, groups: StepGroups, step: int) -> Step
     shown = [words.part(part) for part in large]
     if small:
         shown.append(words.other(small))
+    rank = parts[0].rank if parts else -1
+    own, other = (_compared(steps, groups, one, rank) for one in (step, median))
+    looked_at = steps.workers[rank] if rank >= 0 else None
     return StepDifferencePayload(
-        headline=_headline(words, parts, own, _compared(groups, median)),
+        headline=_headline(words, parts, own, other),
+        worker=looked_at.worker if looked_at else "",
+        span=looked_at.span if looked_at else "",
         step=own,
-        median=_compared(groups, median),
+        median=other,
         parts=shown,
         places=[] if steps.workers else [words.part(part) for part in place_parts(rows, step)],
         late=steps.late(step),
     )
 
 
-def _compared(groups: StepGroups, step: int) -> ComparedStep:
+def _without_comparison(steps: Steps, groups: StepGroups, step: int) -> StepDifferencePayload:
+    own = _compared(steps, groups, step, -1)
+    told = (
+        f"The recording has no other step to compare step {own.label} with."
+        if groups.known[step]
+        else f"The critical path of step {own.label} is not known."
+    )
+    return StepDifferencePayload(
+        headline=told, worker="", span="", step=own, median=None, parts=[], places=[], late=[]
+    )
+
+
+def _compared(steps: Steps, groups: StepGroups, step: int, rank: int) -> ComparedStep:
     return ComparedStep(
         step=step,
-        own_step=int(groups.own[step]),
+        trace_step=steps.trace_step(step, rank),
         label=step_label(groups.names, step),
         wall_ns=int(groups.wall[step]),
     )

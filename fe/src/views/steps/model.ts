@@ -1,0 +1,151 @@
+/** What the page of steps computes from its payloads: bars by group, the waterfall, and links. */
+
+import type {
+  ComparedStep,
+  DifferencePart,
+  StepCausesPayload,
+  StepDifferencePayload,
+} from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { stepName } from "../../base/words";
+import { ALL_STEPS, type StepRange, type ViewProps } from "../../state/view";
+import type { FigureTable, Series, StackedBar } from "../../widgets";
+import { otherParams } from "../against_median";
+import { type RowOf, rowsOf } from "../rows";
+
+/** Colour and pattern of each group, in the order of the payload's labels. */
+const LOOKS: readonly (readonly [string, string, string?])[] = [
+  ["compute", "var(--compute)"],
+  ["copies", "var(--copies)"],
+  ["data_loading", "var(--data)", "M0 2H8M0 6H8"],
+  ["communication", "var(--communication)"],
+  ["waiting", "var(--communication)", "M0 8L8 0"],
+  ["host_code", "var(--host)", "M-2 2L2-2M0 8L8 0M6 10L10 6"],
+  ["not_recorded", "var(--not-recorded)", "M0 8L8 0"],
+];
+
+type StepRow = RowOf<StepCausesPayload["steps"]>;
+
+const timesOf = (row: StepRow): number[] =>
+  LOOKS.map(([key]) => (row as unknown as Record<string, number>)[`${key}_ns`] ?? -1);
+
+/** The groups that take any time. */
+export function seriesOf({ labels, steps }: StepCausesPayload): (Series & { place: number })[] {
+  const rows = rowsOf(steps).map(timesOf);
+  return LOOKS.map(([key, color, pattern], place) => ({
+    key,
+    color,
+    place,
+    label: labels[place] ?? key,
+    ...(pattern ? { pattern } : {}),
+  })).filter(({ place }) => rows.some((times) => (times[place] ?? 0) > 0));
+}
+
+const FLAGS = [
+  ["cold", "it sets up"],
+  ["cut", "the end of the recording cut it off"],
+] as const;
+
+export function barsOf(payload: StepCausesPayload): StackedBar[] {
+  const series = seriesOf(payload);
+  return rowsOf(payload.steps).map((row) => {
+    const label = stepName(row.name);
+    const times = timesOf(row);
+    const said = FLAGS.filter(([flag]) => row[flag]).map(([flag, why]) => `${flag}: ${why}`);
+    return {
+      key: row.step,
+      label,
+      title: `step ${label}`,
+      values: series.map(({ place }) => Math.max(0, times[place] ?? 0) / row.steps),
+      mark: row.odd ? "odd: far longer than the others" : "",
+      note: row.wall_ns < 0 ? "its critical path is not known" : said.join("; "),
+      faded: row.cold,
+    };
+  });
+}
+
+export function tableOf(payload: StepCausesPayload): FigureTable {
+  const series = seriesOf(payload);
+  return {
+    columns: [
+      { label: "Step" },
+      { label: "Length", unit: "ns" },
+      ...series.map(({ label }) => ({ label, unit: "ns" as const })),
+    ],
+    rows: rowsOf(payload.steps).map((row) => {
+      const known = (time: number | undefined): number | null =>
+        row.wall_ns < 0 ? null : (time ?? null);
+      return [
+        row.name,
+        known(row.wall_ns),
+        ...series.map(({ place }) => known(timesOf(row)[place])),
+      ];
+    }),
+  };
+}
+
+/** Whose steps these are, which are cold, and what is not known. */
+export function noteOf(payload: StepCausesPayload): string {
+  const cold = rowsOf(payload.steps)
+    .filter((row) => row.cold)
+    .map(({ name }) => stepName(name));
+  const are = cold.length > 1 ? `steps ${cold.join(", ")} are cold` : `step ${cold[0]} is cold`;
+  return [
+    payload.ranks ? `through all ${formatCount(payload.ranks)} ranks` : "",
+    cold.length && cold.length <= 5 ? are : "",
+    payload.note,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** A row of the waterfall: from where to where it goes, as shares of the widest. */
+export interface Fall {
+  label: string;
+  part: DifferencePart | null;
+  ns: number;
+  from: number;
+  to: number;
+}
+
+/** The median step, each difference where the one before it ended, and the step. */
+export function fallsOf({ median, step, parts }: StepDifferencePayload): Fall[] {
+  if (!median) return [];
+  const rows: Omit<Fall, "label">[] = [
+    { part: null, ns: median.wall_ns, from: 0, to: median.wall_ns },
+  ];
+  let at = median.wall_ns;
+  for (const part of parts) {
+    rows.push({ part, ns: part.difference_ns, from: at, to: at + part.difference_ns });
+    at += part.difference_ns;
+  }
+  rows.push({ part: null, ns: step.wall_ns, from: 0, to: step.wall_ns });
+  const widest = Math.max(1, ...rows.map(({ from, to }) => Math.max(from, to)));
+  return rows.map((row, place) => ({
+    ...row,
+    label: row.part?.label ?? `Step ${(place ? step : median).label}`,
+    from: Math.min(row.from, row.to) / widest,
+    to: Math.max(row.from, row.to) / widest,
+  }));
+}
+
+/** What makes a part, without its line. */
+export const reasonOf = ({ who, what }: DifferencePart): string =>
+  [who, what].filter(Boolean).join(", ");
+
+export const onlyOne = (step: number): StepRange => ({ ...ALL_STEPS, first: step, last: step });
+
+/** Both steps on the timeline of the rank that makes the difference, and beside each other; null where the trace lacks one. */
+export function linksOf(
+  { worker, span, step, median }: StepDifferencePayload & { median: ComparedStep },
+  { selection, hrefOf }: Pick<ViewProps, "selection" | "hrefOf">,
+): { timeline: string; diff: string } | null {
+  const [a, b] = [median.trace_step, step.trace_step];
+  if (a < 0 || b < 0 || a === b) return null;
+  const trace = worker ? { ...selection, worker, span } : selection;
+  const both = { ...ALL_STEPS, first: Math.min(a, b), last: Math.max(a, b) };
+  return {
+    timeline: hrefOf("trace", { path: "1" }, trace, both),
+    diff: hrefOf("diff", otherParams(trace, `${b}`), trace, onlyOne(a)),
+  };
+}

@@ -6,7 +6,6 @@ import type { Params } from "../../state/view";
 import { declaredTable, viewProps } from "../fixtures";
 import { payload, rows, strip } from "./fixtures";
 import {
-  barsOf,
   groupOf,
   GROUPS,
   readRange,
@@ -171,13 +170,6 @@ it("counts parts below a share together, without losing any", () => {
 });
 
 describe("the model", () => {
-  it("stacks the kinds of each step, the largest part first", () => {
-    expect(barsOf(payload()).map(({ label, values }) => [label, values])).toEqual([
-      ["4", [60, 40]],
-      ["5", [90, 10]],
-    ]);
-  });
-
   it("lays the strip out by time, with the places of the kinds among the series", () => {
     expect(stretchesOf(strip(), seriesOf(payload()))).toEqual([
       { series: 1, t0: 1000, t1: 1010 },

@@ -17,7 +17,7 @@ import { type RowOf, rowsOf } from "../rows";
 const LOOKS: readonly (readonly [string, string, string?])[] = [
   ["compute", "var(--compute)"],
   ["copies", "var(--copies)"],
-  ["data_loading", "var(--data)", "M0 2H8M0 6H8"],
+  ["data_loading", "var(--data)", "M0 4H8"],
   ["communication", "var(--communication)"],
   ["waiting", "var(--communication)", "M0 8L8 0"],
   ["host_code", "var(--host)", "M-2 2L2-2M0 8L8 0M6 10L10 6"],

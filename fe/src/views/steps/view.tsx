@@ -61,7 +61,7 @@ function Steps({ payload, ranks, ...props }: StepCausesProps & { payload: StepCa
   const close = (): void => setParam("why", null);
   return (
     <section
-      class="panel steps"
+      class="step-causes"
       onKeyDown={(event) => {
         if (event.key === "Escape" && open) close();
       }}

@@ -285,7 +285,8 @@ def groups(draw: st.DrawFn) -> StepGroups:
     time[np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)))] = -1
     phase = np.array(draw(st.lists(st.integers(-1, 1), min_size=count, max_size=count)))
     names = [f"ProfilerStep#{number}" for number in range(count)]
-    return StepGroups(names, time, *flags, phase, np.arange(count), True)
+    cold, odd, cut = flags
+    return StepGroups(names, time, cold, odd, cut, phase, np.arange(count), True)
 
 
 @given(groups())

@@ -213,19 +213,23 @@ class StepsOfRun:
     def trace_step(self, step: int, rank: int) -> int:
         """The number of a common step in the trace of a rank, −1 none; of the asked rank where ``rank`` is −1."""
         rank = self.asked if rank < 0 else rank
-        own = np.flatnonzero(self.figures.steps.place[rank] == step) if rank >= 0 else []
+        if rank < 0:
+            return -1
+        own = np.flatnonzero(self.figures.steps.place[rank] == step)
         return int(own[0]) if len(own) else -1
 
     def late(self, step: int) -> list[LateRank]:
         """Every rank, of very many those that came latest."""
         late = measured(self.figures, "late")[:, step]
-        shown = np.sort(np.argsort(-late, kind="stable")[:MOST_LATE]) if (late >= 0).any() else []
+        if not (late >= 0).any():
+            return []
+        shown = np.sort(np.argsort(-late, kind="stable")[:MOST_LATE])
         return [
             LateRank(
                 name=called(self.workers[rank]),
                 late_ns=int(late[rank]) if late[rank] >= 0 else None,
             )
-            for rank in shown
+            for rank in shown.tolist()
         ]
 
     def note(self, groups: StepGroups) -> str:

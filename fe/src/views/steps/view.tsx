@@ -6,7 +6,7 @@ import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
 import { Button, Figure, Progress, StackedBars } from "../../widgets";
-import { Loaded, Nothing } from "../loaded";
+import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { barsOf, noteOf, seriesOf, tableOf } from "./model";
 import { Why } from "./why";
@@ -26,7 +26,7 @@ interface StepCausesProps extends ViewProps {
 
 /** The bars and, in place, the waterfall of the step that the address names (`why`). It is of all steps, whichever are chosen. */
 export function StepCauses({ ranks, ...props }: StepCausesProps) {
-  const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks });
+  const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks: ranks ?? "all" });
   const resource = useResource("critical_path/steps", query);
   useUntilComplete(resource);
   return (
@@ -39,11 +39,7 @@ export function StepCauses({ ranks, ...props }: StepCausesProps) {
             detail={`${formatCount(payload.ready)} of ${formatCount(payload.workers_total)} are here`}
           />
         ) : payload.steps.step.length < 2 ? (
-          <Nothing
-            title="The recording has one step"
-            text="There is nothing to compare it with: record several, with a schedule or by prof.step()."
-            missing={[]}
-          />
+          <p class="muted">The recording has one step: there is nothing to compare it with.</p>
         ) : (
           <Steps {...props} payload={payload} ranks={ranks} />
         )

@@ -20,7 +20,7 @@ interface WhyProps extends ViewProps {
 export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
   const query = viewQuery(
     { selection: props.selection, steps: ALL_STEPS },
-    { ranks, step: String(step) },
+    { ranks: ranks ?? "all", step: String(step) },
   );
   const resource = useResource("critical_path/step", query);
   const id = useId("why");

@@ -187,13 +187,13 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `labels`: of the groups, in the order of their columns. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. Of very many steps a row is the sum of several. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. Of very many steps a row is the sum of several. */
 export interface StepCausesPayload {
   progress: number;
   ready: number;
   workers_total: number;
   ranks: number;
-  labels: string[];
+  device: string;
   median: number;
   median_ns: number;
   slowest_odd: number;

@@ -22,8 +22,7 @@ from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.iterations import phase_of_steps
-from torch_tb_profiler.analysis.figures.step_kinds import agreed
+from torch_tb_profiler.analysis.figures.step_kinds import agreed, phases_of_kinds
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -75,7 +74,7 @@ class StepGroups:
         cold, odd, cut: bool of shape (steps,).
         phase: of an inference server, int64 of shape (steps,); −1 none.
         own: row of ``facts["steps"]`` of the asked trace, −1 where it has no such step.
-        has_device: whether an accelerator was recorded.
+        has_device: whether an accelerator was recorded; vendor: whose, empty unknown.
     """
 
     names: Sequence[str]
@@ -86,6 +85,7 @@ class StepGroups:
     phase: Ints
     own: Ints
     has_device: bool
+    vendor: str = ""
 
     @property
     def wall(self) -> Ints:
@@ -100,14 +100,19 @@ class StepGroups:
     @property
     def usual(self) -> Mask:
         """Steps that are neither cold, odd nor cut off."""
-        return self.known & ~self.cold & ~self.odd & ~self.cut
+        return self.known & ~self.cold & ~self.odd & ~self.cut & (self.time.sum(axis=1) > 0)
 
     @property
     def median(self) -> int:
-        """The usual step of median length, of an even number the shorter of the two; any known step where none is
-        usual; −1 without one.
+        """The step of median length, of an even number the shorter of the two: of the usual ones where there are any, and of a
+        server's iterations of the phase that takes most time; −1 without one.
         """
-        return self._middle(self.usual if self.usual.any() else self.known)
+        kept = self.usual if self.usual.any() else self.known
+        phases = np.unique(self.phase[kept])
+        if len(phases) > 1:
+            times = [self.wall[kept & (self.phase == phase)].sum() for phase in phases]
+            kept = kept & (self.phase == phases[int(np.argmax(times))])
+        return self._middle(kept)
 
     def median_for(self, step: int) -> int:
         """What a step is compared with: the median step of its phase, else of all others; −1 without one."""
@@ -143,9 +148,10 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
         (flags & StepFlag.COLD) != 0,
         (flags & StepFlag.ODD) != 0,
         (flags & StepFlag.CUT) != 0,
-        phase_of_steps(facts["iterations"], steps.n),
+        np.append(phases_of_kinds(facts), -1)[steps["kind"]],
         np.arange(steps.n),
         has_device,
+        facts.summary.vendor,
     )
 
 
@@ -195,6 +201,7 @@ def run_groups(
         np.full(count, -1, np.int64),
         own_row,
         has_device,
+        next((own.summary.vendor for own in facts.values() if own.summary.has_device), ""),
     )
 
 

@@ -42,6 +42,8 @@ from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
 from torch_tb_profiler.views.steps import first_steps, step_rows
 from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.words.texts import capitalised
+from torch_tb_profiler.views.words.vocabulary import vendor_words
 
 LABELS = {
     "compute": "Compute",
@@ -89,7 +91,7 @@ STEP_CAUSES = DisplaySpec(
 
 class StepCausesPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
-    below 1 ranks are being read and no step is known: ask again. ``labels``: of the groups, in the order of their columns.
+    below 1 ranks are being read and no step is known: ask again. ``device``: what computes, `CPU` without an accelerator.
     ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
     the odd step that takes longest; −1 none. Of very many steps a row is the sum of several.
     """
@@ -98,7 +100,7 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     ready: int
     workers_total: int
     ranks: int
-    labels: list[str]
+    device: str
     median: int
     median_ns: int
     slowest_odd: int
@@ -256,7 +258,7 @@ def reading_payload(progress: float, ready: int, total: int) -> StepCausesPayloa
         ready=ready,
         workers_total=total,
         ranks=0,
-        labels=list(LABELS.values()),
+        device="",
         median=-1,
         median_ns=-1,
         slowest_odd=-1,
@@ -287,7 +289,7 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         ready=ranks,
         workers_total=ranks,
         ranks=ranks,
-        labels=[_label(key, groups) for key in GROUPS],
+        device=_device(groups),
         median=groups.median,
         median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
         slowest_odd=groups.slowest_odd,
@@ -308,7 +310,11 @@ def _merged(table: DisplayTable, groups: StepGroups) -> DisplayTable:
 
 
 def _label(key: str, groups: StepGroups) -> str:
-    return "CPU compute" if key == "compute" and not groups.has_device else LABELS[key]
+    return capitalised(f"{_device(groups)} compute") if key == "compute" else LABELS[key]
+
+
+def _device(groups: StepGroups) -> str:
+    return vendor_words(groups.vendor).device if groups.has_device else "CPU"
 
 
 def step_difference_payload(steps: Steps, groups: StepGroups, step: int) -> StepDifferencePayload:

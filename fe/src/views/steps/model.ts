@@ -11,34 +11,25 @@ import { stepName } from "../../base/words";
 import { ALL_STEPS, type StepRange, type ViewProps } from "../../state/view";
 import type { FigureTable, Series, StackedBar } from "../../widgets";
 import { otherParams } from "../against_median";
+import { groupLooks } from "../critical_path/groups";
 import { type RowOf, rowsOf } from "../rows";
 
-/** Colour and pattern of each group, in the order of the payload's labels. */
-const LOOKS: readonly (readonly [string, string, string?])[] = [
-  ["compute", "var(--compute)"],
-  ["copies", "var(--copies)"],
-  ["data_loading", "var(--data)", "M0 4H8"],
-  ["communication", "var(--communication)"],
-  ["waiting", "var(--communication)", "M0 8L8 0"],
-  ["host_code", "var(--host)", "M-2 2L2-2M0 8L8 0M6 10L10 6"],
-  ["not_recorded", "var(--not-recorded)", "M0 8L8 0"],
-];
+/** The column of each group that is called otherwise. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  data: "data_loading",
+  host: "host_code",
+  unknown: "not_recorded",
+};
 
 type StepRow = RowOf<StepCausesPayload["steps"]>;
 
-const timesOf = (row: StepRow): number[] =>
-  LOOKS.map(([key]) => (row as unknown as Record<string, number>)[`${key}_ns`] ?? -1);
+const timeOf = (row: StepRow, group: string): number =>
+  (row as unknown as Record<string, number>)[`${COLUMNS[group] ?? group}_ns`] ?? -1;
 
 /** The groups that take any time. */
-export function seriesOf({ labels, steps }: StepCausesPayload): (Series & { place: number })[] {
-  const rows = rowsOf(steps).map(timesOf);
-  return LOOKS.map(([key, color, pattern], place) => ({
-    key,
-    color,
-    place,
-    label: labels[place] ?? key,
-    ...(pattern ? { pattern } : {}),
-  })).filter(({ place }) => rows.some((times) => (times[place] ?? 0) > 0));
+export function seriesOf({ device, steps }: StepCausesPayload): Series[] {
+  const rows = rowsOf(steps);
+  return groupLooks(device).filter(({ key }) => rows.some((row) => timeOf(row, key) > 0));
 }
 
 const FLAGS = [
@@ -50,13 +41,12 @@ export function barsOf(payload: StepCausesPayload): StackedBar[] {
   const series = seriesOf(payload);
   return rowsOf(payload.steps).map((row) => {
     const label = stepName(row.name);
-    const times = timesOf(row);
     const said = FLAGS.filter(([flag]) => row[flag]).map(([flag, why]) => `${flag}: ${why}`);
     return {
       key: row.step,
       label,
       title: `step ${label}`,
-      values: series.map(({ place }) => Math.max(0, times[place] ?? 0) / row.steps),
+      values: series.map(({ key }) => Math.max(0, timeOf(row, key)) / row.steps),
       mark: row.odd ? "odd: far longer than the others" : "",
       note: row.wall_ns < 0 ? "its critical path is not known" : said.join("; "),
       faded: row.cold,
@@ -73,13 +63,8 @@ export function tableOf(payload: StepCausesPayload): FigureTable {
       ...series.map(({ label }) => ({ label, unit: "ns" as const })),
     ],
     rows: rowsOf(payload.steps).map((row) => {
-      const known = (time: number | undefined): number | null =>
-        row.wall_ns < 0 ? null : (time ?? null);
-      return [
-        row.name,
-        known(row.wall_ns),
-        ...series.map(({ place }) => known(timesOf(row)[place])),
-      ];
+      const known = (time: number): number | null => (row.wall_ns < 0 ? null : time);
+      return [row.name, known(row.wall_ns), ...series.map(({ key }) => known(timeOf(row, key)))];
     }),
   };
 }

@@ -7,16 +7,6 @@ import { declaredTable, HOSTILE, viewProps } from "../fixtures";
 import { barsOf, fallsOf, noteOf, seriesOf, tableOf } from "./model";
 import { StepsView } from "./view";
 
-const LABELS = [
-  "Compute",
-  "Copies",
-  "Data loading",
-  "Communication",
-  "Waiting for a rank",
-  "Host code",
-  "Not recorded",
-];
-
 const steps = (over: Partial<StepCausesPayload["steps"]> = {}): StepCausesPayload["steps"] =>
   declaredTable<StepCausesPayload["steps"]>("step_causes", 4, {
     step: [0, 1, 2, 3],
@@ -43,7 +33,7 @@ const causes = (over: Partial<StepCausesPayload> = {}): StepCausesPayload => ({
   ready: 2,
   workers_total: 2,
   ranks: 2,
-  labels: LABELS,
+  device: "GPU",
   median: 1,
   median_ns: 100,
   slowest_odd: 3,
@@ -209,7 +199,7 @@ it("dims cold steps, marks odd ones, and shows unknown ones as unknown, not as 0
       data_loading_ns: [400, 10, -1, 310],
     }),
   });
-  expect(seriesOf(unknown).map(({ label }) => label)).toEqual(["Compute", "Data loading"]);
+  expect(seriesOf(unknown).map(({ label }) => label)).toEqual(["Data loading", "GPU compute"]);
   const bars = barsOf(unknown);
   expect(bars.map(({ faded }) => faded)).toEqual([true, false, false, false]);
   expect(bars.map(({ mark }) => !!mark)).toEqual([false, false, false, true]);

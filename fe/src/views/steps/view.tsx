@@ -19,14 +19,16 @@ export function StepsView(props: ViewProps) {
   );
 }
 
+type Ranks = "own" | "all";
+
 /** `own`: the path of this rank alone; else, where the run has several, that through all ranks. */
 interface StepCausesProps extends ViewProps {
-  ranks?: "own";
+  ranks?: Ranks;
 }
 
 /** The bars and, in place, the waterfall of the step that the address names (`why`). It is of all steps, whichever are chosen. */
-export function StepCauses({ ranks, ...props }: StepCausesProps) {
-  const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks: ranks ?? "all" });
+export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
+  const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks });
   const resource = useResource("critical_path/steps", query);
   useUntilComplete(resource);
   return (
@@ -48,7 +50,9 @@ export function StepCauses({ ranks, ...props }: StepCausesProps) {
   );
 }
 
-function Steps({ payload, ranks, ...props }: StepCausesProps & { payload: StepCausesPayload }) {
+type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks };
+
+function Steps({ payload, ranks, ...props }: StepsProps) {
   const { params, setParam } = props;
   const rows = rowsOf(payload.steps);
   const why = /^\d{1,9}$/.test(params.why ?? "") ? Number(params.why) : null;

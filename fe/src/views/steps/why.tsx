@@ -10,7 +10,7 @@ import { Loaded } from "../loaded";
 import { fallsOf, linksOf, onlyOne, reasonOf, type Fall } from "./model";
 
 interface WhyProps extends ViewProps {
-  ranks: "own" | undefined;
+  ranks: "own" | "all";
   /** Its number among the bars, and in the chosen trace, −1 none. */
   step: number;
   ownStep: number;
@@ -20,7 +20,7 @@ interface WhyProps extends ViewProps {
 export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
   const query = viewQuery(
     { selection: props.selection, steps: ALL_STEPS },
-    { ranks: ranks ?? "all", step: String(step) },
+    { ranks, step: String(step) },
   );
   const resource = useResource("critical_path/step", query);
   const id = useId("why");

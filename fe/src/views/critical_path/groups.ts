@@ -1,0 +1,88 @@
+/** The seven groups of time: what the end of a step waited for. */
+
+import type { CriticalPathPayload } from "../../api/types.gen";
+import type { Series } from "../../widgets";
+import { rowsOf } from "../rows";
+
+interface TimeGroup extends Series {
+  kinds: readonly string[];
+}
+
+/** Colour and pattern; the patterns are told apart without the colours. In the order of a step: its data come first. */
+const GROUPS: readonly TimeGroup[] = [
+  {
+    key: "data",
+    label: "Data loading",
+    color: "var(--data)",
+    pattern: "M0 2H8M0 6H8",
+    kinds: ["dataloader"],
+  },
+  { key: "compute", label: "compute", color: "var(--compute)", kinds: ["kernel"] },
+  { key: "copies", label: "Copies", color: "var(--copies)", kinds: ["memcpy", "memset"] },
+  {
+    key: "communication",
+    label: "Communication",
+    color: "var(--communication)",
+    kinds: ["communication"],
+  },
+  {
+    key: "waiting",
+    label: "Waiting for a rank",
+    color: "var(--communication)",
+    pattern: "M-2 2L2-2M-2 6L6-2M0 8L8 0M2 10L10 2M6 10L10 6",
+    kinds: ["waiting"],
+  },
+  {
+    key: "host",
+    label: "Host code",
+    color: "var(--host)",
+    pattern: "M-2 6L2 10M0 0L8 8M6-2L10 2",
+    kinds: [],
+  },
+  {
+    key: "unknown",
+    label: "Not recorded",
+    color: "var(--not-recorded)",
+    pattern: "M0 0L8 8M0 8L8 0",
+    kinds: ["before_recording", "not_recorded"],
+  },
+];
+const OPERATOR = "operator";
+
+/** The key of the group of a kind. `onHost`: without an accelerator the operators are what computes. */
+export const groupOfKind = (kind: string, onHost = false): string =>
+  onHost && kind === OPERATOR
+    ? "compute"
+    : (GROUPS.find(({ kinds }) => kinds.includes(kind))?.key ?? "host");
+
+/** How a group is drawn and called; `device`: what computes, `CPU` where there is no accelerator. */
+export const groupLooks = (device: string): Series[] =>
+  GROUPS.map(({ key, label, color, pattern }) => ({
+    key,
+    label: key === "compute" ? `${device} ${label}` : label,
+    color,
+    pattern,
+  }));
+
+export interface GroupTime extends Series {
+  ns: number;
+  /** Of the whole; `null` where that is nothing. */
+  share: number | null;
+}
+
+/** The parts of a path by group, those that occur. */
+export function groupTimes(
+  { parts }: Pick<CriticalPathPayload, "parts">,
+  device: string,
+): GroupTime[] {
+  const times = new Map<string, number>();
+  for (const { kind, path_ns } of rowsOf(parts)) {
+    const key = groupOfKind(kind, device === "CPU");
+    times.set(key, (times.get(key) ?? 0) + path_ns);
+  }
+  const whole = [...times.values()].reduce((sum, time) => sum + time, 0);
+  return groupLooks(device)
+    .map((look) => ({ ...look, ns: times.get(look.key) ?? 0 }))
+    .filter(({ ns }) => ns > 0)
+    .map((item) => ({ ...item, share: whole > 0 ? item.ns / whole : null }));
+}

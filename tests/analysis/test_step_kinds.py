@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_kinds import modes
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_kinds import (
-    agreed_cold,
+    agreed,
     common_kinds,
     kind_names,
     recurring,
@@ -149,7 +149,7 @@ def test_ranks_agree(n: int) -> None:
     if n > 2:
         ranks[1] = recorded([Step(1400), *usual])
         ranks[2] = recorded(usual, first=2)
-    masks = agreed_cold(ranks)
+    masks = agreed(ranks, StepFlag.COLD)
     assert [np.flatnonzero(mask).tolist() for mask in masks] == [
         [] if n > 2 and rank == 2 else [0] for rank in range(n)
     ]

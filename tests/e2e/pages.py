@@ -27,6 +27,7 @@ VIEWS = (
     "memory",
     "module",
     "distributed",
+    "steps",
     "efficiency",
     "counters",
     "diff",

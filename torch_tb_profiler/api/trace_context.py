@@ -90,7 +90,8 @@ class TraceContext:
 
 def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
     """The traces, each with what is cold in its job: in the recordings that were made together with it."""
-    from torch_tb_profiler.analysis.figures.step_kinds import agreed_cold
+    from torch_tb_profiler.analysis.facts.flags import StepFlag
+    from torch_tb_profiler.analysis.figures.step_kinds import agreed
 
     jobs: dict[object, list[int]] = {}
     for at, context in enumerate(contexts):
@@ -99,7 +100,7 @@ def job_contexts(contexts: Sequence[TraceContext]) -> list[TraceContext]:
         jobs.setdefault((opened.run.name, members), []).append(at)
     told = list(contexts)
     for rows in jobs.values():
-        masks = agreed_cold([contexts[at].facts for at in rows])
+        masks = agreed([contexts[at].facts for at in rows], StepFlag.COLD)
         for at, cold in zip(rows, masks, strict=True):
             told[at] = replace(contexts[at], cold=cold)
     return told

@@ -19,6 +19,17 @@ from torch_tb_profiler.views.critical_path.ranks import (
     ranks_path_payload,
     ranks_rows_payload,
 )
+from torch_tb_profiler.views.critical_path.steps import (
+    StepCausesPayload,
+    StepDifferencePayload,
+    StepGroups,
+    StepsOfRun,
+    StepsOfTrace,
+    Worker,
+    reading_payload,
+    step_causes_payload,
+    step_difference_payload,
+)
 from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload, without_simulation
 from torch_tb_profiler.views.diff.experiments import (
     Experiment,
@@ -47,7 +58,7 @@ from torch_tb_profiler.views.overview.ranks import (
     unknown_payload,
 )
 from torch_tb_profiler.views.steps import Selection
-from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Window
+from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
 
@@ -257,6 +268,66 @@ def critical_path_ranks_rows(
     if run is None:
         raise NotReady("The workers of the run are still being read.")
     return ranks_rows_payload(run, by, window, settings.max_table_rows)
+
+
+_OF_RANKS = OneOf(
+    "`all`: of a run of several ranks the path through all of them; `own`: that of this trace."
+)
+
+
+def _steps_by_cause(
+    insight: OpenedInsight, fleets: Fleets, ranks: Literal["all", "own"]
+) -> tuple[StepsOfTrace | StepsOfRun, StepGroups] | Fleet:
+    """Whose steps are asked for, and their groups; the fleet while its ranks are still being read."""
+    opened = insight.opened
+    steps: StepsOfTrace | StepsOfRun
+    if ranks == "all" and len(opened.beside) > 1:
+        fleet = fleets.of(opened)
+        if fleet.path is None:
+            return fleet
+        workers = [Worker(*one) for one in _workers(fleet)]
+        rank, total, of = _rank_of(fleet, opened), fleet.workers_total, fleet.id
+        steps = StepsOfRun(fleet.figures, fleet.path, fleet.open_rank, workers, total, rank)
+    else:
+        told = fleets.with_waiting(insight)
+        steps = StepsOfTrace(told.opened.facts, told.insight)
+        known = fleets.known(opened)
+        of = known.id if known else ""
+    return steps, opened.memoise((insight.id, "step groups", ranks, of), steps.groups)
+
+
+@route("/critical_path/steps", also=_others, report="trace")
+def critical_path_steps(
+    insight: OpenedInsight,
+    fleets: Fleets,
+    ranks: Annotated[Literal["all", "own"], _OF_RANKS] = "all",
+) -> StepCausesPayload:
+    """Every step by what its end waited for, in seven groups that add up to its length: of this trace, or by the path
+    through all ranks of its run. Missing insights are made from now on.
+    """
+    found = _steps_by_cause(insight, fleets, ranks)
+    if isinstance(found, Fleet):
+        return reading_payload(found.progress, len(found.place), len(found.members))
+    return step_causes_payload(*found)
+
+
+@route("/critical_path/step", also=_others)
+def critical_path_step(
+    insight: OpenedInsight,
+    fleets: Fleets,
+    step: Annotated[int, Whole("Number of the step in `/critical_path/steps`.")],
+    ranks: Annotated[Literal["all", "own"], _OF_RANKS] = "all",
+) -> StepDifferencePayload:
+    """Why one of those steps takes longer, or shorter, than the median step: by group, and which rank, operator or line
+    makes it; the differences add up exactly.
+
+    Raises:
+        NotReady: ranks are still being read.
+    """
+    found = _steps_by_cause(insight, fleets, ranks)
+    if isinstance(found, Fleet):
+        raise NotReady("The workers of the run are still being read.")
+    return step_difference_payload(*found, step)
 
 
 @route("/stragglers", also=_complete)

@@ -51,6 +51,8 @@ import type {
   SearchPayload,
   SqlPayload,
   SqlTablesPayload,
+  StepCausesPayload,
+  StepDifferencePayload,
   StepsPayload,
   StragglersPayload,
   TablePayload,
@@ -119,6 +121,8 @@ export interface Routes {
   "overview/ranks/known": OverviewRanksPayload;
   "critical_path/ranks": RanksPathPayload;
   "critical_path/ranks/rows": RanksRowsPayload;
+  "critical_path/steps": StepCausesPayload;
+  "critical_path/step": StepDifferencePayload;
   stragglers: StragglersPayload;
   experiments: ExperimentsPayload;
   diff: DiffPayload;
@@ -307,6 +311,16 @@ export interface Parameters {
     t0?: string;
     /** The end of it, not included. */
     t1?: string;
+  };
+  "critical_path/steps": OfTrace & {
+    /** `all`: of a run of several ranks the path through all of them; `own`: that of this trace. */
+    ranks?: "all" | "own";
+  };
+  "critical_path/step": OfTrace & {
+    /** Number of the step in `/critical_path/steps`. */
+    step: string;
+    /** `all`: of a run of several ranks the path through all of them; `own`: that of this trace. */
+    ranks?: "all" | "own";
   };
   stragglers: OfTrace;
   experiments: OfTrace & {

@@ -191,6 +191,57 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. Of very many steps a row is the sum of several. */
+export interface StepCausesPayload {
+  progress: number;
+  ready: number;
+  workers_total: number;
+  ranks: number;
+  device: string;
+  median: number;
+  median_ns: number;
+  slowest_odd: number;
+  note: string;
+  steps: StepCausesTable;
+}
+
+/** What differs. `group`: its key, `other` for all that are small. `who`: the rank; `what`: the operator; `at`: the user's line as `file.py:12`, `line` all of it; each empty where nothing alone makes half of the difference. */
+export interface DifferencePart {
+  group: string;
+  label: string;
+  difference_ns: number;
+  who: string;
+  what: string;
+  at: string;
+  line: string;
+}
+
+/** A rank and how late it came to the collectives of the step in all; null unknown. */
+export interface LateRank {
+  name: string;
+  late_ns: number | null;
+}
+
+/** A step: its number, its number in the trace that is to be looked at (−1 none), what people call it, and its length. */
+export interface ComparedStep {
+  step: number;
+  trace_step: number;
+  label: string;
+  wall_ns: number;
+}
+
+/** Route `/critical_path/step`: why a step takes longer, or shorter, than the median step; null without another step. The differences of `parts`, the largest first, add up to that of the steps. `places`: operators at their lines that differ most, of a trace alone; `late`: how late each rank came, the ranks in their order. `worker` and `span`: the trace to look at, of the rank that makes the largest part; empty: the asked one. */
+export interface StepDifferencePayload {
+  headline: string;
+  worker: string;
+  span: string;
+  step: ComparedStep;
+  median: ComparedStep | null;
+  parts: DifferencePart[];
+  places: DifferencePart[];
+  late: LateRank[];
+}
+
 /** A parameter of a change; without a default it is empty. `values`: the only ones, if there are. */
 export interface ChangeParameter {
   name: string;
@@ -1718,6 +1769,26 @@ export interface PathRanksTable {
   event: number[];
 }
 
+/** What the end of every step waited for, in groups of causes that add up to `wall_ns`; missing where the path is not known. */
+export interface StepCausesTable {
+  step: number[];
+  name: string[];
+  wall_ns: number[];
+  compute_ns: number[];
+  copies_ns: number[];
+  data_loading_ns: number[];
+  communication_ns: number[];
+  waiting_ns: number[];
+  host_code_ns: number[];
+  not_recorded_ns: number[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  own_step: number[];
+  longest: number[];
+  steps: number[];
+}
+
 /** What the critical path is made of before and after changes. */
 export interface WhatIfKindsTable {
   kind: string[];
@@ -2311,4 +2382,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";

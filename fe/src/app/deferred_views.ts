@@ -13,4 +13,5 @@ export { MemoryView } from "../views/memory/view";
 export { ModuleView } from "../views/module/view";
 export { OperatorView } from "../views/operator/view";
 export { SqlView } from "../views/sql/view";
+export { StepsView } from "../views/steps/view";
 export { TraceView } from "../views/trace/view";

@@ -34,6 +34,7 @@ export const VIEWS: readonly View[] = [
   view("memory", "Memory", later("MemoryView"), { term: "memory_view" }),
   view("module", "Module", later("ModuleView")),
   view("distributed", "Distributed", later("DistributedView")),
+  view("steps", "Steps", later("StepsView"), { term: "steps_view", fixedSteps: "all steps" }),
   view("efficiency", "Efficiency", later("EfficiencyView"), { term: "efficiency_view" }),
   view("counters", "Counters", later("CountersView"), { term: "counters_view" }),
   view("diff", "Diff", later("DiffView")),

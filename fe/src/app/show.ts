@@ -18,6 +18,7 @@ import module from "../views/module/module.css?inline";
 import overview from "../views/overview/overview.css?inline";
 import ranks from "../views/ranks/ranks.css?inline";
 import sql from "../views/sql/sql.css?inline";
+import steps from "../views/steps/steps.css?inline";
 import tables from "../views/tables.css?inline";
 import details from "../views/trace/details.css?inline";
 import dialogs from "../views/trace/dialogs.css?inline";
@@ -83,7 +84,7 @@ function pause(ms: number): Promise<void> {
 
 const FIRST_VIEWS = [views, diagnosis, findings, tables, path, overview];
 const WIDGETS = [tokens, widgets, controls, charts, heat, flame, grid, page, roofline];
-const LATER_VIEWS = [apiCalls, whatIf, efficiency, memory, module, ranks, diff, sql];
+const LATER_VIEWS = [apiCalls, whatIf, steps, efficiency, memory, module, ranks, diff, sql];
 const TRACE = [timeline, trackList, trace, details, drawer, dialogs];
 
 /**

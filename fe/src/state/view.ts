@@ -19,6 +19,7 @@ export const VIEW_IDS = [
   "memory",
   "module",
   "distributed",
+  "steps",
   "efficiency",
   "counters",
   "diff",

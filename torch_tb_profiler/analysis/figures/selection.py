@@ -40,7 +40,7 @@ def select(
 ) -> Selection:
     """The steps ``first`` to ``last`` (rows, both included; None: the first and the last there is),
     without cold ones on request; all of a recording that marks no steps. ``cold``: which steps those are in
-    its job (``step_kinds.agreed_cold``), bool of shape (steps,); by itself without.
+    its job (``step_kinds.agreed``), bool of shape (steps,); by itself without.
 
     Raises:
         IndexError: a bound is not a row of ``facts["steps"]``, or ``first`` is after ``last``.

@@ -214,9 +214,9 @@ def _joined(a: Facts, b: Facts, partner: Ints) -> CommonKinds:
     )
 
 
-def agreed_cold(ranks: Sequence[Facts]) -> list[Mask]:
-    """Which steps of each rank are cold, bool of shape (steps,): those that most of the ranks that recorded them call
-    cold, weighed by their time. Steps are tied by number, else by place.
+def agreed(ranks: Sequence[Facts], flag: StepFlag) -> list[Mask]:
+    """Which steps of each rank have a flag, bool of shape (steps,): those of which most of the ranks that recorded them say
+    so, weighed by their time. Steps are tied by number, else by place.
     """
     numbered = all((facts["steps"]["number"] >= 0).all() for facts in ranks)
     votes: dict[int, float] = {}
@@ -225,8 +225,8 @@ def agreed_cold(ranks: Sequence[Facts]) -> list[Mask]:
         table = facts["steps"]
         key = table["number"].tolist() if numbered else list(range(table.n))
         keys.append(key)
-        is_cold = (table["flags"] & StepFlag.COLD) != 0
+        says = (table["flags"] & flag) != 0
         wall = table["end"] - table["start"]
-        for step, cold, time in zip(key, is_cold.tolist(), wall.tolist(), strict=True):
-            votes[step] = votes.get(step, 0.0) + (time if cold else -time)
+        for step, yes, time in zip(key, says.tolist(), wall.tolist(), strict=True):
+            votes[step] = votes.get(step, 0.0) + (time if yes else -time)
     return [np.array([votes[step] > 0 for step in key], np.bool_) for key in keys]

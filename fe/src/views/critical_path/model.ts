@@ -3,12 +3,11 @@
 import type { Parameters } from "../../api/client";
 import type { CriticalPathPayload, PathStrip, PathStripTable } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
-import { stepName } from "../../base/words";
 import type { Params, ViewProps } from "../../state/view";
 import { columnsOfTable } from "../columns";
 import { groupLooks, groupOfKind, type GroupTime } from "./groups";
 import { type RowOf, rowsOf } from "../rows";
-import type { FigureTable, Series, StackedBar, Stretch } from "../../widgets";
+import type { Series, Stretch } from "../../widgets";
 
 /** A kind of work on the path, drawn as its group. */
 export function seriesFor(kind: string): Series {
@@ -23,34 +22,6 @@ export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[
 /** What a kind is called: the label of its column in the table of steps. */
 export const labelOf = (kind: string): string =>
   columnsOfTable("path_steps").find(({ key }) => key === `${kind}_ns`)?.label ?? kind;
-
-/** Rows of the table of steps with the time of each kind on the path. */
-const timesOf = ({ steps, parts }: CriticalPathPayload) =>
-  rowsOf(steps).map((row) => ({
-    ...row,
-    times: parts.kind.map(
-      (kind) => (row as unknown as Record<string, number | null>)[`${kind}_ns`] ?? null,
-    ),
-  }));
-
-export const barsOf = (payload: CriticalPathPayload): StackedBar[] =>
-  timesOf(payload).map(({ step, steps, name, times }) => {
-    const label = stepName(name);
-    return {
-      key: step,
-      label,
-      title: `step ${label} (${name})`,
-      values: times.map((time) => (time ?? 0) / steps),
-    };
-  });
-
-export const stepTable = (payload: CriticalPathPayload): FigureTable => ({
-  columns: [
-    { label: "Step" },
-    ...seriesOf(payload).map(({ label }) => ({ label, unit: "ns" as const })),
-  ],
-  rows: timesOf(payload).map(({ name, times }) => [name, ...times]),
-});
 
 export interface Range {
   t0: number;

@@ -4,22 +4,12 @@ import type { CriticalPathPayload } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { onlyRow, viewQuery, withRow, type ViewProps } from "../../state/view";
-import { Figure, Panel, StackedBars } from "../../widgets";
+import { viewQuery, type ViewProps } from "../../state/view";
+import { Panel } from "../../widgets";
 import { lacks } from "../missing";
 import { InShort, Loaded, MissingList, Nothing } from "../loaded";
-import {
-  barsOf,
-  groupOf,
-  GROUPS,
-  rangeParams,
-  rangeSetter,
-  readRange,
-  seriesOf,
-  stepTable,
-  timelineParams,
-} from "./model";
-import { rowsOf } from "../rows";
+import { StepCauses } from "../steps/view";
+import { groupOf, GROUPS, rangeParams, rangeSetter, readRange, timelineParams } from "./model";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
@@ -57,7 +47,7 @@ function OwnPath(props: ViewProps) {
 }
 
 function CriticalPathPage({ payload, ...props }: ViewProps & { payload: CriticalPathPayload }) {
-  const { hrefOf, params, setParam, setSteps, steps } = props;
+  const { hrefOf, params, setParam } = props;
   const { strips } = payload;
   const range = readRange(params, strips);
   const by = groupOf(GROUPS, params.by);
@@ -65,7 +55,6 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
     "critical_path/rows",
     viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const stepRows = rowsOf(payload.steps);
   const several = payload.steps.step.length > 1;
   const [first] = strips;
   return (
@@ -105,21 +94,7 @@ function CriticalPathPage({ payload, ...props }: ViewProps & { payload: Critical
         shape={420}
         columns={(data) => pathColumns(data, by, hrefOf, payload.vocabulary)}
       />
-      {several ? (
-        <Panel title="By step">
-          <Figure title="Critical path of each step" term="path_kind" table={stepTable(payload)}>
-            <StackedBars
-              label="Critical path of each step by kind"
-              series={seriesOf(payload)}
-              bars={barsOf(payload)}
-              unit="ns"
-              height={220}
-              selected={onlyRow(stepRows, steps)}
-              onSelect={(chosen) => setSteps(withRow(steps, stepRows, chosen))}
-            />
-          </Figure>
-        </Panel>
-      ) : null}
+      {several ? <StepCauses {...props} ranks="own" /> : null}
     </>
   );
 }

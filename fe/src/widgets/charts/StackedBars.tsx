@@ -198,7 +198,13 @@ class Bar extends Pure<BarProps> {
           />
         ))}
         {bar.mark ? (
-          <path class="bar-mark" d={`M${x + slots.bar / 2 - 5},${top - 11}h10l-5,7z`} />
+          <rect
+            class="bar-mark"
+            x={x - 1.5}
+            y={top - 1.5}
+            width={slots.bar + 3}
+            height={TOP + plot - top + 1.5}
+          />
         ) : null}
         {index % slots.every === 0 ? (
           <text

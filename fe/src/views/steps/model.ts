@@ -1,0 +1,136 @@
+/** What the page of steps computes from its payloads: bars by group, the waterfall, and links. */
+
+import type {
+  ComparedStep,
+  DifferencePart,
+  StepCausesPayload,
+  StepDifferencePayload,
+} from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { stepName } from "../../base/words";
+import { ALL_STEPS, type StepRange, type ViewProps } from "../../state/view";
+import type { FigureTable, Series, StackedBar } from "../../widgets";
+import { otherParams } from "../against_median";
+import { groupLooks } from "../critical_path/groups";
+import { type RowOf, rowsOf } from "../rows";
+
+/** The column of each group that is called otherwise. */
+const COLUMNS: Readonly<Record<string, string>> = {
+  data: "data_loading",
+  host: "host_code",
+  unknown: "not_recorded",
+};
+
+type StepRow = RowOf<StepCausesPayload["steps"]>;
+
+const timeOf = (row: StepRow, group: string): number =>
+  (row as unknown as Record<string, number>)[`${COLUMNS[group] ?? group}_ns`] ?? -1;
+
+/** The groups that take any time. */
+export function seriesOf({ device, steps }: StepCausesPayload): Series[] {
+  const rows = rowsOf(steps);
+  return groupLooks(device).filter(({ key }) => rows.some((row) => timeOf(row, key) > 0));
+}
+
+const FLAGS = [
+  ["cold", "it sets up"],
+  ["cut", "the end of the recording cut it off"],
+] as const;
+
+export function barsOf(payload: StepCausesPayload): StackedBar[] {
+  const series = seriesOf(payload);
+  return rowsOf(payload.steps).map((row) => {
+    const label = stepName(row.name);
+    const said = FLAGS.filter(([flag]) => row[flag]).map(([flag, why]) => `${flag}: ${why}`);
+    return {
+      key: row.step,
+      label,
+      title: `step ${label}`,
+      values: series.map(({ key }) => Math.max(0, timeOf(row, key)) / row.steps),
+      mark: row.odd ? "odd: far longer than the others" : "",
+      note: row.wall_ns < 0 ? "its critical path is not known" : said.join("; "),
+      faded: row.cold,
+    };
+  });
+}
+
+export function tableOf(payload: StepCausesPayload): FigureTable {
+  const series = seriesOf(payload);
+  return {
+    columns: [
+      { label: "Step" },
+      { label: "Length", unit: "ns" },
+      ...series.map(({ label }) => ({ label, unit: "ns" as const })),
+    ],
+    rows: rowsOf(payload.steps).map((row) => {
+      const known = (time: number): number | null => (row.wall_ns < 0 ? null : time);
+      return [row.name, known(row.wall_ns), ...series.map(({ key }) => known(timeOf(row, key)))];
+    }),
+  };
+}
+
+/** Whose steps these are, which are cold, and what is not known. */
+export function noteOf(payload: StepCausesPayload): string {
+  const cold = rowsOf(payload.steps)
+    .filter((row) => row.cold)
+    .map(({ name }) => stepName(name));
+  const are = cold.length > 1 ? `steps ${cold.join(", ")} are cold` : `step ${cold[0]} is cold`;
+  return [
+    payload.ranks ? `through all ${formatCount(payload.ranks)} ranks` : "",
+    cold.length && cold.length <= 5 ? are : "",
+    payload.note,
+  ]
+    .filter(Boolean)
+    .join("; ");
+}
+
+/** A row of the waterfall: from where to where it goes, as shares of the widest. */
+export interface Fall {
+  label: string;
+  part: DifferencePart | null;
+  ns: number;
+  from: number;
+  to: number;
+}
+
+/** The median step, each difference where the one before it ended, and the step. */
+export function fallsOf({ median, step, parts }: StepDifferencePayload): Fall[] {
+  if (!median) return [];
+  const rows: Omit<Fall, "label">[] = [
+    { part: null, ns: median.wall_ns, from: 0, to: median.wall_ns },
+  ];
+  let at = median.wall_ns;
+  for (const part of parts) {
+    rows.push({ part, ns: part.difference_ns, from: at, to: at + part.difference_ns });
+    at += part.difference_ns;
+  }
+  rows.push({ part: null, ns: step.wall_ns, from: 0, to: step.wall_ns });
+  const widest = Math.max(1, ...rows.map(({ from, to }) => Math.max(from, to)));
+  return rows.map((row, place) => ({
+    ...row,
+    label: row.part?.label ?? `Step ${(place ? step : median).label}`,
+    from: Math.min(row.from, row.to) / widest,
+    to: Math.max(row.from, row.to) / widest,
+  }));
+}
+
+/** What makes a part, without its line. */
+export const reasonOf = ({ who, what }: DifferencePart): string =>
+  [who, what].filter(Boolean).join(", ");
+
+export const onlyOne = (step: number): StepRange => ({ ...ALL_STEPS, first: step, last: step });
+
+/** Both steps on the timeline of the rank that makes the difference, and beside each other; null where the trace lacks one. */
+export function linksOf(
+  { worker, span, step, median }: StepDifferencePayload & { median: ComparedStep },
+  { selection, hrefOf }: Pick<ViewProps, "selection" | "hrefOf">,
+): { timeline: string; diff: string } | null {
+  const [a, b] = [median.trace_step, step.trace_step];
+  if (a < 0 || b < 0 || a === b) return null;
+  const trace = worker ? { ...selection, worker, span } : selection;
+  const both = { ...ALL_STEPS, first: Math.min(a, b), last: Math.max(a, b) };
+  return {
+    timeline: hrefOf("trace", { path: "1" }, trace, both),
+    diff: hrefOf("diff", otherParams(trace, `${b}`), trace, onlyOne(a)),
+  };
+}

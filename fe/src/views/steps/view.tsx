@@ -1,0 +1,111 @@
+/** All steps by what their ends waited for, and, below them, why one of them takes longer than the median step. */
+
+import type { StepCausesPayload } from "../../api/types.gen";
+import { formatCount } from "../../base/units";
+import { stepName } from "../../base/words";
+import { useResource, useUntilComplete } from "../../state/resource";
+import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
+import { Button, Figure, Progress, StackedBars } from "../../widgets";
+import { Loaded } from "../loaded";
+import { rowsOf } from "../rows";
+import { barsOf, noteOf, seriesOf, tableOf } from "./model";
+import { Why } from "./why";
+
+export function StepsView(props: ViewProps) {
+  return (
+    <div class="view">
+      <StepCauses {...props} />
+    </div>
+  );
+}
+
+type Ranks = "own" | "all";
+
+/** `own`: the path of this rank alone; else, where the run has several, that through all ranks. */
+interface StepCausesProps extends ViewProps {
+  ranks?: Ranks;
+}
+
+/** The bars and, in place, the waterfall of the step that the address names (`why`). It is of all steps, whichever are chosen. */
+export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
+  const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks });
+  const resource = useResource("critical_path/steps", query);
+  useUntilComplete(resource);
+  return (
+    <Loaded resource={resource} shape={[280]}>
+      {(payload) =>
+        payload.progress < 1 ? (
+          <Progress
+            value={payload.progress}
+            label="Reading the ranks"
+            detail={`${formatCount(payload.ready)} of ${formatCount(payload.workers_total)} are here`}
+          />
+        ) : payload.steps.step.length < 2 ? (
+          <p class="muted">The recording has one step: there is nothing to compare it with.</p>
+        ) : (
+          <Steps {...props} payload={payload} ranks={ranks} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks };
+
+function Steps({ payload, ranks, ...props }: StepsProps) {
+  const { params, setParam } = props;
+  const rows = rowsOf(payload.steps);
+  const why = /^\d{1,9}$/.test(params.why ?? "") ? Number(params.why) : null;
+  const open = why === null ? undefined : rowOfStep(rows, why);
+  const slowest = rowOfStep(rows, payload.slowest_odd);
+  const close = (): void => setParam("why", null);
+  return (
+    <section
+      class="step-causes"
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && open) close();
+      }}
+    >
+      <Figure
+        title="Steps"
+        term="step_causes"
+        note={noteOf(payload)}
+        table={tableOf(payload)}
+        actions={
+          slowest ? (
+            <Button
+              kind="quiet"
+              pressed={why === payload.slowest_odd}
+              onClick={() => setParam("why", String(payload.slowest_odd))}
+            >
+              {`Why is step ${stepName(slowest.steps > 1 ? String(payload.slowest_odd) : slowest.name)} slow?`}
+            </Button>
+          ) : null
+        }
+      >
+        <StackedBars
+          label="Steps by what their ends waited for"
+          series={seriesOf(payload)}
+          bars={barsOf(payload)}
+          unit="ns"
+          height={200}
+          {...(payload.median >= 0 ? { line: { value: payload.median_ns, label: "median" } } : {})}
+          selected={open?.step ?? null}
+          onSelect={(step) => {
+            const row = rows.find((one) => one.step === step);
+            setParam("why", !row || row === open ? null : String(row.longest));
+          }}
+        />
+      </Figure>
+      {open && why !== null ? (
+        <Why
+          {...props}
+          ranks={ranks}
+          step={why}
+          ownStep={open.own_step + why - open.step}
+          onClose={close}
+        />
+      ) : null}
+    </section>
+  );
+}

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
@@ -20,7 +21,7 @@ from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, 
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.words.texts import CATEGORY_TEXT
+from torch_tb_profiler.views.words.texts import CATEGORY_TEXT, missing
 
 if TYPE_CHECKING:
     from torch_tb_profiler.views.wire import StepsPayload
@@ -114,7 +115,12 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     # Commands choose steps, and need no payload.
     from torch_tb_profiler.views.wire import StepsPayload
 
-    return StepsPayload(source=facts.summary.step_source, steps=step_columns(facts, selection))
+    return StepsPayload(
+        source=facts.summary.step_source,
+        steps=step_columns(facts, selection),
+        iterations=facts["iterations"].n,
+        missing=missing(absent(facts), ("steps", "device", "memory")),
+    )
 
 
 def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:

@@ -9,8 +9,8 @@ import type { ViewId, ViewProps } from "../state/view";
 import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
 import { medianStep } from "../views/against_median";
 import { countOfSteps, rowsOf, type Step } from "../views/rows";
-import { workerLabel } from "../views/run_options";
-import { type AllRanksChoice, TraceSelects } from "../views/trace_selects";
+import { workerLabel, workerOptions } from "../views/run_options";
+import { allRanksLabel, TraceSelects } from "../views/trace_selects";
 import { later } from "./lazy_component";
 import { More } from "./More";
 import { type Lack, type Place, PLACES, type Recorded, type Section } from "./registry";
@@ -145,7 +145,7 @@ type ScopeProps = HeaderProps & { rows: readonly Step[] };
 function Scope(props: ScopeProps) {
   const { payload, selection, section, steps, rows, onSelect, setSteps } = props;
   const narrow = useNarrow();
-  const { run, worker, span } = find(payload, selection);
+  const { run, span } = find(payload, selection);
   const all = allRanks(props);
   const choice = (
     <>
@@ -172,11 +172,10 @@ function Scope(props: ScopeProps) {
     </>
   );
   if (!narrow) return <div class="scope">{choice}</div>;
+  const worker = workerOptions(run?.workers ?? []).find(({ value }) => value === selection.worker);
   const text = [
     selection.run || "No run",
-    all?.chosen
-      ? allText(all)
-      : worker && (worker.rank === null ? worker.name : workerLabel(worker)),
+    all?.chosen ? allRanksLabel(all.count) : worker?.label,
     rows.length ? stepsLabel(rows, steps) : "",
   ];
   return (
@@ -187,8 +186,6 @@ function Scope(props: ScopeProps) {
     </div>
   );
 }
-
-const allText = ({ count }: AllRanksChoice): string => `All ${count} ranks`;
 
 /** Overview shows all ranks at once, where there are several. */
 function allRanks({ payload, selection, section, params, onAllRanks }: HeaderProps) {

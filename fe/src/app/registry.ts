@@ -141,9 +141,9 @@ export const PLACES: readonly Place[] = [
   },
 ];
 
-const ALL = [...PLACES, MORE].flatMap((place) =>
-  place.sections.map((section) => ({ place, section })),
-);
-
 /** The section of an id, and the place that is lit while it is shown. */
-export const placeOf = (id: ViewId) => ALL.find(({ section }) => section.id === id) ?? ALL[0]!;
+export function placeOf(id: ViewId): { place: Place; section: Section } {
+  for (const place of [...PLACES, MORE])
+    for (const section of place.sections) if (section.id === id) return { place, section };
+  throw new Error(`No place has the section ${id}`);
+}

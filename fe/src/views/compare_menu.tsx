@@ -51,15 +51,17 @@ function Before({ selection, hrefOf }: ViewProps) {
     span: rows.span[row] ?? "",
   };
   const [own, its] = [rows.recorded[base], rows.recorded[row]];
-  const which = own && its && own !== its ? (its < own ? "before" : "after") : "beside";
+  const title =
+    own && its && own !== its
+      ? `The recording ${its < own ? "before" : "after"} it`
+      : "Another recording of this program";
   return (
     <a
       class="menu-item"
       href={hrefOf("diff", otherParams(other, ""))}
       title={data.suggestion?.reason}
     >
-      The recording {which} it{" "}
-      <small>{other.run === selection.run ? other.worker : other.run}</small>
+      {title} <small>{other.run === selection.run ? other.worker : other.run}</small>
     </a>
   );
 }

@@ -26,6 +26,8 @@ export interface AllRanksChoice {
   onChoose: () => void;
 }
 
+export const allRanksLabel = (count: number): string => `All ${formatCount(count)} ranks`;
+
 /** An empty box would not say why it is empty. */
 const NO_RUN = { value: "", label: "none found" };
 
@@ -101,7 +103,7 @@ function WorkerChoice(props: WorkerChoiceProps) {
   const { label, showLabel, workers, selection, all, onChoose } = props;
   const [open, setOpen] = useState(false);
   const id = useId("worker");
-  const allLabel = all ? `All ${formatCount(all.count)} ranks` : "";
+  const allLabel = all ? allRanksLabel(all.count) : "";
   if (workers.length <= FEW)
     return (
       <Select

@@ -114,11 +114,7 @@ export function StepSelector({ steps, value, onChange, median = null }: StepSele
             key={next.first}
             type="button"
             class="menu-item"
-            aria-pressed={
-              next.first === value.first &&
-              next.last === (value.last ?? value.first) &&
-              next.skipCold === value.skipCold
-            }
+            aria-pressed={stepsLabel(steps, next) === stepsLabel(steps, value)}
             onClick={() => choose(next)}
           >
             {stepsLabel(steps, next)} <small>{note}</small>

@@ -47,7 +47,9 @@ export function runOptions(runs: readonly RunItem[]): Option[] {
   return runs.map((run) => ({
     value: run.name,
     label: run.name,
-    note: groupNote(run.workers.flatMap((worker) => worker.spans)),
+    note: [run.synthetic ? "synthetic" : "", groupNote(run.workers.flatMap(({ spans }) => spans))]
+      .filter(Boolean)
+      .join(", "),
   }));
 }
 

@@ -164,6 +164,10 @@ class Tab:
         number = list(PLACES).index(name)
         return self.frame.get_by_role("navigation", name="Places").get_by_role("link").nth(number)
 
+    def place_of(self, view: str) -> Locator:
+        """The link to the place of a section."""
+        return self.place(next(name for name, sections in PLACES.items() if view in sections))
+
     def tab(self, view: str) -> Locator:
         """The link to a section, which is shown in its place only; of a place with one section the
         link to the place.
@@ -178,8 +182,8 @@ class Tab:
 
     def open(self, view: str) -> Tab:
         """Go to a section by its place, as a person does."""
+        self.place_of(view).click()
         place = next(name for name, sections in PLACES.items() if view in sections)
-        self.place(place).click()
         if place == "More":
             self.frame.get_by_role("group", name="More").get_by_role(
                 "link", name=LABELS.get(view, view)
@@ -218,3 +222,10 @@ def state(url: str) -> dict[str, str]:
         for key, value in parse_qsl(behind)
         if key.startswith(prefix)
     }
+
+
+def choose_step(tab: Tab, index: int) -> None:
+    """Choose a step alone by its bar in the line, or in the sheet of a narrow page that is open."""
+    tab.frame.get_by_role("button", name=re.compile("^Steps: ")).first.click()
+    tab.frame.get_by_role("listbox", name="Steps").get_by_role("option").nth(index).click()
+    tab.idle()

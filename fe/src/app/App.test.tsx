@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
-import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
+import { changePage, EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
 import { VIEW_IDS } from "../state/view";
 import { App, Boundary } from "./App";
@@ -151,10 +151,10 @@ describe("the page", () => {
     await shown("Efficiency");
     fireEvent.click(screen.getByRole("link", { name: "Kernel" }));
     await shown("Kernel");
-    pageStore.set({ ...pageStore.get(), params: { search: "gemm" } });
-    await vi.waitFor(() =>
-      expect(screen.getByRole("link", { name: "Kernel" }).getAttribute("href")).toContain("gemm"),
-    );
+    await vi.waitFor(() => {
+      changePage((state) => ({ ...state, params: { search: "gemm" } }), "replace");
+      expect(screen.getByRole("link", { name: "Kernel" }).getAttribute("href")).toContain("gemm");
+    });
     fireEvent.click(placeLinks()[5]!);
     await shown("Memory");
     fireEvent.click(placeLinks()[4]!);

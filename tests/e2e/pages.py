@@ -34,6 +34,18 @@ VIEWS = (
     "sql",
     "diagnosis",
 )
+LABELS = {"api_calls": "API Calls", "efficiency": "Operator and shape", "diagnosis": "Files"}
+"""What sections are called that are not called by their ids."""
+PLACES = {
+    "Overview": ("overview", "diff"),
+    "Trace": ("trace", "critical_path"),
+    "Steps": ("distributed", "iterations"),
+    "Operators": ("operator", "module", "api_calls"),
+    "Kernels": ("efficiency", "kernel", "counters"),
+    "Memory": ("memory",),
+    "More": ("sql", "diagnosis"),
+}
+"""The places of the line, by what they are called in a run of one rank, and their sections."""
 PREFIX = f"p.{PLUGIN}."
 PATIENCE_MS = 60_000
 
@@ -146,11 +158,41 @@ class Tab:
         """A table by its label."""
         return self.frame.get_by_role("grid", name=name, exact=True)
 
+    def place(self, name: str) -> Locator:
+        """The link to a place in the line, or the button of the sections that are not in it."""
+        if name == "More":
+            return self.frame.get_by_role("button", name="More")
+        number = list(PLACES).index(name)
+        return self.frame.get_by_role("navigation", name="Places").get_by_role("link").nth(number)
+
+    def place_of(self, view: str) -> Locator:
+        """The link to the place of a section."""
+        return self.place(next(name for name, sections in PLACES.items() if view in sections))
+
     def tab(self, view: str) -> Locator:
-        """The link to a view in the page's header."""
-        return self.frame.get_by_role("navigation").get_by_role(
-            "link", name=re.compile(f"^{view.replace('_', ' ')}", re.I)
+        """The link to a section, which is shown in its place only; of a place with one section the
+        link to the place.
+        """
+        place = next(name for name, sections in PLACES.items() if view in sections)
+        if len(PLACES[place]) == 1:
+            return self.place(place)
+        label = LABELS.get(view, view.replace("_", " "))
+        return self.frame.get_by_role("navigation", name=re.compile("^Sections of")).get_by_role(
+            "link", name=re.compile(f"^{label}$", re.I)
         )
+
+    def open(self, view: str) -> Tab:
+        """Go to a section by its place, as a person does."""
+        self.place_of(view).click()
+        place = next(name for name, sections in PLACES.items() if view in sections)
+        if place == "More":
+            self.frame.get_by_role("group", name="More").get_by_role(
+                "link", name=LABELS.get(view, view)
+            ).click()
+        elif len(PLACES[place]) > 1:
+            self.tab(view).click()
+        self.idle()
+        return self
 
     def select(self, label: str) -> Locator:
         """A labelled list of the header: Run, Worker, Span."""
@@ -181,3 +223,10 @@ def state(url: str) -> dict[str, str]:
         for key, value in parse_qsl(behind)
         if key.startswith(prefix)
     }
+
+
+def choose_step(tab: Tab, index: int) -> None:
+    """Choose a step alone by its bar in the line, or in the sheet of a narrow page that is open."""
+    tab.frame.get_by_role("button", name=re.compile("^Steps: ")).first.click()
+    tab.frame.get_by_role("listbox", name="Steps").get_by_role("option").nth(index).click()
+    tab.idle()

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import Tab
+from tests.e2e.pages import Tab, choose_step
 from tests.e2e.server import Server
 
 OPENED = [("operator", "Operators", "aten::mm"), ("kernel", "Kernels", "gemm_kernel")]
@@ -58,16 +58,13 @@ def row(tab: Tab, grid: str, name: str) -> Locator:
 def test_choosing_a_step_changes_the_figures_and_the_address(tab: Tab) -> None:
     tab.load("operator", run="run")
     expect(row(tab, "Operators", "aten::mm")).to_contain_text("3")
-    steps = tab.frame.get_by_role("radiogroup", name="Steps")
-    steps.get_by_role("radio", name="One").check()
-    tab.frame.get_by_label("Step", exact=True).select_option("1")
-    tab.idle()
+    choose_step(tab, 1)
     expect(row(tab, "Operators", "aten::mm")).to_contain_text("400")
     expect(tab.page).to_have_url(re.compile(r"[.&]steps=1(&|$)"))
     tab.page.reload()
     tab.idle()
     expect(row(tab, "Operators", "aten::mm")).to_contain_text("400")
-    expect(tab.frame.get_by_label("Step", exact=True)).to_have_value("1")
+    expect(tab.frame.get_by_role("button", name="Steps: Step 4")).to_be_visible()
 
 
 @pytest.mark.parametrize(("view", "table", "name"), OPENED)

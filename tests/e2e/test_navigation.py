@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,8 +11,9 @@ from playwright.sync_api import expect
 
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
-from tests.e2e.pages import VIEWS
+from tests.e2e.pages import PLACES, VIEWS, choose_step
 from tests.e2e.server import Server
+from tests.e2e.watch import accessibility, need_axe
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +48,7 @@ def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
     tab = open_tab(server, inside=True).load()
     tab.select("Run").select_option("beta")
     tab.select("Worker").select_option("rank1")
-    tab.tab("operator").click()
-    tab.idle()
+    tab.open("operator")
     tab.page.reload()
     tab.idle()
     expect(tab.select("Run")).to_have_value("beta")
@@ -56,16 +57,26 @@ def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
 
 
 def test_the_back_button_goes_back(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server, inside=True).load("overview", run="alpha")
-    tab.tab("kernel").click()
-    expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
-    tab.select("Run").select_option("beta")
+    tab = open_tab(server, inside=True).load("overview", run="beta", worker="rank0")
+    tab.select("Worker").select_option("All 2 ranks")
+    tab.open("kernel")
+    tab.select("Worker").select_option("rank1")
+    choose_step(tab, 1)
+    tab.select("Run").select_option("alpha")
     tab.idle()
-    tab.page.go_back()
-    expect(tab.select("Run")).to_have_value("alpha")
-    expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
-    tab.page.go_back()
+    for key, value in (
+        ("run", "beta"),
+        ("steps", None),
+        ("worker", "rank0"),
+        ("view", "efficiency"),
+        ("of", "ranks"),
+        ("of", None),
+    ):
+        tab.page.go_back()
+        tab.becomes(lambda key=key: tab.state().get(key), value)  # type: ignore[misc]
     expect(tab.tab("overview")).to_have_attribute("aria-current", "page")
+    tab.page.go_forward()
+    tab.page.go_forward()
     tab.page.go_forward()
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
 
@@ -103,11 +114,20 @@ def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server
             .strip()
             .lower()
         )
-    wanted = {"run", "worker", "grid", *(view.replace("_", " ") for view in VIEWS)}
+    wanted = {
+        "run",
+        "worker",
+        "steps",
+        "comparison",
+        "more",
+        "grid",
+        "module",
+        *map(str.lower, PLACES),
+    }
     assert {w for w in wanted if not any(r.startswith(w) for r in reached)} == set()
-    tab.tab("kernel").focus()
+    tab.tab("module").focus()
     tab.page.keyboard.press("Enter")
-    expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
+    expect(tab.tab("module")).to_have_attribute("aria-current", "page")
 
 
 def test_a_new_span_appears_and_the_choice_stays(
@@ -124,7 +144,80 @@ def test_a_new_span_appears_and_the_choice_stays(
     expect(tab.frame.get_by_role("search").get_by_role("textbox")).to_have_value("relu")
 
 
-@pytest.mark.parametrize("width", [640, 2560])
+LONG = "a_run_whose_name_says_the_model_the_optimiser_and_the_day_of_the_week"
+CUT = """
+() => {
+  const boxes = [...document.querySelectorAll(".place, .scope, .top-line > .menu")]
+    .map((e) => e.getBoundingClientRect())
+    .sort((a, b) => a.top - b.top || a.left - b.left);
+  const upon = boxes.filter((box, i) => i && box.top < boxes[i - 1].bottom - 2 && box.left < boxes[i - 1].right);
+  // What is cut has its whole text as tooltip.
+  const cut = [...document.querySelectorAll(".segment, .scope select, .button-text")]
+    .filter((e) => e.scrollWidth > e.clientWidth + 1 && !e.closest("[title]"));
+  return [...upon, ...cut.map((e) => e.textContent)];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("long")
+    for rank in range(2):
+        traces.write(folder / LONG / f"rank{rank}.1.pt.trace.json", traces.trace())
+    traces.write(folder / "short" / "rank0.1.pt.trace.json", traces.trace())
+    with Server(folder, cache) as started:
+        started.settled()
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("width", "most"), [(1440, 49), (1280, 49), (1024, 49), (760, 49), (390, 96)]
+)
+def test_the_line_stays_one_and_nothing_is_cut(
+    open_tab: OpenTab, long_names: Server, width: int, most: int
+) -> None:
+    tab = open_tab(long_names, width=width)
+    tab.load("diff", run=LONG, worker="rank1", run2="short", worker2="rank0")
+    header = tab.frame.locator("header.top")
+    box = header.bounding_box()
+    assert box is not None
+    assert box["height"] <= most
+    assert header.evaluate("(e) => e.scrollWidth") <= width
+    assert tab.frame.evaluate(CUT) == []
+    for name in PLACES:
+        expect(tab.place(name)).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_all_choices_are_behind_one_button(
+    open_tab: OpenTab, sample_server: Server
+) -> None:
+    need_axe()
+    tab = open_tab(sample_server, width=390).load("kernel", run="synthetic_ddp8", worker="rank1")
+    tab.frame.get_by_role("button", name="Chosen: synthetic_ddp8 · rank 1 · All 7 steps").click()
+    assert accessibility(tab.frame) == []
+    tab.select("Worker").select_option("rank2")
+    tab.becomes(lambda: tab.state()["worker"], "rank2")
+    choose_step(tab, 3)
+    tab.becomes(lambda: tab.state().get("steps"), "3")
+
+
+def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
+    need_axe()
+    tab = open_tab(sample_server, dark=True).load("overview", run="synthetic_ddp8", worker="rank1")
+    for name in ("Steps: ", "Comparison: ", "More"):
+        tab.frame.get_by_role("button", name=re.compile(f"^{name}")).click()
+        tab.idle()
+        assert accessibility(tab.frame) == []
+        tab.page.keyboard.press("Escape")
+    tab.frame.get_by_role("button", name="Comparison: ").click()
+    tab.frame.get_by_label("Another rank").select_option("rank5")
+    expect(tab.frame.get_by_role("button", name="Compared with rank 5")).to_be_visible()
+    assert tab.state() | {"view": "diff", "worker": "rank1", "worker2": "rank5"} == tab.state()
+    tab.frame.get_by_role("link", name="End the comparison").click()
+    tab.becomes(lambda: tab.state()["view"], "overview")
+
+
+@pytest.mark.parametrize("width", [640, 1024, 2560])
 def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: int) -> None:
     tab = open_tab(sample_server, width=width, inside=True).load()
     for view in VIEWS:

@@ -108,11 +108,12 @@ def test_it_is_printed_on_white_with_nothing_to_press(
     show(tab, report, "operator")
     ground = "() => getComputedStyle(document.querySelector('.panel')).backgroundColor"
     assert tab.evaluate(ground) != "rgb(255, 255, 255)"
-    expect(tab.locator("nav")).to_be_visible()
+    places = tab.get_by_role("navigation", name="Places")
+    expect(places).to_be_visible()
     tab.emulate_media(media="print", color_scheme="dark")
     assert tab.evaluate(ground) == "rgb(255, 255, 255)"
-    expect(tab.locator("nav")).to_be_hidden()
+    expect(places).to_be_hidden()
     expect(tab.locator("main button:visible").filter(has_text="CSV")).to_have_count(0)
     # The table, and of which trace it is.
     expect(tab.get_by_role("grid").first).to_be_visible()
-    expect(tab.get_by_label("Run")).to_be_visible()
+    expect(tab.get_by_label("Run", exact=True)).to_be_visible()

@@ -72,6 +72,12 @@ class Walk:
         place.click()
         self.tab.idle()
 
+    def open(self, view: str) -> None:
+        """Go to a section that stands beside the one shown, or that its place opens at first."""
+        section = self.tab.tab(view)
+        self.click(section if section.count() else self.tab.place_of(view))
+        assert self.tab.state()["view"] == view
+
     def reads(self, *words: str) -> None:
         """All of these stand in the first window, in as many actions as are allowed."""
         assert self.actions <= MOST_ACTIONS
@@ -123,7 +129,7 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
     )
     module = callers["rows"]["layers"][0].split(",")[0]
     walked = walk(JOB)
-    walked.click(walked.tab.tab("efficiency"))
+    walked.open("efficiency")
     walked.click(walked.tab.frame.get_by_role("radio", name="kernel", exact=True))
     rows_shown = walked.tab.grid("Efficiency of kernels").locator(".body-row")
     row = rows_shown.filter(has_text=format_ns(costliest["time_ns"]).split()[0]).first
@@ -151,7 +157,7 @@ def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -
     waits = of_rank(job.findings, "rank0", "straggler")
     walked = walk(JOB)
     walked.reads(*waits["action"])
-    walked.click(walked.tab.tab("distributed"))
+    walked.open("distributed")
     ranks = [
         action.removeprefix("Make r").removesuffix(" as fast as the others")
         for action in waits["action"]
@@ -165,7 +171,7 @@ def test_what_grew_since_yesterdays_run(walk: Walker, logdir: Path) -> None:
     assert isinstance(after, torch_tb_profiler.TraceFrames)
     diff = before.diff(after)
     walked = walk("today")
-    walked.click(walked.tab.tab("diff"))
+    walked.open("diff")
     runs = walked.tab.grid("Experiments").locator(".body-row", has_text="yesterday")
     walked.click(runs.get_by_role("link", name="with A"))
     walked.click(walked.tab.frame.get_by_role("button", name="Swap A and B"))
@@ -178,7 +184,7 @@ def test_what_holds_the_memory_at_the_peak(walk: Walker, job: torch_tb_profiler.
     held = trace.memory_alive().groupby("operator")["bytes"].sum().sort_values()
     peak = trace.memory["allocated_bytes"].max()
     walked = walk(JOB)
-    walked.click(walked.tab.tab("memory"))
+    walked.open("memory")
     walked.reads(
         format_bytes(peak), "Alive at the peak", held.index[-1], format_bytes(held.iloc[-1])
     )

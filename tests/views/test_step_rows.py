@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.builders.drawn import trace_of
-from tests.builders.grown import steps
+from tests.builders.drawn import Event, trace_of
+from tests.builders.grown import devices, steps, threads
+from tests.builders.server_trace import server_trace
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import step_table
-from torch_tb_profiler.views.steps import first_steps, row_names, step_columns
+from torch_tb_profiler.views.steps import first_steps, row_names, step_columns, steps_payload
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +67,25 @@ def test_what_was_not_recorded_stays_unknown() -> None:
     host = [event for event in steps(9) if event["cat"] == "user_annotation"]
     facts = derive(trace_of(host))
     assert list(step_columns(facts, select(facts))["cpu_exec_ns"]) == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("events", "missing"),
+    [
+        (steps(2), ["memory"]),
+        (threads(1), ["steps", "device", "memory"]),
+        (devices(1), ["steps"]),
+    ],
+)
+def test_the_selector_is_told_what_was_not_recorded(
+    events: list[Event], missing: list[str]
+) -> None:
+    facts = derive(trace_of(events))
+    payload = steps_payload(facts, select(facts))
+    assert [lack.key for lack in payload.missing] == missing
+    assert payload.iterations == 0
+
+
+def test_the_selector_counts_the_iterations_of_a_server() -> None:
+    facts = derive(trace_of(server_trace(20)[0]))
+    assert steps_payload(facts, select(facts)).iterations == facts["iterations"].n > 0

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
+from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
@@ -112,8 +113,14 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
     """Route ``/steps``."""
     # Commands choose steps, and need no payload.
     from torch_tb_profiler.views.wire import StepsPayload
+    from torch_tb_profiler.views.words.texts import missing
 
-    return StepsPayload(source=facts.summary.step_source, steps=step_columns(facts, selection))
+    return StepsPayload(
+        source=facts.summary.step_source,
+        steps=step_columns(facts, selection),
+        iterations=facts["iterations"].n,
+        missing=missing(absent(facts), ("steps", "device", "memory")),
+    )
 
 
 def step_columns(facts: Facts, selection: Selection) -> dict[str, Any]:

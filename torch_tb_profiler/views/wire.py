@@ -270,12 +270,15 @@ class Categories(Wire, frozen=True, kw_only=True):
 
 
 class StepsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/steps``: what the step selector offers. ``source`` says what the steps are made
-    from.
+    """Route ``/steps``: what the step selector offers, and what there is to look at. ``source`` says what the
+    steps are made from; ``iterations`` is how many of an inference server there are; ``missing``: whether steps,
+    device work and memory records were not recorded.
     """
 
     source: str
     steps: StepsTable
+    iterations: int
+    missing: list[Missing]
 
 
 class Average(Wire, frozen=True, kw_only=True):

@@ -1371,10 +1371,12 @@ export interface Categories {
   other: number | null;
 }
 
-/** Route `/steps`: what the step selector offers. `source` says what the steps are made from. */
+/** Route `/steps`: what the step selector offers, and what there is to look at. `source` says what the steps are made from; `iterations` is how many of an inference server there are; `missing`: whether steps, device work and memory records were not recorded. */
 export interface StepsPayload {
   source: string;
   steps: StepsTable;
+  iterations: number;
+  missing: Missing[];
 }
 
 /** Arithmetic mean over the selected steps, ns (rounded). */

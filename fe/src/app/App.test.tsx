@@ -1,10 +1,11 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
-import { EMPTY_PAGE, pageStore, startLocation } from "../state/location";
+import { changePage, EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
-import { App } from "./App";
-import { Boundary } from "./App";
+import { VIEW_IDS } from "../state/view";
+import { App, Boundary } from "./App";
+import { placeOf, PLACES } from "./registry";
 import { groupNote, stateNote, workerOptions } from "../views/run_options";
 
 const span = (name: string, state: SpanState = "ready", progress = 1) => ({
@@ -45,14 +46,38 @@ const RUNS: RunsPayload = {
   ],
 };
 
-/** Everything but the catalogue stays without an answer, so views stay in their first state. */
-function serve(runs: RunsPayload): void {
-  vi.stubGlobal("fetch", (url: string) =>
-    new URL(url).pathname.endsWith("/runs")
-      ? Promise.resolve(new Response(JSON.stringify(runs)))
-      : new Promise(() => undefined),
-  );
+const STEPS = {
+  source: "ProfilerStep",
+  steps: {
+    step: [0, 1],
+    steps: [1, 1],
+    name: ["ProfilerStep#0", "ProfilerStep#1"],
+    wall_ns: [5, 5],
+    cold: [false, false],
+    odd: [false, false],
+  },
+  iterations: 0,
+  missing: [],
+};
+const first = (steps: typeof STEPS.steps) =>
+  Object.fromEntries(Object.entries(steps).map(([key, values]) => [key, values.slice(0, 1)]));
+
+/** Everything but the catalogue and the steps stays without an answer, so views stay in their first state. */
+function serve(runs: RunsPayload, steps: object | null = null): void {
+  vi.stubGlobal("fetch", (url: string) => {
+    const { pathname } = new URL(url);
+    const answer = pathname.endsWith("/runs") ? runs : pathname.endsWith("/steps") ? steps : null;
+    return answer
+      ? Promise.resolve(new Response(JSON.stringify(answer)))
+      : new Promise(() => undefined);
+  });
 }
+
+const placeLinks = (): HTMLElement[] =>
+  within(screen.getByRole("navigation", { name: "Places" })).getAllByRole("link");
+
+const shown = (label: string): Promise<void> =>
+  vi.waitFor(() => expect(screen.getByRole("main").getAttribute("aria-label")).toBe(label));
 
 describe("the page", () => {
   let end: () => void;
@@ -72,47 +97,166 @@ describe("the page", () => {
   it("chooses the first trace and puts it into the URL", async () => {
     serve(RUNS);
     render(<App />);
-    await vi.waitFor(() => expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1"));
-    expect(screen.getByRole("link", { name: "Overview" }).getAttribute("aria-current")).toBe(
-      "page",
+    await vi.waitFor(() =>
+      expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1&skip_cold=1&of=ranks"),
     );
+    expect(placeLinks()[0]?.getAttribute("aria-current")).toBe("true");
     expect(document.title).toBe("Overview · good · PyTorch Profiler");
-    expect(screen.getByText("synthetic")).toBeTruthy();
+    expect(screen.getByRole("option", { name: /^good/ }).textContent).toBe("good – synthetic");
   });
 
-  it("chooses steps beside the trace that they are of, and leaves the line of the views to them", async () => {
-    const steps = {
-      step: [0, 1],
-      name: ["ProfilerStep#0", "ProfilerStep#1"],
-      wall_ns: [5, 5],
-      cold: [false, false],
-      odd: [false, false],
-    };
-    vi.stubGlobal("fetch", (url: string) =>
-      Promise.resolve(
-        new Response(JSON.stringify(new URL(url).pathname.endsWith("/runs") ? RUNS : { steps })),
-      ),
-    );
-    pageStore.set({ ...EMPTY_PAGE, view: "diagnosis" });
+  it("takes a link that names a run as it stands", async () => {
+    serve(RUNS);
+    pageStore.set({ ...EMPTY_PAGE, selection: { run: "good", worker: "", span: "" } });
     render(<App />);
-    await screen.findByLabelText("Worker");
-    expect(screen.queryByRole("radiogroup", { name: "Steps" })).toBeNull();
-    pageStore.set({ ...pageStore.get(), view: "overview" });
-    const chooser = await screen.findByRole("radiogroup", { name: "Steps" });
-    expect(chooser.closest(".trace-choice")?.contains(screen.getByLabelText("Worker"))).toBe(true);
-    expect(screen.getByRole("navigation", { name: "Views" }).contains(chooser)).toBe(false);
+    await vi.waitFor(() => expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1"));
   });
 
-  it("changes the view by its tab, with a history entry", async () => {
+  it("has steps in the line, and none to choose where they mean nothing", async () => {
+    serve(RUNS, STEPS);
+    pageStore.set({ ...EMPTY_PAGE, view: "sql" });
+    render(<App />);
+    await screen.findByText("all steps");
+    expect(screen.queryByRole("button", { name: /^Steps: / })).toBeNull();
+    pageStore.set({ ...pageStore.get(), view: "overview" });
+    expect(await screen.findByRole("button", { name: "Steps: All 2 steps" })).toBeTruthy();
+  });
+
+  it.each(VIEW_IDS.map((id) => [id] as const))(
+    "lights the place and the section of %s",
+    async (id) => {
+      serve(RUNS);
+      pageStore.set({ ...EMPTY_PAGE, view: id });
+      render(<App />);
+      await screen.findByLabelText("Worker");
+      const { place, section } = placeOf(id);
+      const lit = placeLinks().filter((link) => link.hasAttribute("aria-current"));
+      expect(lit.map((link) => PLACES[placeLinks().indexOf(link)])).toEqual(
+        PLACES.includes(place) ? [place] : [],
+      );
+      const sections = screen.queryByRole("navigation", { name: /^Sections of/ });
+      expect(sections?.querySelector("[aria-current]")?.textContent ?? section.short).toBe(
+        section.short,
+      );
+      expect(sections === null).toBe(place.sections.length === 1);
+    },
+  );
+
+  it("opens the section of a place that was used last, with its choices; each with a history entry", async () => {
     serve(RUNS);
     render(<App />);
     await screen.findByLabelText("Worker");
     const push = vi.spyOn(history, "pushState");
+    fireEvent.click(placeLinks()[4]!);
+    await shown("Efficiency");
     fireEvent.click(screen.getByRole("link", { name: "Kernel" }));
-    await vi.waitFor(() =>
-      expect(screen.getByRole("main").getAttribute("aria-label")).toBe("Kernel"),
+    await shown("Kernel");
+    await vi.waitFor(() => {
+      changePage((state) => ({ ...state, params: { search: "gemm" } }), "replace");
+      expect(screen.getByRole("link", { name: "Kernel" }).getAttribute("href")).toContain("gemm");
+    });
+    fireEvent.click(placeLinks()[5]!);
+    await shown("Memory");
+    fireEvent.click(placeLinks()[4]!);
+    await shown("Kernel");
+    expect(pageStore.get().params).toEqual({ search: "gemm" });
+    expect(push).toHaveBeenCalledTimes(4);
+  });
+
+  it("shows all ranks until one is chosen, wherever that is", async () => {
+    serve(RUNS);
+    render(<App />);
+    const choose = (value: string): void => {
+      fireEvent.change(screen.getByLabelText("Worker"), { target: { value } });
+    };
+    await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
+    const push = vi.spyOn(history, "pushState");
+    choose("w1");
+    await vi.waitFor(() => expect(screen.getByDisplayValue("rank 1")).toBeTruthy());
+    expect(pageStore.get().params).toEqual({});
+    choose("");
+    await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
+    fireEvent.click(placeLinks()[4]!);
+    await shown("Efficiency");
+    expect(screen.queryByRole("option", { name: "All 2 ranks" })).toBeNull();
+    fireEvent.click(placeLinks()[0]!);
+    await shown("Overview");
+    expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
+    fireEvent.click(placeLinks()[4]!);
+    await shown("Efficiency");
+    choose("w0");
+    fireEvent.click(placeLinks()[0]!);
+    await shown("Overview");
+    expect(screen.getByDisplayValue("rank 0")).toBeTruthy();
+    expect(push.mock.calls.length).toBeGreaterThan(5);
+  });
+
+  it("dims places without data, which say what is missing, and names one after the run", async () => {
+    const memory = { key: "memory", what: "Memory records", why: "It was off.", call: "profile()" };
+    const run = { ...RUNS.runs[0]!, workers: RUNS.runs[0]!.workers.slice(0, 1) };
+    serve(
+      { ...RUNS, runs: [run] },
+      { ...STEPS, steps: first(STEPS.steps), missing: [memory], iterations: 0 },
     );
-    expect(push.mock.calls[0]?.[2]).toContain("#view=kernel&run=good");
+    render(<App />);
+    await vi.waitFor(() =>
+      expect(placeLinks().map((link) => link.textContent)).toEqual([
+        "Overview",
+        "Trace",
+        "Steps (not recorded)",
+        "Operators",
+        "Kernels",
+        "Memory (not recorded)",
+      ]),
+    );
+    fireEvent.pointerEnter(placeLinks()[5]!.parentElement!);
+    expect((await screen.findByRole("tooltip")).textContent).toBe(
+      "Not recorded: Memory records. It was off.profile()",
+    );
+  });
+
+  it.each([
+    [1, 3, "Iterations"],
+    [2, 0, "Ranks"],
+    [2, 3, "Ranks · Iterations"],
+    [1, 0, "Steps"],
+  ])("names the third place after %i ranks and %i iterations", async (ranks, iterations, name) => {
+    const run = { ...RUNS.runs[0]!, workers: RUNS.runs[0]!.workers.slice(0, ranks) };
+    serve({ ...RUNS, runs: [run] }, { ...STEPS, iterations });
+    render(<App />);
+    await vi.waitFor(() => expect(placeLinks()[2]?.textContent).toBe(name));
+  });
+
+  it("says what it is compared with, and ends that", async () => {
+    serve(RUNS, STEPS);
+    pageStore.set({
+      ...EMPTY_PAGE,
+      view: "diff",
+      selection: { run: "good", worker: "w0", span: "1" },
+      params: { run2: "good", worker2: "w1" },
+    });
+    render(<App />);
+    expect(
+      await screen.findByRole("button", { name: "Comparison: Compared with rank 1 · w1" }),
+    ).toBeTruthy();
+    fireEvent.click(screen.getByRole("link", { name: "End the comparison" }));
+    await shown("Overview");
+    expect(screen.getByRole("button", { name: "Comparison: Compare with …" })).toBeTruthy();
+  });
+
+  it("keeps the theme that is chosen, and says how to save a report", async () => {
+    serve(RUNS);
+    render(<App />);
+    fireEvent.click(screen.getByRole("button", { name: "More" }));
+    fireEvent.click(screen.getByRole("radio", { name: "Dark" }));
+    expect(document.documentElement.dataset.theme).toBe("dark");
+    fireEvent.click(screen.getByRole("radio", { name: "As TensorBoard" }));
+    await screen.findByText("3 read, 1 failed");
+    fireEvent.click(screen.getByRole("button", { name: "Save a report" }));
+    expect(
+      await screen.findByText('torch-tb-profiler report "/logs/good" -o report.html'),
+    ).toBeTruthy();
+    expect(screen.queryByRole("radio", { name: "Dark" })).toBeNull();
   });
 
   it("keeps the rank when the run changes, and starts with all steps", async () => {
@@ -125,6 +269,7 @@ describe("the page", () => {
       selection: { run: "bad", worker: "w0", span: "1" },
       steps: { first: null, last: null, skipCold: true },
     });
+    expect(pageStore.get().params).toEqual({});
   });
 
   it("says why a trace failed", async () => {
@@ -211,14 +356,15 @@ describe("remarks in the selects", () => {
   });
   it("name ranks where there are several", () => {
     expect(workerOptions(RUNS.runs[0]!.workers).map((option) => option.label)).toEqual([
-      "rank 0 · w0",
-      "rank 1 · w1",
+      "rank 0",
+      "rank 1",
     ]);
+    // Two recordings of a rank are told apart by their names.
     expect(
-      workerOptions([worker("rank0", 0, span("1")), worker("rank2", 1, span("1"))]).map(
+      workerOptions([worker("a", 0, span("1")), worker("b", 0, span("1"))]).map(
         (option) => option.label,
       ),
-    ).toEqual(["rank 0", "rank 1 · rank2"]);
+    ).toEqual(["rank 0 · a", "rank 0 · b"]);
     expect(workerOptions([worker("solo", 0, span("1"))])[0]?.label).toBe("solo");
   });
 });

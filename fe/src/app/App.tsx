@@ -2,7 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { ApiError } from "../api/client";
+import { type ApiError, served } from "../api/client";
 import type { RunsPayload, SpanItem } from "../api/types.gen";
 import { nameFilesAfter } from "../base/csv";
 import { messageOf } from "../base/errors";
@@ -11,6 +11,7 @@ import { readStored, writeStored } from "../base/stored";
 import {
   changePage,
   diagnosisHref,
+  EMPTY_PAGE,
   fromEntries,
   hrefOfPage,
   pageOfHref,
@@ -18,7 +19,7 @@ import {
   pageStore,
 } from "../state/location";
 import { useResource } from "../state/resource";
-import { complete, find, pollRuns, runsStore } from "../state/runs";
+import { besideOf, complete, find, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
 import {
   ALL_STEPS,
@@ -29,47 +30,45 @@ import {
   type ViewProps,
 } from "../state/view";
 import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
-import { Header } from "./Header";
-import { type View, VIEWS } from "./registry";
+import { Header, Sections } from "./Header";
+import { type Place, placeOf, type Section } from "./registry";
 
 export function App() {
   const page = useStore(pageStore);
   const { payload, error } = useStore(runsStore);
   useEffect(pollRuns, []);
   useCompletedSelection(payload, page);
-  const view = VIEWS.find((item) => item.id === page.view) ?? VIEWS[0];
+  const { place, section } = placeOf(page.view);
   const main = useRef<HTMLElement>(null);
-  const remembered = useRemembered(page);
-  useTitle(view?.label ?? "", page.selection.run);
+  const remembered = useRemembered(page, place);
+  useTitle(section.label, page.selection.run);
   const props = useViewProps(page);
-  if (!view) return <main />;
+  const places = { place, section, ...remembered(props.hrefOf) };
   return (
     <div class="app" onClick={followLink}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
       <Header
+        {...props}
+        {...places}
         payload={payload}
-        selection={page.selection}
-        view={view}
-        steps={page.steps}
         onSelect={selectTrace}
-        onSteps={props.setSteps}
-        hrefOf={props.hrefOf}
-        tabHref={(id) => props.hrefOf(id, remembered(id))}
+        onAllRanks={selectAllRanks}
       />
-      <main ref={main} id="main" tabIndex={-1} aria-label={view.label}>
-        <h1 class="visually-hidden">{view.label}</h1>
+      <main ref={main} id="main" tabIndex={-1} aria-label={section.label}>
+        <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
-        <Tour brief={view.id !== "overview"} />
-        <Content view={view} props={props} payload={payload} />
+        <Tour brief={section.id !== "overview"} />
+        <Sections {...places} />
+        <Content view={section} props={props} payload={payload} />
       </main>
     </div>
   );
 }
 
 interface ContentProps {
-  view: View;
+  view: Section;
   props: ViewProps;
   payload: RunsPayload | null;
 }
@@ -95,20 +94,39 @@ function Content({ view, props, payload }: ContentProps) {
   );
 }
 
-/** Chooses a run when there is none, and completes a link that names only a run. */
+/** Chooses a run when there is none, and completes a link that names only a run, which is taken as it stands otherwise. */
 function useCompletedSelection(payload: RunsPayload | null, page: PageState): void {
   useEffect(() => {
     const { selection } = page;
     const full = complete(payload, selection);
     if (sameTrace(full, selection)) return;
-    changePage((state) => ({ ...state, selection: full }), "replace");
+    changePage(
+      (state) => (selection.run ? { ...state, selection: full } : opened(state, full)),
+      "replace",
+    );
   }, [payload, page]);
 }
 
-function useRemembered(page: PageState): (view: ViewId) => Params {
-  const last = useRef(new Map<ViewId, Params>());
-  last.current.set(page.view, page.params);
-  return (view) => last.current.get(view) ?? {};
+/** What was looked at last: of each section its own choices, of each place the section. */
+function useRemembered(page: PageState, place: Place) {
+  const params = useRef(new Map<ViewId, Params>());
+  const sections = useRef(new Map<Place, ViewId>());
+  const trace = useRef(page.selection);
+  if (!sameTrace(trace.current, page.selection)) {
+    // A rank that is chosen elsewhere is what Overview is of, too; a run begins with all of its ranks.
+    const { params: first } =
+      trace.current.run === page.selection.run
+        ? { params: {} }
+        : opened(EMPTY_PAGE, page.selection);
+    params.current.set("overview", first);
+    trace.current = page.selection;
+  }
+  params.current.set(page.view, page.params);
+  sections.current.set(place, page.view);
+  return (hrefOf: ViewProps["hrefOf"]) => ({
+    lastOf: (place: Place) => sections.current.get(place),
+    sectionHref: (view: ViewId) => hrefOf(view, params.current.get(view) ?? {}),
+  });
 }
 
 function useTitle(view: string, run: string): void {
@@ -132,7 +150,7 @@ function useViewProps(page: PageState): ViewProps {
       selection: page.selection,
       steps: page.steps,
       params: page.params,
-      setSteps: (steps) => changePage((state) => ({ ...state, steps }), "replace"),
+      setSteps: (steps) => changePage((state) => ({ ...state, steps }), "push"),
       setParam,
       hrefOf: (...to) => hrefOfPage(at(...to)),
     };
@@ -155,9 +173,35 @@ const allStepsOf = (page: PageState): StepRange => ({
   skipCold: page.steps.skipCold,
 });
 
+/** A run that the page chose, or a person did in the line: all ranks where it has several, without the cold steps. */
+function opened(state: PageState, selection: Selection): PageState {
+  const several = besideOf(runsStore.get().payload, selection).length > 1;
+  const { of: _, ...params } = state.params;
+  return {
+    ...state,
+    selection,
+    steps: { ...ALL_STEPS, skipCold: served },
+    params:
+      state.view !== "overview" ? state.params : several ? { ...params, of: "ranks" } : params,
+  };
+}
+
 function selectTrace(selection: Selection): void {
   const full = complete(runsStore.get().payload, selection);
-  changePage((state) => ({ ...state, selection: full, steps: allStepsOf(state) }), "push");
+  changePage((state) => {
+    if (full.run !== state.selection.run) return opened(state, full);
+    const { of, ...params } = state.params;
+    return {
+      ...state,
+      selection: full,
+      steps: sameTrace(full, state.selection) ? state.steps : allStepsOf(state),
+      params: state.view === "overview" || of === undefined ? params : { ...params, of },
+    };
+  }, "push");
+}
+
+function selectAllRanks(): void {
+  changePage((state) => ({ ...state, params: { ...state.params, of: "ranks" } }), "push");
 }
 
 /** Plain clicks on links to this page change its state; in TensorBoard's frame they would load TensorBoard into itself. */

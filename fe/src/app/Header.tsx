@@ -1,163 +1,243 @@
-/** The two lines at the top: which trace and which of its steps, and which view. */
+/** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
-import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
-import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
 import { useResource } from "../state/resource";
-import { find, runsStore } from "../state/runs";
-import { useStore } from "../state/store";
-import type { Selection, StepRange, ViewId, ViewProps } from "../state/view";
-import { Badge, Button, Menu, StepSelector, Tooltip } from "../widgets";
-import { againstMedian, MEDIAN_RULE } from "../views/against_median";
-import { TraceSelects } from "../views/trace_selects";
-import { VIEWS, type View } from "./registry";
-import { rowsOf } from "../views/rows";
+import { besideOf, find } from "../state/runs";
+import type { ViewId, ViewProps } from "../state/view";
+import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
+import { medianStep } from "../views/against_median";
+import { countOfSteps, rowsOf, type Step } from "../views/rows";
+import { workerLabel, workerOptions } from "../views/run_options";
+import { allRanksLabel, TraceSelects } from "../views/trace_selects";
+import { later } from "./lazy_component";
+import { More } from "./More";
+import { type Lack, type Place, PLACES, type Recorded, type Section } from "./registry";
 
-interface HeaderProps {
+interface HeaderProps extends ViewProps {
   payload: RunsPayload | null;
-  selection: Selection;
-  view: View;
-  steps: StepRange;
-  onSelect: (selection: Selection) => void;
-  onSteps: (steps: StepRange) => void;
-  hrefOf: ViewProps["hrefOf"];
-  /** The link of a tab, with what was chosen there before. */
-  tabHref: (view: ViewId) => string;
+  place: Place;
+  section: Section;
+  onSelect: (selection: ViewProps["selection"]) => void;
+  onAllRanks: () => void;
+  /** The section of a place that was looked at last. */
+  lastOf: (place: Place) => ViewId | undefined;
+  /** The link of a section, with what was chosen there before. */
+  sectionHref: (view: ViewId) => string;
 }
 
+const CompareMenu = later("CompareMenu");
+const NOTHING: Recorded = { ranks: 1, steps: 2, iterations: 0, missing: [] };
+
+/** Narrower than this, the choice is one button. */
+const NARROW = "(max-width: 759px)";
+
 export function Header(props: HeaderProps) {
-  const { payload, selection, view, steps, onSelect, onSteps, hrefOf, tabHref } = props;
+  const { payload, selection, place, section, sectionHref } = props;
+  const { data } = useResource(stepsQuery(props) ? "steps" : null, selection);
+  const recorded = data && {
+    ranks: besideOf(payload, selection).length,
+    steps: countOfSteps(data.steps),
+    iterations: data.iterations,
+    missing: data.missing,
+  };
+  const rows = data ? rowsOf(data.steps) : [];
   return (
     <header class="top">
       <div class="top-line">
-        <TraceChoice payload={payload} selection={selection} onSelect={onSelect}>
-          {find(payload, selection).span ? (
-            view.fixedSteps ? (
-              <NoChoice text={`${view.label}: ${view.fixedSteps}`} />
-            ) : (
-              <Steps {...{ selection, steps, onSteps, hrefOf }} />
-            )
-          ) : null}
-        </TraceChoice>
-        <div class="top-end">
-          <Help />
-          <ThemeButton />
-        </div>
+        <nav aria-label="Places" class="places">
+          <ul>
+            {PLACES.map((one) => (
+              <PlaceLink key={one.label} {...props} one={one} recorded={recorded} />
+            ))}
+          </ul>
+        </nav>
+        <Scope {...props} rows={rows} />
+        <More
+          payload={payload}
+          selection={selection}
+          hrefOf={sectionHref}
+          lit={!PLACES.includes(place)}
+        />
       </div>
-      <nav class="top-line" aria-label="Views">
-        <ul class="tabs">
-          {VIEWS.map(({ id, label, term }) => (
-            <li key={id}>
-              <Tooltip content={definitionOf(term)?.text} focusable={false}>
-                <a
-                  class="tab"
-                  href={tabHref(id)}
-                  aria-current={id === view.id ? "page" : undefined}
-                >
-                  {label}
-                </a>
-              </Tooltip>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <span class="visually-hidden" role="status">
+        {section.fixedSteps ? `${section.label}: ${section.fixedSteps}` : ""}
+      </span>
     </header>
   );
 }
 
-interface TraceChoiceProps extends Pick<HeaderProps, "payload" | "selection" | "onSelect"> {
-  children: ComponentChildren;
+/** Of a trace that could not be imported there is nothing to ask. */
+function stepsQuery({ payload, selection }: HeaderProps): boolean {
+  const { span } = find(payload, selection);
+  return span !== null && span.state !== "failed";
 }
 
-function TraceChoice({ payload, selection, onSelect, children }: TraceChoiceProps) {
+interface PlaceLinkProps extends Pick<HeaderProps, "place" | "lastOf" | "sectionHref"> {
+  one: Place;
+  recorded: Recorded | null;
+}
+
+function PlaceLink({ one, place, recorded, lastOf, sectionHref }: PlaceLinkProps) {
+  const lack = recorded && one.lack?.(recorded);
+  const [name = one.label, more = ""] = one.named?.(recorded ?? NOTHING) ?? [];
+  const first = one.first?.(recorded ?? NOTHING) ?? one.sections[0]?.id ?? "overview";
+  const alone = one.sections.length === 1;
   return (
-    <div class="trace-choice">
-      <TraceSelects payload={payload} selection={selection} onSelect={onSelect} />
-      {find(payload, selection).run?.synthetic ? (
-        <Tooltip content="Generated by a program, not recorded on real hardware.">
-          <Badge tone="info">synthetic</Badge>
-        </Tooltip>
-      ) : null}
-      {children}
-      {payload?.scanning ? <span class="panel-note">searching for traces …</span> : null}
-    </div>
+    <li>
+      <Tooltip
+        content={lack ? <LackText {...lack} /> : definitionOf(one.sections[0]?.term ?? "")?.text}
+        focusable={false}
+      >
+        <a
+          class={`place${lack ? " place-off" : ""}`}
+          href={sectionHref(lastOf(one) ?? first)}
+          aria-current={one === place ? (alone ? "page" : "true") : undefined}
+        >
+          {name}
+          {more ? <span class="place-more">{more}</span> : null}
+          {lack ? <span class="visually-hidden"> (not recorded)</span> : null}
+        </a>
+      </Tooltip>
+    </li>
   );
 }
 
-function NoChoice({ text }: { text: string }) {
-  return <span class="muted steps-fixed">{text}</span>;
-}
-
-function Steps(props: Pick<HeaderProps, "selection" | "steps" | "onSteps" | "hrefOf">) {
-  const { selection, steps, onSteps, hrefOf } = props;
-  const { run, worker, span } = selection;
-  const state = useStore(runsStore, (runs) => find(runs.payload, selection).span?.state);
-  const { data } = useResource(state === "failed" ? null : "steps", { run, worker, span });
-  if (!data) return null;
-  const rows = rowsOf(data.steps);
-  // One step leaves nothing to choose, unless the link names steps that are not there.
-  if (rows.length < 2 && steps.first === null && !steps.skipCold)
-    return <NoChoice text={rows[0]?.name ? "One step" : "No steps"} />;
-  const against = againstMedian(hrefOf, selection, rows, steps);
+function LackText({ what, why, call }: Lack) {
   return (
     <>
-      <StepSelector steps={rows} value={steps} onChange={onSteps} />
-      {against ? (
-        <Tooltip content={MEDIAN_RULE} focusable={false}>
-          <a class="button button-quiet" href={against}>
-            vs. median step
-          </a>
-        </Tooltip>
-      ) : null}
+      <p>
+        Not recorded: {what}. {why}
+      </p>
+      {call ? <pre>{call}</pre> : null}
     </>
   );
 }
 
-const THEMES: Readonly<
-  Record<ThemeChoice, { next: ThemeChoice; icon: "sun" | "moon" | "system"; label: string }>
-> = {
-  system: { next: "light", icon: "system", label: "Theme: match TensorBoard. Switch to light" },
-  light: { next: "dark", icon: "sun", label: "Theme: light. Switch to dark" },
-  dark: { next: "system", icon: "moon", label: "Theme: dark. Switch to match TensorBoard" },
-};
-
-function ThemeButton() {
-  const [choice, setChoice] = useState<ThemeChoice>(storedChoice);
-  useLayoutEffect(() => followTheme(choice), [choice]);
-  const { next, icon, label } = THEMES[choice];
-  return <Button kind="quiet" icon={icon} label={label} onClick={() => setChoice(next)} />;
+/** The sections of a place: one of them is shown. */
+export function Sections(props: Pick<HeaderProps, "place" | "section" | "sectionHref">) {
+  const { place, section, sectionHref } = props;
+  if (place.sections.length < 2) return null;
+  return (
+    <nav class="sections" aria-label={`Sections of ${place.label}`}>
+      <ul class="segmented">
+        {place.sections.map(({ id, short, term }) => (
+          <li key={id}>
+            <Tooltip content={definitionOf(term)?.text} focusable={false}>
+              <a
+                class={id === section.id ? "segment segment-on" : "segment"}
+                href={sectionHref(id)}
+                aria-current={id === section.id ? "page" : undefined}
+              >
+                {short}
+              </a>
+            </Tooltip>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
 }
 
-const KEYS: readonly (readonly [string, string])[] = [
-  ["Tab", "next control"],
-  ["← ↑ → ↓", "move in a table or a chart"],
-  ["Page Up, Page Down, Home, End", "move further; with Ctrl to the first or last row"],
-  ["Enter", "open a row, follow a link, choose a step"],
-  ["Ctrl C", "copy the cell"],
-  ["Esc", "close, clear"],
-];
+type ScopeProps = HeaderProps & { rows: readonly Step[] };
 
-function Help() {
-  return (
-    <Menu label="Help" icon="help">
-      <div class="help">
-        <p>
-          Labels with a dotted underline show their definition on hover and focus. The address bar
-          holds every choice on this page: copy it to share the view.
-        </p>
-        <dl>
-          {KEYS.map(([key, does]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{does}</dd>
-            </div>
-          ))}
-        </dl>
-      </div>
-    </Menu>
+function Scope(props: ScopeProps) {
+  const { payload, selection, section, steps, rows, onSelect, setSteps } = props;
+  const narrow = useNarrow();
+  const { run, span } = find(payload, selection);
+  const all = allRanks(props);
+  const choice = (
+    <>
+      <TraceSelects
+        payload={payload}
+        selection={selection}
+        onSelect={onSelect}
+        showLabels={narrow}
+        all={all}
+      />
+      {run && span && rows.length ? (
+        section.fixedSteps ? (
+          <span class="muted steps-fixed">{section.fixedSteps}</span>
+        ) : (
+          <StepSelector
+            steps={rows}
+            value={steps}
+            onChange={setSteps}
+            median={medianStep(rows, -1)}
+          />
+        )
+      ) : null}
+      {span ? <Compare {...props} /> : null}
+    </>
   );
+  if (!narrow) return <div class="scope">{choice}</div>;
+  const worker = workerOptions(run?.workers ?? []).find(({ value }) => value === selection.worker);
+  const text = [
+    selection.run || "No run",
+    all?.chosen ? allRanksLabel(all.count) : worker?.label,
+    rows.length ? stepsLabel(rows, steps) : "",
+  ];
+  return (
+    <div class="scope">
+      <Menu label="Chosen" text={text.filter(Boolean).join(" · ")} class="pick">
+        {choice}
+      </Menu>
+    </div>
+  );
+}
+
+/** Overview shows all ranks at once, where there are several. */
+function allRanks({ payload, selection, section, params, onAllRanks }: HeaderProps) {
+  const count = besideOf(payload, selection).length;
+  return section.id === "overview" && count > 1
+    ? { count, chosen: params.of === "ranks", onChoose: onAllRanks }
+    : null;
+}
+
+function useNarrow(): boolean {
+  const [narrow, setNarrow] = useState(() => window.matchMedia(NARROW).matches);
+  useEffect(() => {
+    const query = window.matchMedia(NARROW);
+    const read = (): void => setNarrow(query.matches);
+    query.addEventListener("change", read);
+    return () => query.removeEventListener("change", read);
+  }, []);
+  return narrow;
+}
+
+function Compare(props: HeaderProps) {
+  const { section, params, hrefOf } = props;
+  const other = section.id === "diff" ? otherName(props) : "";
+  return (
+    <div class="compare">
+      <Menu
+        label="Comparison"
+        text={other ? `Compared with ${other}` : "Compare with …"}
+        class={other ? "pick pick-set" : "pick pick-open"}
+      >
+        <CompareMenu {...props} params={params} />
+      </Menu>
+      {other ? (
+        <a
+          class="button button-quiet button-icon"
+          href={hrefOf("overview")}
+          aria-label="End the comparison"
+        >
+          ×
+        </a>
+      ) : null}
+    </div>
+  );
+}
+
+/** What tells the other side of a comparison from this one. */
+function otherName({ payload, selection, params }: HeaderProps): string {
+  const { run2 = "", worker2 = "", span2 = "", steps2 = "" } = params;
+  if (!run2) return "";
+  if (run2 !== selection.run) return run2;
+  const { worker } = find(payload, { run: run2, worker: worker2, span: span2 });
+  if (worker2 !== selection.worker) return worker ? workerLabel(worker) : worker2;
+  if (span2 !== selection.span) return span2;
+  return steps2 === "" || steps2.includes("-") ? "other steps" : "another step";
 }

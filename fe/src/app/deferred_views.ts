@@ -1,6 +1,7 @@
 /** What is not drawn first comes in one file after it: apart, these views would compress worse. */
 
 export { ApiCallsView } from "../views/api_calls/view";
+export { CompareMenu } from "../views/compare_menu";
 export { CountersView } from "../views/counters/view";
 export { CriticalPathView } from "../views/critical_path/view";
 export { DiagnosisView } from "../views/diagnosis/view";

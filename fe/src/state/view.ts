@@ -116,7 +116,8 @@ export function viewQuery<More extends object = object>(
     worker,
     span,
     steps: stepsText(props.steps),
-    skip_cold: props.steps.skipCold ? "1" : "",
+    // A cold step that is chosen alone is wanted.
+    skip_cold: props.steps.skipCold && onlyStep(props.steps) === null ? "1" : "",
     ...more,
   };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value));

@@ -47,7 +47,9 @@ export function runOptions(runs: readonly RunItem[]): Option[] {
   return runs.map((run) => ({
     value: run.name,
     label: run.name,
-    note: groupNote(run.workers.flatMap((worker) => worker.spans)),
+    note: [run.synthetic ? "synthetic" : "", groupNote(run.workers.flatMap(({ spans }) => spans))]
+      .filter(Boolean)
+      .join(", "),
   }));
 }
 
@@ -59,11 +61,17 @@ export function workerLabel({ rank, name }: WorkerItem): string {
     : `rank ${rank} · ${name}`;
 }
 
+/** By their ranks, where no two are of the same; else by rank and name. */
 export function workerOptions(workers: readonly WorkerItem[]): Option[] {
   const ranked = workers.length > 1 || (workers[0]?.world_size ?? 1) > 1;
+  const alone = new Set(workers.map(({ rank }) => rank)).size === workers.length;
   return workers.map((worker) => ({
     value: worker.name,
-    label: ranked ? workerLabel(worker) : worker.name,
+    label: !ranked
+      ? worker.name
+      : alone && worker.rank !== null
+        ? `rank ${worker.rank}`
+        : workerLabel(worker),
     note: groupNote(worker.spans),
   }));
 }

@@ -1,9 +1,10 @@
 import { useState } from "preact/hooks";
 import type { RunsPayload, WorkerItem } from "../api/types.gen";
 import { useId } from "../base/id";
+import { formatCount } from "../base/units";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
-import { Dialog, Icon, type Option, Select } from "../widgets";
+import { Button, Dialog, Icon, type Option, Select } from "../widgets";
 import { runOptions, spanOptions, workerLabel, workerOptions } from "./run_options";
 import { Picker } from "./ranks/picker";
 
@@ -14,13 +15,25 @@ interface TraceSelectsProps {
   onSelect: (selection: Selection) => void;
   /** Stands behind each label where a page has two traces. */
   suffix?: string;
+  showLabels?: boolean;
+  /** The choice of all ranks of the job, where there is one. */
+  all?: AllRanksChoice | null;
 }
+
+export interface AllRanksChoice {
+  count: number;
+  chosen: boolean;
+  onChoose: () => void;
+}
+
+export const allRanksLabel = (count: number): string => `All ${formatCount(count)} ranks`;
 
 /** An empty box would not say why it is empty. */
 const NO_RUN = { value: "", label: "none found" };
 
 /** A select each. Workers and spans that leave no choice are not asked for. */
-export function TraceSelects({ payload, selection, onSelect, suffix = "" }: TraceSelectsProps) {
+export function TraceSelects(props: TraceSelectsProps) {
+  const { payload, selection, onSelect, suffix = "", showLabels = true, all = null } = props;
   const { run, worker } = find(payload, selection);
   const workers = run?.workers ?? [];
   const spans = worker?.spans ?? [];
@@ -28,6 +41,7 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
     <>
       <Select
         label={`Run${suffix}`}
+        showLabel={showLabels}
         value={selection.run}
         options={runChoices(payload, selection.run)}
         disabled={!payload?.runs.length && !selection.run}
@@ -38,14 +52,17 @@ export function TraceSelects({ payload, selection, onSelect, suffix = "" }: Trac
       {workers.length > 0 ? (
         <WorkerChoice
           label={`Worker${suffix}`}
+          showLabel={showLabels}
           workers={workers}
           selection={selection}
+          all={all}
           onChoose={(name) => onSelect({ ...selection, worker: name, span: "" })}
         />
       ) : null}
       {spans.length > 1 ? (
         <Select
           label={`Span${suffix}`}
+          showLabel={showLabels}
           value={selection.span}
           options={spanOptions(spans)}
           onChange={(name) => onSelect({ ...selection, span: name })}
@@ -74,28 +91,34 @@ const FEW = 8;
 
 interface WorkerChoiceProps {
   label: string;
+  showLabel: boolean;
   workers: readonly WorkerItem[];
   selection: Selection;
+  all: AllRanksChoice | null;
   onChoose: (worker: string) => void;
 }
 
 /** The worker of the page: a plain list of few, a dialog with search and coordinates for many. */
-function WorkerChoice({ label, workers, selection, onChoose }: WorkerChoiceProps) {
+function WorkerChoice(props: WorkerChoiceProps) {
+  const { label, showLabel, workers, selection, all, onChoose } = props;
   const [open, setOpen] = useState(false);
   const id = useId("worker");
+  const allLabel = all ? allRanksLabel(all.count) : "";
   if (workers.length <= FEW)
     return (
       <Select
         label={label}
-        value={selection.worker}
-        options={workerOptions(workers)}
-        onChange={onChoose}
+        showLabel={showLabel}
+        value={all?.chosen ? "" : selection.worker}
+        options={[...(all ? [{ value: "", label: allLabel }] : []), ...workerOptions(workers)]}
+        onChange={(name) => (name ? onChoose(name) : all?.onChoose())}
       />
     );
   const chosen = workers.find(({ name }) => name === selection.worker);
+  const text = chosen ? workerLabel(chosen) : `${selection.worker} (not found)`;
   return (
     <div class="field">
-      <span class="field-label" id={id}>
+      <span class={showLabel ? "field-label" : "visually-hidden"} id={id}>
         {label}
       </span>
       <button
@@ -106,11 +129,22 @@ function WorkerChoice({ label, workers, selection, onChoose }: WorkerChoiceProps
         aria-haspopup="dialog"
         onClick={() => setOpen(true)}
       >
-        {chosen ? workerLabel(chosen) : `${selection.worker} (not found)`}
+        {all?.chosen ? allLabel : text}
         <Icon name="down" size={12} />
       </button>
       {open ? (
         <Dialog title="Choose a worker" onClose={() => setOpen(false)}>
+          {all ? (
+            <Button
+              pressed={all.chosen}
+              onClick={() => {
+                setOpen(false);
+                all.onChoose();
+              }}
+            >
+              {allLabel}
+            </Button>
+          ) : null}
           <Picker
             workers={workers}
             selection={selection}

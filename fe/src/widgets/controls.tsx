@@ -18,15 +18,19 @@ interface SelectProps {
   options: readonly Option[];
   onChange: (value: string) => void;
   disabled?: boolean;
+  showLabel?: boolean;
 }
 
 /** A native select with its label; a value that is not among the options is added as "not found". */
-export function Select({ label, value, options, onChange, disabled = false }: SelectProps) {
+export function Select(props: SelectProps) {
+  const { label, value, options, onChange, disabled = false, showLabel = true } = props;
   const id = useId("select");
   const lost = value !== "" && !options.some((option) => option.value === value);
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id} class={showLabel ? undefined : "visually-hidden"}>
+        {label}
+      </label>
       <div class="select-box">
         <select
           id={id}
@@ -226,14 +230,23 @@ interface MenuProps {
   focused?: boolean;
   /** Stands open at first. */
   opened?: boolean;
-  children: ComponentChildren;
+  /** What stands on the button, with a sign that it opens something; the label where there is none. */
+  text?: string;
+  /** Of the button. */
+  class?: string;
+  children: ComponentChildren | ((close: () => void) => ComponentChildren);
 }
 
-export function Menu({ label, icon, focused = false, opened = false, children }: MenuProps) {
+export function Menu(props: MenuProps) {
+  const { label, icon, focused = false, opened = false, text, class: kind, children } = props;
   const [open, setOpen] = useState(opened);
   const root = useRef<HTMLDivElement>(null);
   const id = useId("menu");
   const toButton = (): void => root.current?.querySelector("button")?.focus();
+  const close = (): void => {
+    setOpen(false);
+    toButton();
+  };
   useEffect(() => {
     if (focused) toButton();
   }, [focused]);
@@ -253,24 +266,26 @@ export function Menu({ label, icon, focused = false, opened = false, children }:
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key !== "Escape" || !open) return;
     event.stopPropagation();
-    setOpen(false);
-    toButton();
+    close();
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
       <button
         type="button"
-        class="button button-quiet"
+        class={`button ${kind ?? "button-quiet"}`}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
+        aria-label={text === undefined ? undefined : text ? `${label}: ${text}` : label}
+        title={text === undefined ? undefined : text || label}
         onClick={() => setOpen(!open)}
       >
         {icon ? <Icon name={icon} /> : null}
-        {label}
+        {text === "" ? null : <span class="button-text">{text ?? label}</span>}
+        {text ? <Icon name="down" size={12} /> : null}
       </button>
       {open ? (
         <div class="menu-box" id={id} role="group" aria-label={label}>
-          {children}
+          {typeof children === "function" ? children(close) : children}
         </div>
       ) : null}
     </div>

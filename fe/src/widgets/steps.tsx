@@ -1,8 +1,9 @@
+import { useRef, useState } from "preact/hooks";
 import { clamp } from "../base/clamp";
 import { useId } from "../base/id";
 import { formatCount, formatTime } from "../base/units";
-import { Checkbox, type Option, Segmented, Select } from "./controls";
-import { Badge } from "./panel";
+import { stepName } from "../base/words";
+import { Menu, type Option, Select } from "./controls";
 
 export interface StepChoice {
   step: number;
@@ -24,80 +25,224 @@ interface StepSelectorProps {
   steps: readonly StepChoice[];
   value: StepValue;
   onChange: (value: StepValue) => void;
+  /** The `step` that speaks for the others. */
+  median?: number | null;
 }
 
-type Mode = "all" | "one" | "range";
+type Ends = Pick<StepChoice, "step" | "steps">;
 
-/** What the value says; a range of one step counts as one only when both ends are equal. */
-export function modeOf(value: StepValue, count: number): Mode {
-  if (value.first === null) return "all";
-  if (value.last === null || value.last === value.first) return "one";
-  return count > 1 ? "range" : "one";
+const endOf = ({ step, steps }: Ends): number => step + steps - 1;
+const countOf = (rows: readonly Ends[]): number => rows.reduce((sum, { steps }) => sum + steps, 0);
+
+/** The first or last step of a row by what a person knows it by. */
+const edge = ({ name }: StepChoice, side: 0 | -1): string =>
+  stepName(stepName(name).split(" to ").at(side) ?? name);
+
+const isNumber = (text: string): boolean => /^\d+$/.test(text);
+
+/** The rows with chosen steps. A step that is chosen alone may be a cold one. */
+function chosenOf(rows: readonly StepChoice[], { first, last, skipCold }: StepValue): StepChoice[] {
+  const end = last ?? first;
+  return rows.filter(
+    (row) =>
+      (first === null || (endOf(row) >= first && row.step <= (end ?? first))) &&
+      !(skipCold && row.cold && row.steps === 1 && (first === null || first !== end)),
+  );
 }
 
-/** A range with its ends inside the steps and in order. */
-export function orderedRange(first: number, last: number, count: number) {
-  const inside = (index: number): number => clamp(index, 0, count - 1);
-  const [a, b] = [inside(first), inside(last)];
-  return { first: Math.min(a, b), last: Math.max(a, b) };
-}
-
-export function StepSelector({ steps, value, onChange }: StepSelectorProps) {
-  const id = useId("steps");
-  const count = steps.reduce((sum, row) => sum + row.steps, 0);
-  const mode = modeOf(value, count);
-  const first = value.first ?? 0;
+/** What the chosen steps are called: "All 7 steps", "Steps 4 to 9", "Step 4". */
+export function stepsLabel(rows: readonly StepChoice[], value: StepValue): string {
+  const total = countOf(rows);
+  const { first } = value;
   const last = value.last ?? first;
-  const setMode = (next: Mode): void => {
-    if (next === "all") onChange({ ...value, first: null, last: null });
-    else if (next === "one") onChange({ ...value, first, last: first });
-    else onChange({ ...value, ...wide(first, count) });
-  };
-  const labels = shortNames(steps.map((step) => step.name));
-  const options = steps.map((step, i) => ({
-    value: `${step.step}`,
-    label: labels[i] ?? step.name,
-    note: noteOf(step),
-  }));
-  const ends = endsOf(steps, options);
-  const set = (from: number, to: number): void =>
-    onChange({ ...value, ...orderedRange(from, to, count) });
-  const cold = steps.filter((step) => step.cold).length;
+  const chosen = chosenOf(rows, value);
+  const [one] = chosen;
+  const other = chosen.at(-1);
+  if (!one || !other) return total ? "No step" : "No steps";
+  if (first !== null && last !== null && (one.step < first || endOf(other) > last))
+    return first === last
+      ? `Step ${first} of the trace`
+      : `${formatCount(last - first + 1)} of ${formatCount(total)} steps`;
+  const count = countOf(chosen);
+  const [from, to] = [edge(one, 0), edge(other, -1)];
+  if (count === 1) return total === 1 ? "One step" : isNumber(from) ? `Step ${from}` : from;
+  if (count === total) return `All ${formatCount(total)} steps`;
+  return count === endOf(other) - one.step + 1 && isNumber(from) && isNumber(to)
+    ? `Steps ${from} to ${to}`
+    : `${formatCount(count)} of ${formatCount(total)} steps`;
+}
+
+/** So many bars have room beside each other. */
+const MOST_BARS = 96;
+
+/** A row per bar, with the time of one step: of several that of the longest. No more than have room beside each other. */
+export function barsOf(rows: readonly StepChoice[], most = MOST_BARS): StepChoice[] {
+  const size = Math.max(1, Math.ceil(rows.length / most));
+  const bars: StepChoice[] = [];
+  for (let at = 0; at < rows.length; at += size) {
+    const group = rows.slice(at, at + size);
+    const [one, other] = [group[0], group.at(-1)];
+    if (!one || !other) break;
+    bars.push({
+      step: one.step,
+      steps: countOf(group),
+      name: one === other ? stepName(one.name) : `${edge(one, 0)} to ${edge(other, -1)}`,
+      wall_ns: Math.max(...group.map((row) => row.wall_ns / row.steps)),
+      cold: group.some((row) => row.cold),
+      odd: group.some((row) => row.odd),
+    });
+  }
+  return bars;
+}
+
+/** Which steps: a menu with a bar for each. */
+export function StepSelector({ steps, value, onChange, median = null }: StepSelectorProps) {
+  const cold = steps.filter((row) => row.cold && row.steps === 1).length;
+  const warm = { first: null, last: null, skipCold: true };
+  const all = { ...warm, skipCold: false };
+  const usual = steps.find(({ step }) => step === median);
+  const odd = steps.filter((row) => row.odd).slice(0, 3);
   return (
-    <div class="steps" id={id}>
-      <Segmented
-        label="Steps"
-        value={mode}
-        options={[
-          { value: "all", label: `All ${formatCount(count)}` },
-          { value: "one", label: "One", disabled: count === 0 },
-          { value: "range", label: "Range", disabled: count < 2 },
-        ]}
-        onChange={setMode}
-      />
-      {mode === "one" ? (
-        <Select
-          label="Step"
-          value={`${first}`}
-          options={withExact(options, first)}
-          onChange={(text) => set(Number(text), lastOf(steps, Number(text)))}
-        />
-      ) : null}
-      {mode === "range" ? <FromTo {...{ first, last, options, ends }} onChange={set} /> : null}
-      {cold > 0 && mode !== "one" ? (
-        <Checkbox
-          label={
-            <>
-              Skip cold steps <Badge>{cold}</Badge>
-            </>
-          }
-          checked={value.skipCold}
-          onChange={(skipCold) => onChange({ ...value, skipCold })}
-        />
-      ) : null}
+    <Menu label="Steps" text={stepsLabel(steps, value)} class="pick">
+      {(close) => {
+        const choose = (next: StepValue): void => {
+          close();
+          onChange(next);
+        };
+        const item = (next: StepValue, note: string) => (
+          <button
+            key={next.first}
+            type="button"
+            class="menu-item"
+            aria-pressed={stepsLabel(steps, next) === stepsLabel(steps, value)}
+            onClick={() => choose(next)}
+          >
+            {stepsLabel(steps, next)} <small>{note}</small>
+          </button>
+        );
+        const one = (row: StepChoice, note: string) =>
+          item(
+            { ...value, first: row.step, last: endOf(row) },
+            `${note}, ${formatTime(row.wall_ns / row.steps)}`,
+          );
+        return (
+          <>
+            {cold && cold < countOf(steps)
+              ? item(
+                  warm,
+                  cold === 1 ? "all but the cold one" : `all but the ${formatCount(cold)} cold`,
+                )
+              : null}
+            {item(all, "")}
+            <Bars rows={barsOf(steps)} value={value} onChoose={choose} />
+            {usual ? one(usual, "the median") : null}
+            {odd.map((row) => one(row, "odd"))}
+          </>
+        );
+      }}
+    </Menu>
+  );
+}
+
+interface BarsProps {
+  rows: readonly StepChoice[];
+  value: StepValue;
+  onChoose: (value: StepValue) => void;
+}
+
+/** A bar per row: a press chooses it, a drag several; from the keyboard the arrows go, with Shift they widen, Enter chooses. */
+function Bars({ rows, value, onChoose }: BarsProps) {
+  const id = useId("step");
+  const root = useRef<HTMLDivElement>(null);
+  /** Where the choice that is being made began, and where it is. */
+  const [draft, setDraft] = useState<readonly [number, number] | null>(null);
+  const held = useRef(false);
+  const longest = Math.max(...rows.map((row) => row.wall_ns), 1);
+  const chosen = rows.findIndex((row) => endOf(row) >= (value.first ?? 0));
+  const at = draft?.[1] ?? Math.max(0, chosen);
+  const under = ({ clientX }: PointerEvent): number => {
+    const { left = 0, width = 1 } = root.current?.getBoundingClientRect() ?? {};
+    return clamp(Math.floor(((clientX - left) / width) * rows.length), 0, rows.length - 1);
+  };
+  const commit = ([a, b]: readonly [number, number]): void => {
+    const [one, other] = [rows[Math.min(a, b)], rows[Math.max(a, b)]];
+    if (!one || !other) return;
+    const touched = rows.slice(Math.min(a, b), Math.max(a, b) + 1);
+    // Who draws over cold steps wants them.
+    const skipCold = value.skipCold && !touched.some((row) => row.cold);
+    onChoose({ first: one.step, last: endOf(other), skipCold });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: rows.length - 1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") commit(draft ?? [at, at]);
+    else if (to === undefined) return;
+    else {
+      const next = clamp(to, 0, rows.length - 1);
+      setDraft([event.shiftKey ? (draft?.[0] ?? at) : next, next]);
+    }
+    event.preventDefault();
+  };
+  const isOn = (row: StepChoice, i: number): boolean =>
+    draft ? i >= Math.min(...draft) && i <= Math.max(...draft) : chosenOf([row], value).length > 0;
+  const row = rows[at];
+  return (
+    <div class="step-choice">
+      <div
+        ref={root}
+        class="step-bars"
+        role="listbox"
+        aria-label="Steps"
+        aria-multiselectable="true"
+        aria-activedescendant={`${id}-${at}`}
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        onPointerDown={(event) => {
+          held.current = true;
+          root.current?.setPointerCapture(event.pointerId);
+          setDraft([under(event), under(event)]);
+        }}
+        onPointerMove={(event) => {
+          const to = under(event);
+          if (held.current) setDraft([draft?.[0] ?? to, to]);
+        }}
+        onPointerUp={(event) => {
+          held.current = false;
+          const to = under(event);
+          commit([draft?.[0] ?? to, to]);
+        }}
+      >
+        {rows.map((row, i) => (
+          <div
+            key={row.step}
+            id={`${id}-${i}`}
+            role="option"
+            aria-label={barText(row)}
+            aria-selected={isOn(row, i)}
+            class={`step-bar${row.cold ? " step-bar-cold" : ""}${row.odd ? " step-bar-odd" : ""}`}
+            title={barText(row)}
+          >
+            <i style={{ height: `${(row.wall_ns / longest) * 100}%` }} />
+          </div>
+        ))}
+      </div>
+      <p class="step-hint" role="status">
+        {draft && row ? `${barText(row)}. ` : ""}
+        Click a bar for one step, drag for several.
+        {rows.some((row) => row.cold) ? " Pale: cold." : ""}
+      </p>
     </div>
   );
 }
+
+const barText = (row: StepChoice): string =>
+  [
+    `${row.steps > 1 ? "Steps" : "Step"} ${row.name}`,
+    formatTime(row.wall_ns),
+    row.cold ? "cold" : "",
+    row.odd ? "odd" : "",
+  ]
+    .filter(Boolean)
+    .join(", ");
 
 interface FromToProps {
   /** Indices of the steps, both ends included. */
@@ -109,15 +254,12 @@ interface FromToProps {
   onChange: (first: number, last: number) => void;
 }
 
-const lastOf = (rows: readonly Pick<StepChoice, "step" | "steps">[], step: number): number =>
-  step + (rows.find((row) => row.step === step)?.steps ?? 1) - 1;
-
 /** Options by the last step of each row. */
-export const endsOf = (
-  rows: readonly Pick<StepChoice, "step" | "steps">[],
-  options: readonly Option[],
-): Option[] =>
-  options.map((option) => ({ ...option, value: `${lastOf(rows, Number(option.value))}` }));
+export const endsOf = (rows: readonly Ends[], options: readonly Option[]): Option[] =>
+  options.map((option) => {
+    const row = rows.find(({ step }) => step === Number(option.value));
+    return { ...option, value: `${row ? endOf(row) : option.value}` };
+  });
 
 /** A link may name a step within a row of several. */
 const withExact = (options: readonly Option[], step: number): readonly Option[] =>
@@ -142,23 +284,4 @@ export function FromTo({ first, last, options, ends, onChange }: FromToProps) {
       />
     </>
   );
-}
-
-function wide(step: number, count: number): { first: number; last: number } {
-  return step + 1 < count
-    ? { first: step, last: step + 1 }
-    : { first: Math.max(0, step - 1), last: step };
-}
-
-/** Names without the beginning that they share, where only numbers are left: `ProfilerStep#5` → `5`. */
-export function shortNames(names: readonly string[]): readonly string[] {
-  const prefix = /^(.*?)\d+$/.exec(names[0] ?? "")?.[1] ?? "";
-  const short = names.map((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : ""));
-  return short.every((name) => /^\d+$/.test(name)) ? short : names;
-}
-
-function noteOf(step: StepChoice): string {
-  return [formatTime(step.wall_ns), step.cold ? "cold" : "", step.odd ? "odd" : ""]
-    .filter(Boolean)
-    .join(", ");
 }

@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { definitionOf } from "../base/definitions";
 import { Menu, SearchBox, Segmented, Select, TextInput } from "./controls";
-import { modeOf, orderedRange, shortNames, StepSelector } from "./steps";
+import { barsOf, stepsLabel, StepSelector } from "./steps";
 import { Term } from "./tooltip";
 
 afterEach(cleanup);
@@ -92,89 +92,102 @@ describe("StepSelector", () => {
     step: index,
     steps: 1,
     name: `ProfilerStep#${index + 5}`,
-    wall_ns: 1e6,
+    wall_ns: 1e6 * (index + 1),
     cold: index === 0,
     odd: index === 2,
   }));
+  const merged = [0, 25, 50].map((index) => ({
+    step: index,
+    steps: index === 50 ? 7 : 25,
+    name: `ProfilerStep#${index} to ProfilerStep#${index + (index === 50 ? 6 : 24)}`,
+    wall_ns: 25e6,
+    cold: false,
+    odd: false,
+  }));
   const all = { first: null, last: null, skipCold: false };
+  const range = (first: number, last: number, skipCold = false) => ({ first, last, skipCold });
 
-  it("chooses whole rows where a row is several steps, and takes an exact link", () => {
-    const rows = [0, 25, 50].map((index) => ({
-      step: index,
-      steps: index === 50 ? 7 : 25,
-      name: `ProfilerStep#${index}`,
-      wall_ns: 1e6,
-      cold: false,
-      odd: false,
-    }));
-    const onChange = vi.fn();
-    const { rerender } = render(
-      <StepSelector steps={rows} value={{ ...all, first: 3, last: 3 }} onChange={onChange} />,
-    );
-    expect(screen.getByRole("radio", { name: "All 57" })).toBeTruthy();
-    expect(screen.getByDisplayValue("step 3 of the trace")).toBeTruthy();
-    fireEvent.change(screen.getByLabelText("Step"), { target: { value: "25" } });
-    expect(onChange).toHaveBeenLastCalledWith({ first: 25, last: 49, skipCold: false });
-    rerender(
-      <StepSelector steps={rows} value={{ ...all, first: 0, last: 49 }} onChange={onChange} />,
-    );
-    fireEvent.change(screen.getByLabelText("to"), { target: { value: "56" } });
-    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 56, skipCold: false });
+  it.each([
+    [steps, all, "All 4 steps"],
+    [steps, { ...all, skipCold: true }, "Steps 6 to 8"],
+    [steps, range(0, 2, true), "Steps 6 to 7"],
+    // A cold step that is chosen alone is wanted.
+    [steps, range(0, 0, true), "Step 5"],
+    [steps, { ...all, first: 3 }, "Step 8"],
+    [steps, range(1, 3), "Steps 6 to 8"],
+    [steps, range(9, 9), "No step"],
+    [steps.slice(0, 1), all, "One step"],
+    [[], all, "No steps"],
+    [merged, all, "All 57 steps"],
+    [merged, range(0, 49), "Steps 0 to 49"],
+    [merged, range(3, 3), "Step 3 of the trace"],
+    [merged, range(3, 30), "28 of 57 steps"],
+    [steps.map((row, i) => ({ ...row, name: `train ${i}` })), range(1, 2), "2 of 4 steps"],
+    [
+      steps.map((row, i) => ({ ...row, cold: i === 1 })),
+      { ...all, skipCold: true },
+      "3 of 4 steps",
+    ],
+  ])("is called by what is chosen", (rows, value, text) =>
+    expect(stepsLabel(rows, value)).toBe(text),
+  );
+
+  it("has no more bars than have room, with the time of one step", () => {
+    expect(barsOf(merged).map((bar) => [bar.name, bar.wall_ns])).toEqual([
+      ["0 to 24", 1e6],
+      ["25 to 49", 1e6],
+      ["50 to 56", 25e6 / 7],
+    ]);
+    expect(barsOf(steps, 2)).toEqual([
+      { step: 0, steps: 2, name: "5 to 6", wall_ns: 2e6, cold: true, odd: false },
+      { step: 2, steps: 2, name: "7 to 8", wall_ns: 4e6, cold: false, odd: true },
+    ]);
   });
 
-  it("goes from all to one and to a range", () => {
+  function opened(value: typeof all | ReturnType<typeof range>) {
     const onChange = vi.fn();
-    const { rerender } = render(<StepSelector steps={steps} value={all} onChange={onChange} />);
-    fireEvent.click(screen.getByRole("radio", { name: "One" }));
-    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
-    rerender(
-      <StepSelector
-        steps={steps}
-        value={{ first: 3, last: 3, skipCold: false }}
-        onChange={onChange}
-      />,
-    );
-    fireEvent.click(screen.getByRole("radio", { name: "Range" }));
-    expect(onChange).toHaveBeenLastCalledWith({ first: 2, last: 3, skipCold: false });
-    rerender(
-      <StepSelector
-        steps={steps}
-        value={{ first: 1, last: 2, skipCold: false }}
-        onChange={onChange}
-      />,
-    );
-    fireEvent.change(screen.getByLabelText("From"), { target: { value: "3" } });
-    expect(onChange).toHaveBeenLastCalledWith({ first: 3, last: 3, skipCold: false });
-    fireEvent.change(screen.getByLabelText("to"), { target: { value: "0" } });
-    expect(onChange).toHaveBeenLastCalledWith({ first: 0, last: 0, skipCold: false });
-    expect(screen.getAllByRole("option", { name: "7 – 1.00 ms, odd" })).toHaveLength(2);
+    render(<StepSelector steps={steps} value={value} onChange={onChange} median={1} />);
+    fireEvent.click(screen.getByRole("button", { name: /^Steps: / }));
+    const bars = screen.getByRole("listbox", { name: "Steps" });
+    vi.spyOn(bars, "getBoundingClientRect").mockReturnValue({ left: 0, width: 400 } as DOMRect);
+    bars.setPointerCapture = vi.fn();
+    return { bars, onChange };
+  }
+
+  it("is chosen by a press, and several by a drag; who draws over a cold one wants it", () => {
+    const { bars, onChange } = opened({ ...all, skipCold: true });
+    fireEvent.pointerDown(bars, { clientX: 350 });
+    fireEvent.pointerMove(bars, { clientX: 120 });
+    expect(screen.getAllByRole("option", { selected: true })).toHaveLength(3);
+    fireEvent.pointerUp(bars, { clientX: 120 });
+    expect(onChange).toHaveBeenLastCalledWith(range(1, 3, true));
+    expect(screen.queryByRole("listbox")).toBeNull();
+    cleanup();
+    const again = opened({ ...all, skipCold: true });
+    fireEvent.pointerDown(again.bars, { clientX: 0 });
+    fireEvent.pointerUp(again.bars, { clientX: 150 });
+    expect(again.onChange).toHaveBeenLastCalledWith(range(0, 1));
   });
 
-  it("leaves cold steps out", () => {
-    const onChange = vi.fn();
-    render(<StepSelector steps={steps} value={all} onChange={onChange} />);
-    fireEvent.click(screen.getByRole("checkbox", { name: /Skip cold steps/ }));
+  it("is chosen by the keyboard", () => {
+    const { bars, onChange } = opened(range(1, 1));
+    fireEvent.keyDown(bars, { key: "ArrowRight" });
+    fireEvent.keyDown(bars, { key: "ArrowRight", shiftKey: true });
+    expect(bars.getAttribute("aria-activedescendant")).toBe(screen.getAllByRole("option")[3]?.id);
+    expect(onChange).not.toHaveBeenCalled();
+    fireEvent.keyDown(bars, { key: "Enter" });
+    expect(onChange).toHaveBeenLastCalledWith(range(2, 3));
+  });
+
+  it("offers all but the cold, the median and the odd ones", () => {
+    const { onChange } = opened(all);
+    expect(screen.getByRole("button", { name: /^All 4 steps/ }).getAttribute("aria-pressed")).toBe(
+      "true",
+    );
+    expect(screen.getByRole("button", { name: "Step 6 the median, 2.00 ms" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Step 7 odd, 3.00 ms" })).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: "Steps 6 to 8 all but the cold one" }));
     expect(onChange).toHaveBeenCalledWith({ ...all, skipCold: true });
-  });
-
-  it("does not ask about cold steps when there are none", () => {
-    render(<StepSelector steps={steps.slice(1)} value={all} onChange={vi.fn()} />);
-    expect(screen.queryByRole("checkbox")).toBeNull();
-  });
-
-  it("shortens names only where numbers are left", () => {
-    expect(shortNames(["ProfilerStep#9", "ProfilerStep#10"])).toEqual(["9", "10"]);
-    expect(shortNames(["step", "step"])).toEqual(["step", "step"]);
-    expect(shortNames(["train 1", "eval 2"])).toEqual(["train 1", "eval 2"]);
-  });
-
-  it("orders and bounds a range", () => {
-    expect(orderedRange(9, -2, 4)).toEqual({ first: 0, last: 3 });
-    expect([
-      modeOf(all, 4),
-      modeOf({ ...all, first: 2 }, 4),
-      modeOf({ ...all, first: 1, last: 2 }, 4),
-    ]).toEqual(["all", "one", "range"]);
   });
 });
 

@@ -41,7 +41,11 @@ REASONS = (
     ("graph", re.compile(r".*Graph(?!Launch)|.*StreamBeginCapture|.*StreamEndCapture")),
 )  # fmt: skip
 """Reasons that follow from a call's name alone, the first that fits."""
-_KINDS = (*REASONS, ("launch", re.compile(r".*Launch")), ("copy", re.compile(r".*(?:[Mm]emcpy|[Mm]emset)")))
+_KINDS = (
+    *REASONS,
+    ("launch", re.compile(r".*Launch")),
+    ("copy", re.compile(r".*(?:[Mm]emcpy|[Mm]emset)")),
+)
 """What a call is for, the first that fits its name."""
 FULL_QUEUE, PAGEABLE, FIRST_LAUNCH = "full_queue", "pageable_copy", "first_launch"
 

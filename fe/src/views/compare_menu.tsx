@@ -1,0 +1,125 @@
+/** What the chosen recording can be compared with: each choice leads to Diff. */
+
+import type { RunsPayload } from "../api/types.gen";
+import { changePage, pageOfHref } from "../state/location";
+import { useResource, useUntilComplete } from "../state/resource";
+import { besideOf, complete, runsStore } from "../state/runs";
+import { useStore } from "../state/store";
+import { onlyRow, type Selection, type ViewProps } from "../state/view";
+import { Select } from "../widgets";
+import { againstMedian, MEDIAN_RULE, otherParams } from "./against_median";
+import { counterpart } from "./diff/model";
+import { rowsOf } from "./rows";
+import { runOptions, workerOptions } from "./run_options";
+
+export function CompareMenu(props: ViewProps) {
+  const { selection, hrefOf } = props;
+  const payload = useStore(runsStore, (runs) => runs.payload);
+  const open = (other: Selection): void => {
+    const page = pageOfHref(hrefOf("diff", otherParams(other, "")));
+    if (page) changePage(() => page, "push");
+  };
+  return (
+    <>
+      <Before {...props} />
+      <Median {...props} />
+      <OtherRank payload={payload} selection={selection} onChoose={open} />
+      <OtherRun payload={payload} selection={selection} onChoose={open} />
+      <p class="menu-note">Before is always the earlier recording.</p>
+    </>
+  );
+}
+
+/** The recording of the same program that was made before this one. */
+function Before({ selection, hrefOf }: ViewProps) {
+  const resource = useResource("experiments", { ...selection, ranks: "own" });
+  useUntilComplete(resource);
+  const { data } = resource;
+  const row = data?.suggestion?.row ?? -1;
+  if (!data || row < 0)
+    return (
+      <p class="menu-note" role="status">
+        {!data || data.progress < 1
+          ? "Looking for another recording of this program …"
+          : "No other recording of this program is here."}
+      </p>
+    );
+  const { rows, base } = data;
+  const other = {
+    run: rows.run[row] ?? "",
+    worker: rows.worker[row] ?? "",
+    span: rows.span[row] ?? "",
+  };
+  const [own, its] = [rows.recorded[base], rows.recorded[row]];
+  const title =
+    own && its && own !== its
+      ? `The recording ${its < own ? "before" : "after"} it`
+      : "Another recording of this program";
+  return (
+    <a
+      class="menu-item"
+      href={hrefOf("diff", otherParams(other, ""))}
+      title={data.suggestion?.reason}
+    >
+      {title} <small>{other.run === selection.run ? other.worker : other.run}</small>
+    </a>
+  );
+}
+
+/** The median step beside the chosen one, or beside the longest. */
+function Median({ selection, steps, hrefOf }: ViewProps) {
+  const { data } = useResource("steps", selection);
+  const rows = data ? rowsOf(data.steps) : [];
+  const [first] = rows;
+  if (!first || rows.length < 2) return null;
+  const longest = rows.reduce((most, row) => (row.wall_ns > most.wall_ns ? row : most), first);
+  const chosen = onlyRow(rows, steps) !== null;
+  const href = againstMedian(
+    hrefOf,
+    selection,
+    rows,
+    chosen ? steps : { first: longest.step, last: longest.step, skipCold: false },
+  );
+  return href === null ? null : (
+    <a class="menu-item" href={href} title={MEDIAN_RULE}>
+      The median step <small>beside the {chosen ? "chosen" : "longest"} one</small>
+    </a>
+  );
+}
+
+interface OtherProps {
+  payload: RunsPayload | null;
+  selection: Selection;
+  onChoose: (other: Selection) => void;
+}
+
+function OtherRank({ payload, selection, onChoose }: OtherProps) {
+  const workers = besideOf(payload, selection);
+  if (workers.length < 2) return null;
+  return (
+    <Select
+      label="Another rank"
+      showLabel={false}
+      value=""
+      options={[
+        { value: "", label: "Another rank" },
+        ...workerOptions(workers).filter(({ value }) => value !== selection.worker),
+      ]}
+      onChange={(worker) => onChoose(complete(payload, { run: selection.run, worker, span: "" }))}
+    />
+  );
+}
+
+function OtherRun({ payload, selection, onChoose }: OtherProps) {
+  const runs = payload?.runs.filter(({ name }) => name !== selection.run) ?? [];
+  if (!runs.length) return null;
+  return (
+    <Select
+      label="Any other run"
+      showLabel={false}
+      value=""
+      options={[{ value: "", label: "Any other run" }, ...runOptions(runs)]}
+      onChange={(run) => onChoose(counterpart(payload, run, selection))}
+    />
+  );
+}

@@ -1,11 +1,10 @@
-/** What a run would take without its stragglers, simulated when it is asked for. */
+/** What the stragglers of a run cost, simulated. */
 
-import { useState } from "preact/hooks";
 import type { StragglersPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, type ViewProps } from "../../state/view";
-import { Button, CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
+import { CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
 import { changeShare, commandOf, replayText, stepText } from "./what_if_model";
@@ -15,8 +14,7 @@ const MOST = 8;
 const LEAST = 1.0005;
 
 export function Stragglers(props: ViewProps) {
-  const [asked, setAsked] = useState(false);
-  const resource = useResource(asked ? "stragglers" : null, props.selection);
+  const resource = useResource("stragglers", props.selection);
   useUntilComplete(resource);
   const { data, error } = resource;
   return (
@@ -25,13 +23,8 @@ export function Stragglers(props: ViewProps) {
       term="slowdown"
       note={data?.steps ? stepText(data.measured_ns, data.steps) : null}
     >
-      {!asked ? (
-        <p>
-          <Button onClick={() => setAsked(true)}>Simulate the run without stragglers</Button>{" "}
-          <span class="muted">It reads the traces of all ranks.</span>
-        </p>
-      ) : !data && !error ? (
-        <Progress value={null} label="Simulating all ranks" />
+      {!data && !error ? (
+        <Progress value={null} label="Simulating all ranks from their traces" />
       ) : (
         <Loaded resource={resource} shape={[160]}>
           {(payload) =>
@@ -62,6 +55,7 @@ function Found({ payload }: { payload: StragglersPayload }) {
   return (
     <>
       <p class="what-if-result" role="status">
+        <strong>{costText(measured_ns - predicted_ns)}</strong>{" "}
         <strong>
           Step {formatTime(measured_ns)} → {formatTime(predicted_ns)}
         </strong>{" "}
@@ -123,5 +117,11 @@ function Slowdowns({ title, rows, code }: SlowdownsProps) {
     </div>
   );
 }
+
+/** A prediction has two digits. */
+const costText = (cost: number): string =>
+  cost > 0
+    ? `All stragglers together cost about ${formatTime(Number(cost.toPrecision(2)))} of a step.`
+    : "Stragglers cost nothing.";
 
 const times = (slowdown: number): string => `× ${slowdown.toFixed(3)}`;

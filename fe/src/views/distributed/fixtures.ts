@@ -81,6 +81,8 @@ export function distributed(
       unsplit_ns: fill(() => 0),
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
+    costs: ranks > 1 ? [{ worker: 1, held_ns: 11 * MS, text: "3 of 4 steps" }] : [],
+    unjudged: [0],
     blame: steps.slice(1).map((_, i) => blameItem(i + 1)),
     operations: declaredTable("operations", workers.length + 1, {
       worker: [-1, ...workers.keys()],

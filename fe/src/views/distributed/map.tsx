@@ -187,23 +187,20 @@ function besideIt(map: DistributedMapPayload, row: number): number[] {
 
 const MOST_NAMED = 4;
 
+/** Who lies far above the others without that the verdict says so, and the way to all of them on the timeline. */
 function Outliers({ payload, map, hrefOf, selection }: FigureProps) {
-  const { outliers } = map;
-  if (!outliers.length) return null;
-  const more = outliers.length - MOST_NAMED;
+  const named = payload.costs.map(({ worker }) => worker);
+  const others = map.outliers.filter(({ worker }) => !named.includes(worker));
+  const all = [...new Set([...named, ...map.outliers.map(({ worker }) => worker)])];
+  if (!all.length) return null;
+  const more = others.length - MOST_NAMED;
   return (
     <p class="heat-rule">
-      Far above the others: {outliers.slice(0, MOST_NAMED).map(({ text }) => `${text} `)}
+      {others.length ? "Far above the others: " : ""}
+      {others.slice(0, MOST_NAMED).map(({ text }) => `${text} `)}
       {more > 0 ? `${formatCount(more)} more. ` : ""}
-      <a
-        href={timelineHref(
-          hrefOf,
-          selection,
-          payload.workers,
-          outliers.map(({ worker }) => worker),
-        )}
-      >
-        Show them on the timeline
+      <a href={timelineHref(hrefOf, selection, payload.workers, all)}>
+        Show {all.length > 1 ? "them" : "it"} on the timeline
       </a>
     </p>
   );

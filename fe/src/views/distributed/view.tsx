@@ -48,7 +48,7 @@ function DistributedPage(props: PageProps) {
       <MissingList missing={payload.missing} />
       {several && payload.steps.length ? <MeasureMap {...props} /> : null}
       {payload.blame.length ? <BlameTable {...props} /> : null}
-      {payload.ready > 1 ? <Stragglers {...props} /> : null}
+      {payload.costs.length ? <Stragglers {...props} /> : null}
       {payload.operations.kind.length ? (
         <>
           <h2 class="ranks-section">Transfers</h2>

@@ -103,9 +103,9 @@ describe("HeatMap", () => {
     const map = screen.getByRole("group");
     fireEvent.focus(map);
     fireEvent.keyDown(map, { key: "ArrowRight" });
-    expect(told()).toBe("rank 1, step 7: –");
+    expect(told()).toBe("rank 1, step 7: –. the last");
     fireEvent.keyDown(map, { key: "ArrowRight" });
-    expect(told()).toBe("rank 1, step 8: 36 ns");
+    expect(told()).toBe("rank 1, step 8: 36 ns. the last");
     expect(document.querySelector(".tooltip")?.textContent).toContain("the last");
     fireEvent.keyDown(map, { key: "PageDown" });
     fireEvent.keyDown(map, { key: "End" });

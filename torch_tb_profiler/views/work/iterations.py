@@ -139,7 +139,7 @@ def _odd(table: DisplayTable, own: Mask, name: str) -> str:
     if not odd.any():
         return ""
     usual = float(np.median(table["wall_ns"][own]))
-    times = format_number(round(float(np.median(table["wall_ns"][odd])) / usual, 1))
+    times = f"{float(np.median(table['wall_ns'][odd])) / usual:.2g}"
     takes = "takes" if odd.sum() == 1 else "take"
     return f"{format_count(int(odd.sum()))} of {format_count(int(own.sum()))} {_many(name)} {takes} {times} times as long."
 

@@ -7,7 +7,7 @@ import { ALL_STEPS, type ViewProps } from "../../state/view";
 import { CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
-import { changeShare, commandOf, replayText, stepText } from "./what_if_model";
+import { commandOf, replayText, stepText } from "./what_if_model";
 
 /** Rows of a list; the rest is as good as none. */
 const MOST = 8;
@@ -44,8 +44,8 @@ const NO_STRAGGLERS = [{ name: "no-stragglers", values: {} }];
 
 function Found({ payload }: { payload: StragglersPayload }) {
   const command = commandOf(payload.path, NO_STRAGGLERS, ALL_STEPS);
-  const { measured_ns, predicted_ns, low_ns, high_ns, slowdown, replay_error } = payload;
-  if (slowdown === null || measured_ns === null || predicted_ns === null)
+  const { measured_ns, slowdown, replay_error } = payload;
+  if (slowdown === null || measured_ns === null)
     return (
       <>
         <p>{payload.refused}</p>
@@ -55,14 +55,7 @@ function Found({ payload }: { payload: StragglersPayload }) {
   return (
     <>
       <p class="what-if-result" role="status">
-        <strong>{costText(measured_ns - predicted_ns)}</strong>{" "}
-        <strong>
-          Step {formatTime(measured_ns)} → {formatTime(predicted_ns)}
-        </strong>{" "}
-        <span>
-          ({formatTime(low_ns)} to {formatTime(high_ns)})
-        </span>{" "}
-        <strong class="what-if-change">{changeShare(predicted_ns, measured_ns)}</strong>{" "}
+        <strong>{costText(measured_ns * (1 - 1 / slowdown))}</strong>{" "}
         <Term id="slowdown">Slowdown</Term> <strong class="number">{times(slowdown)}</strong>{" "}
         <CopyButton text={() => command} label="Copy as command">
           Copy as command
@@ -119,9 +112,11 @@ function Slowdowns({ title, rows, code }: SlowdownsProps) {
 }
 
 /** A prediction has two digits. */
-const costText = (cost: number): string =>
-  cost > 0
-    ? `All stragglers together cost about ${formatTime(Number(cost.toPrecision(2)))} of a step.`
+const costText = (cost: number): string => {
+  const time = formatTime(Number(cost.toPrecision(2))).replace(/(\.\d)0 |\.0 /, "$1 ");
+  return cost > 0
+    ? `All stragglers together cost about ${time} of a step.`
     : "Stragglers cost nothing.";
+};
 
 const times = (slowdown: number): string => `× ${slowdown.toFixed(3)}`;

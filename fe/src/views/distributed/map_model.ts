@@ -153,8 +153,11 @@ export function mapRows(
 /** Which ranks have rows, where that is not all. */
 export const pooledText = ({ pooled, order }: MapRows): string =>
   pooled
-    ? `${formatCount(order.length - QUANTILES.length)} ranks that stand out; of the other ${formatCount(pooled)} the quantiles of each step.`
+    ? `${standing(order.length - QUANTILES.length)}; of the other ${formatCount(pooled)} the quantiles of each step.`
     : "";
+
+const standing = (count: number): string =>
+  count === 1 ? "1 rank that stands out" : `${formatCount(count)} ranks that stand out`;
 
 /** Whom each step waited for. */
 export const framedCells = (

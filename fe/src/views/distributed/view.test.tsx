@@ -8,7 +8,7 @@ import type {
   ProcessGroupsPayload,
 } from "../../api/types.gen";
 import { ALL_STEPS, type Params } from "../../state/view";
-import { findings, HOSTILE, plainHeads } from "../fixtures";
+import { HOSTILE, plainHeads } from "../fixtures";
 import { blameItem, distributed, distributedMap, MS, processGroups, worker } from "./fixtures";
 import { mapRows as mapRowsOf, offered } from "./map_model";
 import { DistributedView } from "./view";
@@ -27,8 +27,8 @@ beforeEach(() => {
     const { pathname } = new URL(address);
     if (pathname.endsWith("/distributed")) asked += 1;
     const answer = answers[asked - 1] ?? answers.at(-1);
-    const body = pathname.endsWith("/findings")
-      ? findings([])
+    const body = pathname.endsWith("/stragglers")
+      ? { progress: 1, refused: "Too many events.", path: "run", slowdown: null, steps: 0 }
       : pathname.endsWith("/distributed/map")
         ? distributedMap(answer, map)
         : pathname.endsWith("/distributed/groups")
@@ -206,9 +206,8 @@ it("of a thousand ranks shows those that stand out, quantiles of the others, and
   );
   expect(setParam).not.toHaveBeenCalled();
   open("Computation, synchronizing and communication overview");
-  expect(
-    screen.getByRole("grid", { name: "Figures per worker" }).getAttribute("aria-rowcount"),
-  ).toBe("1025");
+  const figures = await screen.findByRole("grid", { name: "Figures per worker" });
+  expect(figures.getAttribute("aria-rowcount")).toBe("1025");
 });
 
 it("has no quantile of what is not known, and a row for the rank that is chosen", () => {
@@ -235,7 +234,9 @@ it("shows the process groups beside their links, and who sends how much to whom"
   open("Who sends how much to whom");
   for (const cell of ["default_pg", "0-2", "within a node", "NVLink 4"])
     expect(table.getByText(cell)).toBeTruthy();
-  const matrix = screen.getByRole("group", { name: /Bytes from each to each: 3 rows, 3 columns/ });
+  const matrix = await screen.findByRole("group", {
+    name: /Bytes from each to each: 3 rows, 3 columns/,
+  });
   fireEvent.focus(matrix);
   for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(matrix, { key });
   expect(document.querySelector(".tooltip")?.textContent).toContain("rank 0, to 1: 2.00 MiB");

@@ -201,7 +201,7 @@ export function Groups(props: PartProps) {
                 Ranks
               </th>
               <th scope="col" class="rank-named">
-                Which
+                <Term id="rank_coordinates">Which</Term>
               </th>
               {spreads.map(({ figure }) => (
                 <th key={figure} scope="col" class="number">

@@ -94,38 +94,23 @@ def _tab(open_tab: OpenTab, sample_server: Server, request: pytest.FixtureReques
     return tab.load("distributed", run="synthetic_ddp8")
 
 
-def test_a_thousand_ranks_are_seen_at_once_named_and_accessible(tab: Tab) -> None:
+def test_of_a_thousand_ranks_those_that_stand_out_have_rows_beside_quantiles(tab: Tab) -> None:
     need_axe()
     main = tab.frame.locator("main")
-    expect(main).to_contain_text("Each cell is 4 ranks × 1 step; the largest value is shown.")
-    expect(main.locator(".heat-marks text")).to_have_text([f"rank {LATE}"])
-    expect(main.get_by_role("group", name=re.compile("per worker, 13 bars"))).to_have_count(2)
-    heat = tab.frame.get_by_role("group", name="Lateness by worker and step: 1024 rows")
+    expect(main).to_contain_text("1 rank that stands out; of the other 1\u202f023 the quantiles")
+    heat = tab.frame.get_by_role("group", name="Late by rank and step: 4 rows")
+    expect(heat.locator(".heat-rows text")).to_have_text(
+        [f"rank {LATE}", "others: highest 5 %", "others: median", "others: lowest 5 %"]
+    )
     heat.focus()
     for key in ("ArrowDown", "End", "Enter"):
         tab.page.keyboard.press(key)
-    expect(tab.frame.locator(".heat-chosen")).to_contain_text(re.compile(r"rank [0-3], step 11"))
-    main.get_by_label("Show", exact=True).select_option("step")
-    expect(main).to_contain_text("How long each step took, per worker")
+    expect(tab.frame.locator(".heat-chosen")).to_contain_text(f"rank {LATE}, step 11")
+    main.get_by_label("Step time", exact=True).check(force=True)
+    expect(main).to_contain_text("How long each step takes")
+    main.get_by_text("Computation, synchronizing and communication overview").click()
+    expect(main.get_by_role("grid", name="Figures per worker")).to_be_visible()
     assert accessibility(tab.frame) == []
     assert tab.frame.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
-
-
-def test_every_rank_has_a_row_of_its_own_when_asked(
-    open_tab: OpenTab, sample_server: Server
-) -> None:
-    tab = open_tab(sample_server, width=1280, height=800)
-    tab.page.route(re.compile(r"/distributed(/map|/groups)?\?"), reply)
-    tab.load("distributed", run="synthetic_ddp8", by="largest")
-    tab.frame.get_by_label("All in sight").uncheck()
-    heat = tab.frame.get_by_role("group", name="Lateness by worker and step: 1024 rows")
-    drawn = heat.locator("canvas").evaluate(
-        "c => [c.width, c.height, [...c.getContext('2d').getImageData(0, 0, 1, 1).data]]"
-    )
-    assert drawn[:2] == [STEPS, RANKS]
-    assert drawn[2][3] == 255, "the latest rank is on top, in a colour"
-    heat.focus()
-    tab.page.keyboard.press("ArrowRight")
-    expect(tab.frame.locator(".tooltip")).to_contain_text(f"rank {LATE}, step 0: 12.")

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
-from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.views.distributed.texts import all_called, headline_of, parts_text
 from torch_tb_profiler.views.distributed.wire import (
@@ -79,6 +78,8 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
         "counts": [],
         "waiting": WaitingColumns(waiting_ns=[], transfer_ns=[], unsplit_ns=[], late_ns=[]),
         "blame": [],
+        "costs": [],
+        "unjudged": [],
         "operations": {},
         "matched": 12,
         "unmatched": [],
@@ -113,8 +114,8 @@ def judged(blames: Sequence[Blame] = (), **more: Any) -> Verdict:
     return Verdict(**given | more)
 
 
-def told(payload: DistributedPayload, verdict: Verdict, late: Outlier | None = None) -> list[str]:
-    return headline_of(payload, verdict, lambda ranks: all_called(payload.workers, ranks), late)
+def told(payload: DistributedPayload, verdict: Verdict) -> list[str]:
+    return headline_of(payload, verdict, lambda ranks: all_called(payload.workers, ranks))
 
 
 def of_step(step: int, *also: int, rank: int = 1, held: int = 11 * MS) -> Blame:
@@ -184,15 +185,6 @@ def test_from_less_than_the_whole_group_nobody_is_named() -> None:
     payload = distributed(2, world_size=128, matched=2)
     assert told(payload, UNKNOWN) == [
         "2 of 128 ranks were read: who holds the job back is unknown."
-    ]
-
-
-def test_who_is_late_is_named_even_if_that_is_not_on_the_critical_path() -> None:
-    late = Outlier(1, 24_500_000.0, 240_000.0)
-    assert told(distributed(matched=2), judged(), late) == [
-        "Rank 1 arrives 24.5 ms late per step, the median worker 240 µs.",
-        "The critical path does not run through what makes it late.",
-        "This rests on 3 of 3 ranks and 2 matched collectives.",
     ]
 
 

@@ -6,6 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.analysis.figures import everything
 from tests.builders.drawn import Event, trace_of
 from tests.builders.server_trace import server_trace
@@ -13,6 +16,7 @@ from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.work.iterations import iterations_payload
 
 
@@ -32,9 +36,36 @@ def test_iterations_and_their_phases() -> None:
     assert rows["name"] == [one.said.text for one in truth]
     assert rows["gap_ns"] == [None, *(one.gap for one in truth[1:])]
     assert found["phases"]["phase"] == ["decode", "mixed"]
-    assert sum(found["phases"]["iterations"]) == 40
-    assert found["headline"].startswith("40 iterations: ")
-    assert "A decode in the steady state takes" in found["headline"]
+    assert found["detail"][0].startswith("40 iterations were recorded: ")
+    takes, _, rate = found["headline"].partition(": ")
+    assert takes == f"A decode takes {format_ns(found['phases']['wall_ns'][0])}"
+    assert rate.endswith(" tokens per second.")
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(24, 60),
+    st.lists(st.integers(8, 20), max_size=2, unique=True),
+    st.integers(0, 1000),
+)
+def test_the_answer_is_short_of_the_recorded_part_and_agrees_with_the_phases(
+    count: int, odd: list[int], seed: int
+) -> None:
+    events, truth = server_trace(count, tuple(odd), seed=seed)
+    found = asked(events)
+    assert len(found["headline"].replace("\u202f", "").split()) <= 12
+    assert sum(" times as long." in said for said in found["detail"]) == len(
+        {"mixed" if truth[number].said.context[0] > 0 else "decode" for number in odd}
+    )
+    row = found["phases"]["phase"].index("decode")
+    assert format_ns(found["phases"]["wall_ns"][row]) in found["headline"]
+    rows = found["iterations"]
+    assert rows["earlier_ns"] == [0] * count
+    steady = [one.part == "steady" for one in truth]
+    assert found["phases"]["iterations"][row] == sum(
+        phase == "decode" and (own or not any(steady))
+        for phase, own in zip(rows["phase"], steady, strict=True)
+    )
 
 
 def test_of_chosen_steps() -> None:

@@ -513,6 +513,13 @@ export interface BlameItem {
   text: string;
 }
 
+/** What a worker costs the others by the verdict: `held_ns` of each of the steps that `text` tells (`5 of 6 steps`, `once, in step 7`). */
+export interface RankCost {
+  worker: number;
+  held_ns: number;
+  text: string;
+}
+
 /** Collectives that other ranks did not record alike, by kind and group: how many each worker has, and a sentence on why. */
 export interface Unmatched {
   kind: string;
@@ -521,7 +528,7 @@ export interface Unmatched {
   reason: string;
 }
 
-/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `headline`: who holds the others back, and why, the answer first. */
+/** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `costs`: whom the verdict names, nobody where it is unknown. `unjudged`: steps that it leaves out, such as cold ones. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
   workers: DistributedWorker[];
   steps: string[];
@@ -532,6 +539,8 @@ export interface DistributedPayload {
   overlap: OverlapColumns;
   waiting: WaitingColumns;
   blame: BlameItem[];
+  costs: RankCost[];
+  unjudged: number[];
   operations: OperationsTable;
   matched: number;
   unmatched: Unmatched[];
@@ -1645,9 +1654,10 @@ export interface HowToRecord {
   how: string;
 }
 
-/** Route `/iterations`. `headline`: the answer in a sentence or two. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. */
+/** Route `/iterations`. `headline`: the answer in one sentence; `detail`: what it rests on, which iterations are odd, how much is padding, a sentence each. `iterations`: those of the selected steps in time order, none where the trace is of no server; then `recorded_by` says how servers record. `phases`: of the steady state where a phase has iterations in it. */
 export interface IterationsPayload {
   headline: string;
+  detail: string[];
   iterations: IterationsTable;
   phases: PhasesTable;
   recorded_by: HowToRecord[];
@@ -2311,6 +2321,7 @@ export interface IterationsTable {
   batch: (number | null)[];
   padding: (number | null)[];
   begin_ns: number[];
+  earlier_ns: number[];
   wall_ns: number[];
   device_ns: number[];
   gap_ns: (number | null)[];

@@ -13,6 +13,7 @@ import diagnosis from "../views/diagnosis/diagnosis.css?inline";
 import diff from "../views/diff/diff.css?inline";
 import efficiency from "../views/efficiency/efficiency.css?inline";
 import findings from "../views/findings/findings.css?inline";
+import iterations from "../views/iterations/iterations.css?inline";
 import memory from "../views/memory/memory.css?inline";
 import module from "../views/module/module.css?inline";
 import overview from "../views/overview/overview.css?inline";
@@ -84,7 +85,18 @@ function pause(ms: number): Promise<void> {
 
 const FIRST_VIEWS = [views, diagnosis, findings, tables, path, overview];
 const WIDGETS = [tokens, widgets, controls, charts, heat, flame, grid, page, roofline];
-const LATER_VIEWS = [apiCalls, whatIf, steps, efficiency, memory, module, ranks, diff, sql];
+const LATER_VIEWS = [
+  apiCalls,
+  whatIf,
+  steps,
+  efficiency,
+  iterations,
+  memory,
+  module,
+  ranks,
+  diff,
+  sql,
+];
 const TRACE = [timeline, trackList, trace, details, drawer, dialogs];
 
 /**

@@ -104,6 +104,14 @@ ITERATIONS = DisplaySpec(
             "iteration_begin",
             hidden=True,
         ),
+        _C(
+            "earlier_ns",
+            "time",
+            "Not recorded",
+            "Work from before the recording at its begin, which no other figure holds.",
+            "iteration_time",
+            hidden=True,
+        ),
         _C("wall_ns", "time", "Time", "From its begin to its end, as of a step.", "iteration_time"),
         _C("device_ns", "time", "Device", "Time with device work, of it.", "iteration_device"),
         _C(
@@ -211,6 +219,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         batch=batch,
         padding=_ratio(batch - tokens, batch, known),
         begin_ns=start,
+        earlier_ns=steps["earlier"][step],
         wall_ns=wall,
         device_ns=sum(steps[key][step] for key in ("kernel", "memcpy", "memset", "communication")),
         gap_ns=table["gap"],

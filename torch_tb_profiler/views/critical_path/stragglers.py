@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
+from torch_tb_profiler.analysis.critical_path.verdict_texts import unknown_text
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import (
@@ -19,6 +20,7 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
     SlowRank,
     StragglersPayload,
 )
+from torch_tb_profiler.views.distributed.texts import world_size
 
 MOST_SIMULATED = 1 << 26
 """Events, times simulations: one for each rank and operation. 0.7 µs each (measured), so three quarters of a minute."""
@@ -55,6 +57,9 @@ def stragglers_payload(
         return without_simulation(path, 1.0, "There is only one rank to look at.")
     if not figures.tied.any():
         return without_simulation(path, 1.0, "No collective of two ranks could be matched.")
+    if not figures.whole:
+        read = len(figures.ranks)
+        return without_simulation(path, 1.0, unknown_text(read, world_size(figures) or read))
     spans = sum(rank.spans for rank in figures.ranks)
     if spans > most_spans or spans * (len(workers) + MOST_NAMES) > MOST_SIMULATED:
         return without_simulation(

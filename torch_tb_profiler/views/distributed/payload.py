@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in
 from torch_tb_profiler.analysis.distributed.measures import (
     Measure,
     largest,
@@ -31,6 +32,7 @@ from torch_tb_profiler.views.distributed.texts import (
     headline_of,
     missing_of,
     notes_of,
+    often_text,
     outlier_text,
     parts_text,
     unmatched_of,
@@ -44,6 +46,7 @@ from torch_tb_profiler.views.distributed.wire import (
     DistributedWorker,
     MapOutlier,
     OverlapColumns,
+    RankCost,
     WaitingColumns,
     WorkerState,
 )
@@ -107,6 +110,8 @@ def distributed_payload(
         overlap=OverlapColumns(**_sums(placed, figures.overlap, begins)),
         waiting=WaitingColumns(**_sums(placed, figures.waiting, begins)),
         blame=_fitting([_blame(blame, member) for blame in blames[:MOST_BLAMED]]),
+        costs=_costs(verdict, blames, figures.steps.names, member),
+        unjudged=_unjudged(verdict, len(figures.steps.names)),
         operations=wire_columns(operation_table(figures.operations, member)),
         matched=len(figures.matched.matches),
         unmatched=unmatched_of(figures.matched.unmatched, [worker.place for worker in placed]),
@@ -121,14 +126,11 @@ def distributed_payload(
         notes=notes_of(figures, workers, workers_total),
         missing=missing_of(figures, len(placed)),
     )
-    late = next(iter(outliers(figures, measured(figures, "late"))), None)
-    if late is not None:
-        late = late._replace(rank=member[late.rank])
 
     def called(ranks: Sequence[int]) -> str:
         return all_called(workers, [member[rank] for rank in ranks])
 
-    return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called, late))
+    return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called))
 
 
 def _sums(
@@ -232,6 +234,35 @@ def _device(device: Device) -> str:
     memory = device.memory if device.memory >= 0 else None
     details = device_details(words, device.name, memory, device.capability)
     return f"{device_title(words, device.id)} · {details}"
+
+
+def _costs(
+    verdict: Verdict, blames: Sequence[Blame], names: Sequence[str], member: Mapping[int, int]
+) -> list[RankCost]:
+    """What the verdict says of each rank. Where the input decides who is last, of each rank the steps that it holds back."""
+    hold = verdict.hold
+    costs = []
+    if hold is not None and hold.varies:
+        for rank in hold.ranks:
+            own = [b.step for b in blames if b.rank == rank and b.step in hold.steps]
+            held = float(hold.held[own].mean())
+            costs.append((rank, held, often_text(verdict, own)))
+    elif hold is not None:
+        text = often_text(verdict, hold.steps)
+        costs += [(rank, verdict.per_step, text) for rank in hold.ranks]
+    for once in verdict.once:
+        text = once_in(once, names)
+        costs += [(rank, once.each, text[:1].lower() + text[1:]) for rank in once.ranks]
+    return [
+        RankCost(worker=member[rank], held_ns=round(held), text=text) for rank, held, text in costs
+    ]
+
+
+def _unjudged(verdict: Verdict, steps: int) -> list[int]:
+    if verdict.kind == "unknown":
+        return []
+    left: list[int] = np.setdiff1d(np.arange(steps), verdict.judged).tolist()
+    return left
 
 
 def _by_worker(placed: Sequence[PlacedWorker], values: Ints) -> list[list[int | None]]:

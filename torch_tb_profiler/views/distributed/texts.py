@@ -43,12 +43,8 @@ _FEW = 3
 """So many matched collectives say little."""
 
 
-def headline_of(
-    payload: DistributedPayload, verdict: Verdict, called: Called, late: Outlier | None = None
-) -> list[str]:
-    """The verdict on the ranks; while workers are read, only that they are. ``late``: who arrives far later than the
-    others, a place in ``payload.workers``.
-    """
+def headline_of(payload: DistributedPayload, verdict: Verdict, called: Called) -> list[str]:
+    """The verdict on the ranks; while workers are read, only that they are."""
     if payload.progress < 1:
         return ["The workers are still being read."]
     workers = payload.workers
@@ -63,16 +59,17 @@ def headline_of(
     told = verdict_sentences(
         verdict, called, payload.steps, payload.ready, payload.world_size or payload.ready
     )
-    if verdict.kind == "unknown":
-        return told
-    if verdict.kind == "none" and not verdict.once and late is not None:
-        told = [
-            f"{capitalised(all_called(workers, [late.rank]))} arrives {format_ns(round(late.mean))} late per step,"
-            f" the median worker {format_ns(round(late.median))}.",
-            "The critical path does not run through what makes it late.",
-        ]
     rests = _rests_on(payload)
-    return [*told, *([f"This {rests}."] if rests else [])]
+    return [*told, *([f"This {rests}."] if rests and verdict.kind != "unknown" else [])]
+
+
+def often_text(verdict: Verdict, steps: Sequence[int]) -> str:
+    """``every step``, ``5 of 6 steps``: of those that the verdict is on."""
+    judged = verdict.judged.tolist()
+    own = sum(step in steps for step in judged)
+    if own == len(judged):
+        return "every step" if own > 1 else "the step"
+    return f"{format_count(own)} of {format_count(len(judged))} steps"
 
 
 def _rests_on(payload: DistributedPayload) -> str:

@@ -87,6 +87,16 @@ class BlameItem(Wire, frozen=True, kw_only=True):
     text: str
 
 
+class RankCost(Wire, frozen=True, kw_only=True):
+    """What a worker costs the others by the verdict: ``held_ns`` of each of the steps that ``text`` tells (``5 of 6 steps``,
+    ``once, in step 7``).
+    """
+
+    worker: int
+    held_ns: int
+    text: str
+
+
 class Unmatched(Wire, frozen=True, kw_only=True):
     """Collectives that other ranks did not record alike, by kind and group: how many each worker
     has, and a sentence on why.
@@ -111,7 +121,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     ``clock``: a sentence on how the clocks were aligned and how well. ``ready``: workers whose
         figures are in; while ``progress`` is below 1, ask again.
     ``workers_total``: of the run; beyond a limit the nearest ranks are listed; ``world_size``: ranks of the job,
-        null unknown. ``headline``: who holds the others back, and why, the answer first.
+        null unknown. ``costs``: whom the verdict names, nobody where it is unknown. ``unjudged``: steps that it leaves
+        out, such as cold ones. ``headline``: who holds the others back, and why, the answer first.
     """
 
     workers: list[DistributedWorker]
@@ -123,6 +134,8 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
     overlap: OverlapColumns
     waiting: WaitingColumns
     blame: list[BlameItem]
+    costs: list[RankCost]
+    unjudged: list[int]
     operations: Annotated[dict[str, Any], table_of(OPERATIONS)]
     matched: int
     unmatched: list[Unmatched]

@@ -209,14 +209,12 @@ describe("without stragglers", () => {
     const props = viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() });
     render(<Stragglers {...props} />);
   };
-  const press = (): boolean =>
-    fireEvent.click(screen.getByRole("button", { name: "Simulate the run without stragglers" }));
 
-  it("is simulated when asked for, and lists only what makes the run longer", async () => {
+  it("is simulated by itself, and says what they cost and only what makes the run longer", async () => {
     show();
-    expect(asked).toHaveLength(0);
-    press();
-    await waitFor(() => expect(text()).toContain("12.6 µs → 11.3 µs"));
+    await waitFor(() =>
+      expect(text()).toContain("All stragglers together cost about 2.1 µs of a step."),
+    );
     expect(text()).toContain("× 1.200");
     const list = screen.getByRole("list", { name: "With only this rank as it was" });
     expect(list.textContent).toBe("rank 5× 1.190");
@@ -225,7 +223,6 @@ describe("without stragglers", () => {
   it("says why a run is not simulated, and the command that does it", async () => {
     slow = stragglers({ refused: "The traces hold too many events.", slowdown: null });
     show();
-    press();
     await waitFor(() => expect(text()).toContain("The traces hold too many events."));
     expect(text()).toContain("torch-tb-profiler whatif run --change no-stragglers");
   });

@@ -1,22 +1,20 @@
-/** What a run would take without its stragglers, simulated when it is asked for. */
+/** What the stragglers of a run cost, simulated. */
 
-import { useState } from "preact/hooks";
 import type { StragglersPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, type ViewProps } from "../../state/view";
-import { Button, CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
+import { CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
-import { changeShare, commandOf, replayText, stepText } from "./what_if_model";
+import { commandOf, replayText, stepText } from "./what_if_model";
 
 /** Rows of a list; the rest is as good as none. */
 const MOST = 8;
 const LEAST = 1.0005;
 
 export function Stragglers(props: ViewProps) {
-  const [asked, setAsked] = useState(false);
-  const resource = useResource(asked ? "stragglers" : null, props.selection);
+  const resource = useResource("stragglers", props.selection);
   useUntilComplete(resource);
   const { data, error } = resource;
   return (
@@ -25,13 +23,8 @@ export function Stragglers(props: ViewProps) {
       term="slowdown"
       note={data?.steps ? stepText(data.measured_ns, data.steps) : null}
     >
-      {!asked ? (
-        <p>
-          <Button onClick={() => setAsked(true)}>Simulate the run without stragglers</Button>{" "}
-          <span class="muted">It reads the traces of all ranks.</span>
-        </p>
-      ) : !data && !error ? (
-        <Progress value={null} label="Simulating all ranks" />
+      {!data && !error ? (
+        <Progress value={null} label="Simulating all ranks from their traces" />
       ) : (
         <Loaded resource={resource} shape={[160]}>
           {(payload) =>
@@ -51,8 +44,8 @@ const NO_STRAGGLERS = [{ name: "no-stragglers", values: {} }];
 
 function Found({ payload }: { payload: StragglersPayload }) {
   const command = commandOf(payload.path, NO_STRAGGLERS, ALL_STEPS);
-  const { measured_ns, predicted_ns, low_ns, high_ns, slowdown, replay_error } = payload;
-  if (slowdown === null || measured_ns === null || predicted_ns === null)
+  const { measured_ns, slowdown, replay_error } = payload;
+  if (slowdown === null || measured_ns === null)
     return (
       <>
         <p>{payload.refused}</p>
@@ -62,13 +55,7 @@ function Found({ payload }: { payload: StragglersPayload }) {
   return (
     <>
       <p class="what-if-result" role="status">
-        <strong>
-          Step {formatTime(measured_ns)} → {formatTime(predicted_ns)}
-        </strong>{" "}
-        <span>
-          ({formatTime(low_ns)} to {formatTime(high_ns)})
-        </span>{" "}
-        <strong class="what-if-change">{changeShare(predicted_ns, measured_ns)}</strong>{" "}
+        <strong>{costText(measured_ns * (1 - 1 / slowdown))}</strong>{" "}
         <Term id="slowdown">Slowdown</Term> <strong class="number">{times(slowdown)}</strong>{" "}
         <CopyButton text={() => command} label="Copy as command">
           Copy as command
@@ -123,5 +110,13 @@ function Slowdowns({ title, rows, code }: SlowdownsProps) {
     </div>
   );
 }
+
+/** A prediction has two digits. */
+const costText = (cost: number): string => {
+  const time = formatTime(Number(cost.toPrecision(2))).replace(/(\.\d)0 |\.0 /, "$1 ");
+  return cost > 0
+    ? `All stragglers together cost about ${time} of a step.`
+    : "Stragglers cost nothing.";
+};
 
 const times = (slowdown: number): string => `× ${slowdown.toFixed(3)}`;

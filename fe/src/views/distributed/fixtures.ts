@@ -66,8 +66,7 @@ export function distributed(
   return {
     workers,
     steps,
-    own_steps: [...steps.keys()],
-    ...{ column_begin: [...steps.keys()], counts: [] },
+    ...{ own_steps: [...steps.keys()], column_begin: [...steps.keys()], counts: [] },
     step_source: "ProfilerStep",
     overlap: {
       computation_ns: fill(() => 60 * MS),
@@ -81,6 +80,7 @@ export function distributed(
       unsplit_ns: fill(() => 0),
       late_ns: fill((rank, step) => (rank === 1 && step > 0 ? 12 * MS : rank * 1000)),
     },
+    ...{ costs: [{ worker: 1, held_ns: 11 * MS, text: "3 of 4 steps" }], unjudged: [0] },
     blame: steps.slice(1).map((_, i) => blameItem(i + 1)),
     operations: declaredTable("operations", workers.length + 1, {
       worker: [-1, ...workers.keys()],

@@ -1,15 +1,27 @@
-/** The heat map of workers and steps: one measure of each, who is far above the others, and what a chosen cell leads to. */
+/** The heat map of ranks and steps: one measure of each, whom each step waited for, what each rank costs, and what a chosen cell leads to. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/units";
 import type { DistributedMapPayload, DistributedPayload, Measure } from "../../api/types.gen";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Card, Checkbox, Figure, HeatMap, Segmented, Select } from "../../widgets";
+import { Card, Figure, HeatMap, Segmented, Select } from "../../widgets";
 import { Loaded } from "../loaded";
 import { columnNames, columnOf, readColumn, stepsPerColumn } from "./columns";
-import { chosenCell, type MapOrder, MEASURES, orderOf, readMeasure, readOrder } from "./map_model";
-import { readWorker, traceOf, workerName } from "./model";
+import {
+  chosenCell,
+  costTexts,
+  framedCells,
+  type MapOrder,
+  mapRows,
+  MEASURES,
+  offered,
+  orderOf,
+  pooledText,
+  readMeasure,
+  readOrder,
+} from "./map_model";
+import { readWorker, traceOf } from "./model";
 import { timelineHref } from "./timeline_link";
 
 type MapProps = ViewProps & { payload: DistributedPayload };
@@ -33,25 +45,20 @@ type FigureProps = MapProps & { wanted: Measure; measure: Measure; map: Distribu
 
 function MapFigure(props: FigureProps) {
   const { payload, params, setParam, setSteps, steps, measure, map } = props;
-  const { workers } = payload;
-  const { title, label, term } = MEASURES[measure];
+  const { workers, costs, unjudged } = payload;
+  const { title, label, term, hue } = MEASURES[measure];
   const by = readOrder(params.by);
-  const [fit, setFit] = useState(true);
-  const rows = useMemo(() => workers.map(workerName), [workers]);
-  const columns = useMemo(() => columnNames(map), [map]);
-  const order = useMemo(() => orderOf(by, map, workers), [by, map, workers]);
-  const note = noteOf(payload, map);
-  // Where each row has its name a second one beside it says nothing.
-  const marks = useMemo(
-    () =>
-      rows.length > MOST_ROWS
-        ? map.outliers.map(({ worker }) => ({ row: worker, label: rows[worker] ?? "" }))
-        : [],
-    [map, rows],
-  );
   const [row, column] = [readWorker(params.at, workers), readColumn(params.step, map)];
-  const onPick = (worker: number, at: number): void => {
-    setParam("at", workers[worker]?.worker ?? null);
+  const rows = useMemo(
+    () => mapRows(payload, map, orderOf(by, map, workers), row),
+    [payload, map, by, workers, row],
+  );
+  const columns = useMemo(() => columnNames(map), [map]);
+  const framed = useMemo(() => framedCells(payload, map), [payload, map]);
+  const beside = useMemo(() => costTexts(payload), [payload]);
+  const onPick = (place: number, at: number): void => {
+    if (place >= workers.length) return;
+    setParam("at", workers[place]?.worker ?? null);
     const first = map.column_begin[at] ?? 0;
     setParam("step", map.steps[first] ?? null);
     const next = map.column_begin[at + 1] ?? map.steps.length;
@@ -62,88 +69,97 @@ function MapFigure(props: FigureProps) {
     <Figure
       title={title}
       term={term}
+      note={
+        payload.blame.length ? "per step; framed: the rank that the step waited for" : "per step"
+      }
       table={{
         columns: [
-          { label: "Worker" },
+          { label: "Rank" },
           ...columns.map((name) => ({ label: `step ${name}`, unit: "ns" as const })),
         ],
-        rows: order.map((place) => [
-          rows[place] ?? "",
+        rows: orderOf(by, map, workers).map((place) => [
+          rows.names[place] ?? "",
           ...columns.map((_, at) => map.values_ns[place]?.[at] ?? null),
         ]),
       }}
-      actions={<MapTools {...{ by, fit, setFit, setParam, workers }} measure={props.wanted} />}
+      actions={<MapTools {...{ by, setParam, workers }} measure={props.wanted} />}
     >
       <HeatMap
-        label={`${label} by worker and step`}
-        {...{ rows, columns, order, note, marks, fit, onPick }}
-        rowWord={workers.every(({ rank }) => rank !== null) ? "rank" : "worker"}
+        label={`${label} by rank and step`}
+        rows={rows.names}
+        values={rows.values}
+        order={rows.order}
+        {...{ columns, framed, hue, onPick }}
+        note={noteOf(payload, map)}
+        faint={stepsPerColumn(map) > 1 ? [] : unjudged}
+        strong={costs.map(({ worker }) => worker)}
+        {...(costs.length ? { beside: { head: "Holds the others back", texts: beside } } : {})}
         columnWord="step"
         perColumn={stepsPerColumn(map)}
-        values={map.values_ns}
         unit="ns"
         picked={row !== null && column !== null ? { row, column } : null}
       />
+      {rows.pooled ? <p class="heat-rule">{pooledText(rows)}</p> : null}
       <Chosen {...props} row={row} column={column} />
       <Outliers {...props} />
     </Figure>
   );
 }
 
-/** What holds a step back, said of the cell of the worker that does. */
-function noteOf({ blame }: DistributedPayload, map: DistributedMapPayload) {
+/** Of the cell of a rank that a step waited for: by how much, and what takes longer; and of a step that is not judged, that. */
+function noteOf({ blame, unjudged }: DistributedPayload, map: DistributedMapPayload) {
   return (worker: number, column: number): string => {
     const item = blame.find(
       (candidate) => candidate.worker === worker && columnOf(map, candidate.step) === column,
     );
-    return item
-      ? `It holds this step back by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
-      : "";
+    return [
+      item
+        ? `The step waited for it by ${formatTime(item.held_ns)}. What takes longer on it: ${item.text || "not known"}.`
+        : "",
+      stepsPerColumn(map) === 1 && unjudged.includes(column)
+        ? "The step is no usual one, such as a cold one, and counts in no verdict."
+        : "",
+    ]
+      .filter(Boolean)
+      .join(" ");
   };
 }
 
 interface ToolsProps {
   by: MapOrder;
-  fit: boolean;
   measure: Measure;
   workers: DistributedPayload["workers"];
-  setFit: (fit: boolean) => void;
   setParam: ViewProps["setParam"];
 }
 
-/** Rows above this are drawn thinner, or together, unless each of them is wanted. */
-const MOST_ROWS = 83;
-
-function MapTools({ by, fit, measure, workers, setFit, setParam }: ToolsProps) {
+function MapTools({ by, measure, workers, setParam }: ToolsProps) {
   const nodes = new Set(workers.map(({ node }) => node));
   return (
     <>
       <Select
-        label="Show"
-        value={measure}
-        options={Object.entries(MEASURES).map(([value, item]) => ({ value, label: item.label }))}
-        onChange={(value) => setParam("measure", value)}
-      />
-      <Segmented<MapOrder>
         label="Order"
         value={by}
         options={[
           { value: "rank", label: "by rank" },
-          { value: "largest", label: measure === "late" ? "latest first" : "largest first" },
-          ...(nodes.size > 1 ? [{ value: "node" as const, label: "by node" }] : []),
+          { value: "largest", label: "largest first" },
+          ...(nodes.size > 1 ? [{ value: "node", label: "by node" }] : []),
         ]}
         onChange={(value) => setParam("by", value === "rank" ? null : value)}
       />
-      {workers.length > MOST_ROWS ? (
-        <Checkbox label="All in sight" checked={fit} onChange={setFit} />
-      ) : null}
+      <Segmented<Measure>
+        label="Show"
+        showLabel={false}
+        value={measure}
+        options={offered(measure).map((value) => ({ value, label: MEASURES[value].label }))}
+        onChange={(value) => setParam("measure", value)}
+      />
     </>
   );
 }
 
 type ChosenProps = FigureProps & { row: number | null; column: number | null };
 
-/** The chosen worker and step, and where they lead. */
+/** The chosen rank and step, and where they lead. */
 function Chosen({ payload, map, measure, hrefOf, selection, row, column }: ChosenProps) {
   const worker = row === null ? undefined : payload.workers[row];
   if (row === null || !worker) return null;
@@ -154,14 +170,10 @@ function Chosen({ payload, map, measure, hrefOf, selection, row, column }: Chose
       <a href={hrefOf("overview", {}, trace)}>Its overview</a>
       {" · "}
       <a href={hrefOf("trace", {}, trace)}>Its timeline</a>
-      {map.outliers.length || payload.workers.length > 1 ? (
-        <>
-          {" · "}
-          <a href={timelineHref(hrefOf, selection, payload.workers, besideIt(map, row))}>
-            Its timeline beside the median&apos;s
-          </a>
-        </>
-      ) : null}
+      {" · "}
+      <a href={timelineHref(hrefOf, selection, payload.workers, besideIt(map, row))}>
+        Its timeline beside the median&apos;s
+      </a>
     </p>
   );
 }
@@ -173,31 +185,23 @@ function besideIt(map: DistributedMapPayload, row: number): number[] {
   return [...new Set([row, order[order.length >> 1]?.place ?? row])];
 }
 
-const MOST_NAMED = 8;
+const MOST_NAMED = 4;
 
+/** Who lies far above the others without that the verdict says so, and the way to all of them on the timeline. */
 function Outliers({ payload, map, hrefOf, selection }: FigureProps) {
-  const { outliers } = map;
-  if (!outliers.length) return null;
-  const more = outliers.length - MOST_NAMED;
+  const named = payload.costs.map(({ worker }) => worker);
+  const others = map.outliers.filter(({ worker }) => !named.includes(worker));
+  const all = [...new Set([...named, ...map.outliers.map(({ worker }) => worker)])];
+  if (!all.length) return null;
+  const more = others.length - MOST_NAMED;
   return (
-    <div class="heat-outliers">
-      <h4>Far above the others</h4>
-      <ul class="notes">
-        {outliers.slice(0, MOST_NAMED).map(({ worker, text }) => (
-          <li key={worker}>{text}</li>
-        ))}
-        {more > 0 ? <li>{`${formatCount(more)} more, named beside the map.`}</li> : null}
-      </ul>
-      <a
-        href={timelineHref(
-          hrefOf,
-          selection,
-          payload.workers,
-          outliers.map(({ worker }) => worker),
-        )}
-      >
-        Show them on the timeline
+    <p class="heat-rule">
+      {others.length ? "Far above the others: " : ""}
+      {others.slice(0, MOST_NAMED).map(({ text }) => `${text} `)}
+      {more > 0 ? `${formatCount(more)} more. ` : ""}
+      <a href={timelineHref(hrefOf, selection, payload.workers, all)}>
+        Show {all.length > 1 ? "them" : "it"} on the timeline
       </a>
-    </div>
+    </p>
   );
 }

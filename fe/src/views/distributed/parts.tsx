@@ -1,9 +1,9 @@
 import type { DistributedPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
-import { Figure, type Series, Spread, StackedBars, Term } from "../../widgets";
+import { Figure, type Series, StackedBars, Term } from "../../widgets";
 import { pick } from "../columns";
-import { MOST_BARS, oddBars, oddText, spreadRows } from "./many_workers";
 import { columnNames, stepsPerColumn } from "./columns";
+import { MOST_ROWS } from "./map_model";
 import { barTable, stepBars, type Table, workerBars } from "./model";
 
 interface ChartProps {
@@ -30,7 +30,7 @@ const series = (key: string, label: string, color: string): Series => ({
 
 const OVERLAP = [
   series("computation", "Computation", "category-kernel"),
-  series("overlap", "Overlapping", "series-4"),
+  { ...series("overlap", "Overlapping", "compute"), pattern: "M0 8L8 0" },
   series("communication", "Communication", "category-communication"),
   series("other", "Other", "category-other"),
 ];
@@ -48,7 +48,7 @@ export const byStep = (
   payload.workers.length === 1 &&
   stepsPerColumn(payload) === 1 &&
   (columns ?? payload.steps).length > 1 &&
-  (columns ?? payload.steps).length <= MOST_BARS;
+  (columns ?? payload.steps).length <= MOST_ROWS;
 
 function WorkerChart(props: WorkerChartProps) {
   const { payload, columns, title, term, series: all, times, empty } = props;
@@ -67,33 +67,18 @@ function WorkerChart(props: WorkerChartProps) {
     : workerBars(payload.workers, parts, columns, payload.counts);
   const used = pick(all, shown);
   const known = tables.some((table) => table.some((row) => row.some((value) => value !== null)));
-  const many = !alone && bars.length > MOST_BARS;
   return (
-    <Figure title={title} term={term} table={barTable(used, bars, alone ? "Step" : "Worker")}>
+    <Figure title={title} term={term} table={barTable(used, bars, alone ? "Step" : "Rank")}>
       {known && bars.some(({ values }) => values.some((value) => value > 0)) ? (
-        <>
-          {many ? (
-            <Spread
-              label={`${title}, spread over the workers`}
-              rows={spreadRows(used, bars)}
-              unit="ns"
-            />
-          ) : null}
-          <StackedBars
-            label={`${title} per ${alone ? "step" : "worker"}`}
-            series={used}
-            bars={many ? oddBars(bars) : bars}
-            unit="ns"
-            axisLabel={
-              alone
-                ? "step"
-                : payload.workers.some(({ rank }) => rank !== null) && !many
-                  ? "rank"
-                  : ""
-            }
-          />
-          {many ? <p class="heat-rule">{oddText(bars)}</p> : null}
-        </>
+        <StackedBars
+          label={`${title} per ${alone ? "step" : "rank"}`}
+          series={used}
+          bars={bars}
+          unit="ns"
+          axisLabel={
+            alone ? "step" : payload.workers.some(({ rank }) => rank !== null) ? "rank" : ""
+          }
+        />
       ) : (
         <p class="chart-nothing">{known ? "Nothing to show: all values are 0." : empty}</p>
       )}

@@ -59,10 +59,14 @@ export function BlameTable(props: TableProps) {
     const names = (places: readonly number[]) =>
       places.map((place) => nameAt(workers, place)).join(", ");
     return [
-      of("step", "Step", "text", 62, ({ step }) => stepName(steps[step] ?? "")),
-      of("held_by", "Rank", "text", 82, ({ worker }) => nameAt(workers, worker)),
+      of("step", "Step", "text", 84, ({ step }) =>
+        [stepName(steps[step] ?? ""), payload.unjudged.includes(step) ? "not judged" : ""]
+          .filter(Boolean)
+          .join(", "),
+      ),
+      of("held_by", "Waited for", "text", 92, ({ worker }) => nameAt(workers, worker)),
       of("also", "Likewise", "text", 90, ({ also }) => names(also) || null),
-      of("held", "Held back by", "time", 112, (item) => item.held_ns, { bar: true }),
+      of("held", "By", "time", 112, (item) => item.held_ns, { bar: true }),
       of("on_path", "On the path", "time", 92, (item) => item.path_ns),
       of("work", "What takes longer", "code", 210, ({ parts: [part] }) => part?.name, {
         href: event,
@@ -74,9 +78,9 @@ export function BlameTable(props: TableProps) {
     ];
   }, [blame]);
   return (
-    <Panel title="Who holds the others back, per step" term="distributed_blame" flush>
+    <Panel title="Who holds whom back" term="distributed_blame" flush>
       <Grid
-        label="Who holds the others back"
+        label="Who holds whom back"
         columns={columns}
         rowCount={blame.length}
         height={HEIGHT}

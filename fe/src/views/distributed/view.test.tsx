@@ -8,8 +8,9 @@ import type {
   ProcessGroupsPayload,
 } from "../../api/types.gen";
 import { ALL_STEPS, type Params } from "../../state/view";
-import { findings, HOSTILE, plainHeads } from "../fixtures";
+import { HOSTILE, plainHeads } from "../fixtures";
 import { blameItem, distributed, distributedMap, MS, processGroups, worker } from "./fixtures";
+import { mapRows as mapRowsOf, offered } from "./map_model";
 import { DistributedView } from "./view";
 
 let answers: DistributedPayload[];
@@ -26,8 +27,8 @@ beforeEach(() => {
     const { pathname } = new URL(address);
     if (pathname.endsWith("/distributed")) asked += 1;
     const answer = answers[asked - 1] ?? answers.at(-1);
-    const body = pathname.endsWith("/findings")
-      ? findings([])
+    const body = pathname.endsWith("/stragglers")
+      ? { progress: 1, refused: "Too many events.", path: "run", slowdown: null, steps: 0 }
       : pathname.endsWith("/distributed/map")
         ? distributedMap(answer, map)
         : pathname.endsWith("/distributed/groups")
@@ -61,16 +62,27 @@ function show(
   return { setParam, setSteps };
 }
 const text = (): string => document.body.textContent;
+function open(name: string): void {
+  const details = screen.getByRole("heading", { name }).closest("details");
+  if (!details) throw new Error(`no fold ${name}`);
+  details.open = true;
+  fireEvent(details, new Event("toggle"));
+}
 
-it("says who holds the others back, shows the charts, the map, the tables and the clock", async () => {
+it("says who holds the others back, with the map, the tables and the clock", async () => {
   show();
   await waitFor(() => expect(text()).toContain("Rank 1 holds the others back in 3 of 4 steps"));
-  expect(screen.getAllByRole("button", { name: /^rank 2 \(host_102\): / }).length).toBe(2);
   expect(
-    await screen.findByRole("group", { name: /Lateness by worker and step: 3 rows, 4 columns/ }),
+    await screen.findByRole("group", { name: /Late by rank and step: 3 rows, 4 columns/ }),
   ).toBeTruthy();
-  for (const label of ["Who holds the others back", "Communication operations", "Workers"])
+  // Whom each step waited for, what that costs, and a step that no verdict is on.
+  expect(document.querySelectorAll(".heat-framed").length).toBe(3);
+  expect(document.querySelectorAll(".heat-faint").length).toBe(1);
+  expect(text()).toContain("11.0 ms 3 of 4 steps");
+  for (const label of ["Who holds whom back", "Communication operations"])
     expect(screen.getByRole("grid", { name: label })).toBeTruthy();
+  for (const name of ["Computation/communication overview", "Synchronizing/communication overview"])
+    expect(screen.getByRole("heading", { name })).toBeTruthy();
   for (const part of [
     "12 collectives are matched",
     "0.8 µs remain unsure",
@@ -84,7 +96,7 @@ it("says who holds the others back, shows the charts, the map, the tables and th
 it("leads from a step to what takes longer, on the timeline of the worker that holds it back", async () => {
   answers = [distributed(3, 4, { blame: [blameItem(1, { also: [2] })] })];
   show();
-  const grid = within(await screen.findByRole("grid", { name: "Who holds the others back" }));
+  const grid = within(await screen.findByRole("grid", { name: "Who holds whom back" }));
   expect(
     grid.getAllByRole("link", { hidden: true }).map((link) => link.getAttribute("href")),
   ).toEqual(["#trace?sel=31&worker=host_101"]);
@@ -118,8 +130,8 @@ it("says nothing of clocks before there are two to compare", async () => {
 
 it("shows one step, and the operations of one worker", async () => {
   const { setParam } = show({ worker_of: "host_101" }, { ...ALL_STEPS, first: 1, last: 1 });
-  await waitFor(() => expect(text()).toContain("Per worker, step 11"));
-  const blame = within(screen.getByRole("grid", { name: "Who holds the others back" }));
+  await waitFor(() => expect(text()).toContain("step 11, ProfilerStep"));
+  const blame = within(screen.getByRole("grid", { name: "Who holds whom back" }));
   expect(blame.getAllByRole("row").length).toBe(2);
   const operations = within(screen.getByRole("grid", { name: "Communication operations" }));
   expect(operations.getAllByRole("row").length).toBe(2);
@@ -129,14 +141,14 @@ it("shows one step, and the operations of one worker", async () => {
 });
 
 const mapRows = (): string[] =>
-  [...document.querySelectorAll("[aria-label^=Lateness] .heat-rows text")].map(
+  [...document.querySelectorAll("[aria-label^=Late] .heat-rows text")].map(
     (label) => label.textContent,
   );
 
 it("puts the latest worker on top of the map when asked", async () => {
   const { setParam } = show();
   await waitFor(() => expect(mapRows()).toEqual(["rank 0", "rank 1", "rank 2"]));
-  fireEvent.click(screen.getByLabelText("latest first"));
+  fireEvent.change(screen.getByLabelText("Order"), { target: { value: "largest" } });
   expect(setParam.mock.calls).toEqual([["by", "largest"]]);
   cleanup();
   show({ by: "largest" });
@@ -145,7 +157,7 @@ it("puts the latest worker on top of the map when asked", async () => {
 
 it("leads from a cell to its worker and step, by the keys as by a click", async () => {
   const { setParam, setSteps } = show();
-  const heat = await screen.findByRole("group", { name: /Lateness by worker and step/ });
+  const heat = await screen.findByRole("group", { name: /Late by rank and step/ });
   for (const key of ["ArrowDown", "ArrowDown", "ArrowRight", "Enter"])
     fireEvent.keyDown(heat, { key });
   expect(setParam.mock.calls).toEqual([
@@ -155,7 +167,7 @@ it("leads from a cell to its worker and step, by the keys as by a click", async 
   expect(setSteps).toHaveBeenCalledWith({ ...ALL_STEPS, first: 1, last: 1 });
   cleanup();
   show({ at: "host_101", step: "ProfilerStep#11" });
-  await screen.findByText("rank 1, step 11: lateness 12.0 ms; its mean is 9.00 ms per step.");
+  await screen.findByText("rank 1, step 11: late 12.0 ms; its mean is 9.00 ms per step.");
   expect(screen.getByRole("link", { name: "Its timeline" }).getAttribute("href")).toBe(
     "#trace?worker=host_101",
   );
@@ -164,51 +176,67 @@ it("leads from a cell to its worker and step, by the keys as by a click", async 
   ).toBe("#trace?workers=1-2&worker=host_101");
 });
 
-const marks = (): string[] =>
-  [...document.querySelectorAll(".heat-marks text")].map((at) => at.textContent);
-
-it("names who is far above the others, and leads to their timelines", async () => {
-  map = { outliers: [{ worker: 1, mean_ns: 9 * MS, text: "Rank 1: 9.00 ms per step." }] };
+it("names who is far above the others beside those that the verdict names", async () => {
+  map = { outliers: [{ worker: 2, mean_ns: 9 * MS, text: "Rank 2: 9.00 ms per step." }] };
   show();
-  await screen.findByText("Rank 1: 9.00 ms per step.");
-  expect(marks()).toEqual([]);
+  await waitFor(() => expect(text()).toContain("Far above the others: Rank 2: 9.00 ms per step."));
   expect(screen.getByRole("link", { name: "Show them on the timeline" }).getAttribute("href")).toBe(
-    "#trace?workers=1&worker=host_101",
+    "#trace?workers=1-2&worker=host_101",
   );
 });
 
-it("of a thousand ranks shows the spread, the odd ones, a map in sight and all in a table", async () => {
+it("of a thousand ranks shows those that stand out, quantiles of the others, and all in a table", async () => {
   answers = [distributed(1024, 12)];
   map = { outliers: [{ worker: 517, mean_ns: 9 * MS, text: "Rank 517: 9.00 ms per step." }] };
-  show();
-  const heat = await screen.findByRole("group", { name: /Lateness by worker and step: 1024 rows/ });
-  const shown = (words: string): boolean =>
-    text()
-      .replace(/\u202f/g, " ")
-      .includes(words);
-  expect(shown("Each cell is 4 ranks × 1 step; the largest value is shown.")).toBe(true);
-  expect(shown("the mean of 1 024 workers, then the 12 that differ most")).toBe(true);
-  expect(
-    screen.getByRole("group", { name: /Waiting and transferring per worker, 13 bars/ }),
-  ).toBeTruthy();
-  expect(screen.getByRole("img", { name: /Waiting: median 11.0 ms, 90 % between/ })).toBeTruthy();
-  expect(
-    screen.getByRole("grid", { name: "Figures per worker" }).getAttribute("aria-rowcount"),
-  ).toBe("1025");
-  expect(marks()).toEqual(["rank 517"]);
-  for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(heat, { key });
-  expect(shown("rank 1, step 11: 12.0 ms, the largest of 4 ranks")).toBe(true);
-  fireEvent.click(screen.getByLabelText("All in sight"));
-  expect(shown("the largest value is shown")).toBe(false);
+  const { setParam } = show();
+  const heat = await screen.findByRole("group", { name: /Late by rank and step: 5 rows/ });
+  expect(mapRows()).toEqual([
+    "rank 1",
+    "rank 517",
+    "others: highest 5 %",
+    "others: median",
+    "others: lowest 5 %",
+  ]);
+  expect(text()).toContain("2 ranks that stand out; of the other 1\u202f022 the quantiles");
+  fireEvent.focus(heat);
+  for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "Enter"])
+    fireEvent.keyDown(heat, { key });
+  expect(heat.parentElement?.querySelector("[role=status]")?.textContent).toContain(
+    "others: highest 5 %, step 10: ",
+  );
+  expect(setParam).not.toHaveBeenCalled();
+  open("Computation, synchronizing and communication overview");
+  const figures = await screen.findByRole("grid", { name: "Figures per worker" });
+  expect(figures.getAttribute("aria-rowcount")).toBe("1025");
+});
+
+it("has no quantile of what is not known, and a row for the rank that is chosen", () => {
+  const payload = distributed(70, 2, { costs: [], blame: [] });
+  const values_ns = payload.workers.map((_, at) => [at, null]);
+  const rows = mapRowsOf(payload, { values_ns, outliers: [] }, [...values_ns.keys()], 33);
+  expect(rows.order).toEqual([33, 70, 71, 72]);
+  expect(rows.order.slice(1).map((at) => rows.values[at])).toEqual([
+    [66, null],
+    [35, null],
+    [3, null],
+  ]);
+});
+
+it("offers four measures, and the one of an older address", () => {
+  expect(offered("waiting")).toEqual(["late", "waiting", "computation", "step"]);
+  expect(offered("exposed").at(-1)).toBe("exposed");
 });
 
 it("shows the process groups beside their links, and who sends how much to whom", async () => {
   groups = { notes: ["5 calls are not in the matrix."] };
   show();
   const table = within(await screen.findByRole("grid", { name: "Process groups" }));
+  open("Who sends how much to whom");
   for (const cell of ["default_pg", "0-2", "within a node", "NVLink 4"])
     expect(table.getByText(cell)).toBeTruthy();
-  const matrix = screen.getByRole("group", { name: /Bytes from each to each: 3 rows, 3 columns/ });
+  const matrix = await screen.findByRole("group", {
+    name: /Bytes from each to each: 3 rows, 3 columns/,
+  });
   fireEvent.focus(matrix);
   for (const key of ["ArrowDown", "ArrowRight"]) fireEvent.keyDown(matrix, { key });
   expect(document.querySelector(".tooltip")?.textContent).toContain("rank 0, to 1: 2.00 MiB");
@@ -231,8 +259,7 @@ it("shows of one worker what can be known", async () => {
   ];
   show();
   await waitFor(() => expect(text()).toContain("recording of one worker"));
-  expect(text()).toContain("it needs collectives that are matched");
-  expect(screen.queryByRole("group", { name: /Lateness/ })).toBeNull();
+  expect(screen.queryByRole("group", { name: /Late by/ })).toBeNull();
   expect(screen.getByRole("grid", { name: "Communication operations" })).toBeTruthy();
 });
 

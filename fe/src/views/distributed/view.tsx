@@ -1,21 +1,22 @@
-/** The Distributed page: who waits for whom, how much of communication is hidden, and how fast it is. */
+/** The Ranks page: who holds the others back, how late each rank comes in each step, and how fast communication is. */
 
-import { useMemo } from "preact/hooks";
+import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Card, Figure, HeatMap, Panel, Progress } from "../../widgets";
+import { Figure, HeatMap, Progress } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
-import { FindingsStrip } from "../findings/view";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
-import { MOST_BARS } from "./many_workers";
 import { MeasureMap } from "./map";
+import { MOST_ROWS } from "./map_model";
 import { communicates, incomplete } from "./model";
-import { byStep, Clock, OverlapChart, WaitingChart } from "./parts";
+import { Clock, OverlapChart, WaitingChart } from "./parts";
 import { BlameTable, FiguresTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
+import { timelineHref } from "./timeline_link";
 
 export function DistributedView(props: ViewProps) {
   const resource = useResource("distributed", props.selection);
@@ -45,34 +46,86 @@ function DistributedPage(props: PageProps) {
       <InShort sentences={payload.headline} />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />
-      <FindingsStrip {...props} view="distributed" />
-      {payload.steps.length ? <Charts {...props} /> : null}
       {several && payload.steps.length ? <MeasureMap {...props} /> : null}
       {payload.blame.length ? <BlameTable {...props} /> : null}
-      {payload.ready > 1 ? <Stragglers {...props} /> : null}
-      {workers.length > MOST_BARS ? <FiguresTable {...props} /> : null}
-      {payload.operations.kind.length ? <OperationsTable {...props} /> : null}
-      {payload.ready && payload.operations.kind.length ? <ProcessGroups {...props} /> : null}
+      {payload.costs.length ? <Stragglers {...props} /> : null}
+      {payload.operations.kind.length ? (
+        <>
+          <h2 class="ranks-section">Transfers</h2>
+          <OperationsTable {...props} />
+          {payload.ready ? <ProcessGroups {...props} /> : null}
+        </>
+      ) : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
-      <WorkersTable {...props} />
+      {payload.steps.length ? <Overviews {...props} /> : null}
+      <Fold title="Nodes, processes and devices" open={!several}>
+        {() => <WorkersTable {...props} />}
+      </Fold>
       {payload.ready > 1 ? <Clock payload={payload} /> : null}
+      {several ? <Links {...props} /> : null}
     </>
   );
 }
 
-function Charts({ payload, steps }: PageProps) {
-  const columns = chosenColumns(steps, payload);
-  const waits = communicates(payload);
+interface FoldProps {
+  title: string;
+  note?: string;
+  open?: boolean;
+  /** Drawn while it is open. */
+  children: () => ComponentChildren;
+}
+
+/** What is looked at now and then. */
+function Fold({ title, note, open = false, children }: FoldProps) {
+  const [shown, setShown] = useState(open);
   return (
-    <Panel
-      title={byStep(payload, columns) ? "Per step" : `Per worker, ${columnsText(columns, payload)}`}
-      note={payload.step_source}
-    >
-      <div class={waits ? "chart-grid" : ""}>
-        <OverlapChart {...{ payload, columns }} />
-        {waits ? <WaitingChart {...{ payload, columns }} /> : null}
-      </div>
-    </Panel>
+    <details class="fold" open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
+      <summary>
+        <h2>{title}</h2>
+        {note ? <span class="panel-note">{note}</span> : null}
+      </summary>
+      {shown ? children() : null}
+    </details>
+  );
+}
+
+/** How the time of a step is shared, per rank; of a single one per step. */
+function Overviews(props: PageProps) {
+  const { payload, steps } = props;
+  const columns = chosenColumns(steps, payload);
+  const alone = payload.workers.length === 1;
+  const note = [columnsText(columns, payload), payload.step_source].filter(Boolean).join(", ");
+  if (payload.workers.length > MOST_ROWS)
+    return (
+      <Fold title="Computation, synchronizing and communication overview" note={note}>
+        {() => <FiguresTable {...props} />}
+      </Fold>
+    );
+  return (
+    <>
+      <Fold title="Computation/communication overview" note={note} open={alone}>
+        {() => <OverlapChart {...{ payload, columns }} />}
+      </Fold>
+      {communicates(payload) ? (
+        <Fold title="Synchronizing/communication overview" note={note} open={alone}>
+          {() => <WaitingChart {...{ payload, columns }} />}
+        </Fold>
+      ) : null}
+    </>
+  );
+}
+
+const MOST_LINKED = 16;
+
+function Links({ payload: { workers }, hrefOf, selection }: PageProps) {
+  const first = [...workers.keys()].slice(0, MOST_LINKED);
+  const all = first.length === workers.length ? "all ranks" : `the first ${MOST_LINKED} ranks`;
+  return (
+    <p class="ranks-links">
+      <a href={timelineHref(hrefOf, selection, workers, first)}>Timeline of {all}</a>
+      {" · "}
+      <a href={hrefOf("critical_path", { ranks: "all" })}>Critical path through all ranks</a>
+    </p>
   );
 }
 
@@ -102,7 +155,9 @@ function Groups({ payload }: { payload: ProcessGroupsPayload }) {
         height={HEIGHT}
         storage="distributed-groups"
       />
-      {names.length > 1 ? <Matrix payload={payload} /> : null}
+      {names.length > 1 ? (
+        <Fold title="Who sends how much to whom">{() => <Matrix payload={payload} />}</Fold>
+      ) : null}
       <Notes notes={notes} />
     </>
   );
@@ -117,32 +172,30 @@ function Matrix({ payload }: { payload: ProcessGroupsPayload }) {
   );
   const each = { rank: "Ranks", node: "Nodes", ranks: `Each ${formatCount(together)} ranks` }[side];
   return (
-    <Card>
-      <Figure
-        title="Who sends how much to whom"
-        term="distributed_matrix"
-        note={`${each}: from row to column`}
-        table={{
-          columns: [
-            { label: "From" },
-            ...names.map((name) => ({ label: `to ${name}`, unit: "bytes" as const })),
-          ],
-          rows: names.map((name, row) => [name, ...(sent_bytes[row] ?? [])]),
-        }}
-      >
-        <HeatMap
-          label="Bytes from each to each"
-          rows={names}
-          columns={columns}
-          columnWord="to"
-          values={sent_bytes}
-          unit="bytes"
-          without="itself"
-          order={order}
-          fit
-        />
-        <p class="heat-rule">{rule}</p>
-      </Figure>
-    </Card>
+    <Figure
+      title="Bytes from each to each"
+      term="distributed_matrix"
+      note={`${each}: from row to column`}
+      table={{
+        columns: [
+          { label: "From" },
+          ...names.map((name) => ({ label: `to ${name}`, unit: "bytes" as const })),
+        ],
+        rows: names.map((name, row) => [name, ...(sent_bytes[row] ?? [])]),
+      }}
+    >
+      <HeatMap
+        label="Bytes from each to each"
+        rows={names}
+        columns={columns}
+        columnWord="to"
+        values={sent_bytes}
+        unit="bytes"
+        without="itself"
+        hue="communication"
+        order={order}
+      />
+      <p class="heat-rule">{rule}</p>
+    </Figure>
   );
 }

@@ -2,7 +2,8 @@ import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-li
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { IterationsPayload, IterationsTable, PhasesTable } from "../../api/types.gen";
 import { declaredTable, HOSTILE, plainHeads, viewProps } from "../fixtures";
-import { barsOf, marksOf, shortName } from "./view";
+import { marksOf } from "./charts";
+import { barsPath, drawnOf, indexAt, logScale, namesOf, requestsPath, shortName } from "./model";
 import { IterationsView } from "./view";
 
 const VLLM =
@@ -11,7 +12,8 @@ const VLLM =
 function payload(names: string[]): IterationsPayload {
   const count = names.length;
   return {
-    headline: count ? "3 iterations: 1 mixed, 2 decode." : "The trace has no iterations.",
+    headline: count ? "A decode takes 2.00 µs." : "The trace has no iterations.",
+    detail: count ? ["3 iterations were recorded: 1 mixed, 2 decode."] : [],
     iterations: declaredTable<IterationsTable>("iterations", count, {
       name: names,
       step: names.map((_, i) => i),
@@ -19,6 +21,10 @@ function payload(names: string[]): IterationsPayload {
       part: names.map((_, i) => (i ? "steady" : "ramp-up")),
       context_tokens: names.map((_, i) => (i ? 0 : 8155)),
       generation_tokens: names.map(() => 37),
+      context_requests: names.map((_, i) => (i ? 0 : 9)),
+      generation_requests: names.map(() => 37),
+      begin_ns: names.map((_, i) => 5000 * i),
+      earlier_ns: names.map((_, i) => (i ? 0 : 300)),
       wall_ns: names.map((_, i) => 1000 * (i + 1)),
       interval_ns: names.map((_, i) => (i ? 1100 : null)),
       odd: names.map((_, i) => i === 2),
@@ -50,13 +56,39 @@ function show(): ReturnType<typeof vi.fn> {
 
 it("lists iterations, compares phases and draws both charts", async () => {
   show();
-  await waitFor(() => expect(text()).toContain("3 iterations: 1 mixed, 2 decode."));
+  await waitFor(() => expect(text()).toContain("3 iterations were recorded"));
   const table = screen.getByRole("grid", { name: "Iterations" });
   expect(within(table).getAllByRole("row")).toHaveLength(4);
   expect(text()).toContain("execute_8192_context_9(sq8155)_generation_37(sq37)");
-  expect(screen.getByRole("group", { name: "Time between tokens, 3 bars" })).toBeTruthy();
-  expect(screen.getByRole("group", { name: /^Time over tokens, 3 points/ })).toBeTruthy();
+  expect(screen.getByRole("group", { name: /^Iterations over time, 3 iterations/ })).toBeTruthy();
+  expect(screen.getByRole("group", { name: /^Time by tokens, 3 iterations/ })).toBeTruthy();
+  expect(text()).toContain("iteration 2, 3.00 µs");
   expect(plainHeads()).toEqual([]);
+});
+
+it("tells and chooses iterations by key in both charts", async () => {
+  const setSteps = show();
+  await waitFor(() => expect(text()).toContain("3 iterations"));
+  for (const [name, told] of [
+    [/^Iterations over time/, "iteration 1: decode, steady; time 2.00 µs, requests 37, tokens 37"],
+    [/^Time by tokens/, "iteration 2: decode, steady, odd; time 3.00 µs"],
+  ] as const) {
+    const chart = screen.getByRole("group", { name });
+    fireEvent.focus(chart);
+    for (const key of ["ArrowRight", "ArrowRight"]) fireEvent.keyDown(chart, { key });
+    expect(chart.parentElement?.querySelector("[role=status]")?.textContent).toContain(told);
+    fireEvent.keyDown(chart, { key: "Enter" });
+    fireEvent.blur(chart);
+  }
+  expect(setSteps.mock.calls).toMatchObject([[{ first: 1 }], [{ first: 2 }]]);
+});
+
+it("says what a single iteration was in words, without a chart", async () => {
+  answer = payload(["step[DECODE bs=37]"]);
+  show();
+  await waitFor(() => expect(text()).toContain("Before the recording, left out300 ns"));
+  expect(text()).toContain("Requests46");
+  expect(document.querySelector(".iterations-chart")).toBeNull();
 });
 
 it("opens a row to where its time went", async () => {
@@ -74,20 +106,55 @@ it("says how servers record where there is no iteration", async () => {
   await waitFor(() => expect(text()).toContain("POST /start_profile"));
 });
 
-it("marks odd iterations and pales what is outside the steady state", () => {
-  const { iterations } = answer;
-  expect(barsOf(iterations).map(({ values, faded, mark }) => [values, faded, mark])).toEqual([
-    [[0, 1000], true, undefined],
-    [[1100, 0], false, undefined],
-    [[1100, 0], false, "odd among its phase"],
+it("draws the recorded part of each iteration, hatches odd ones, and marks those with tokens", () => {
+  const bars = drawnOf(answer.iterations);
+  expect(bars.map(({ begin, end, look, odd }) => [begin, end, look, odd])).toEqual([
+    [300, 1300, "prompt", false],
+    [5000, 7000, "decode", false],
+    [10000, 13000, "decode", true],
   ]);
+  expect(marksOf(bars)).toEqual([1, 2, 0]);
+  const same = (value: number): number => value / 1000;
+  expect(barsPath(bars, same, (length) => 10 - length / 1000)).toBe(
+    "M0.3,10V9.0h1.0V10zM5.0,10V8.0h2.0V10zM10.0,10V7.0h3.0V10z",
+  );
+  // Of many in one pixel the tallest is left.
   expect(
-    marksOf(iterations, 1).map(({ intensity, group, selected }) => [intensity, group, selected]),
-  ).toEqual([
-    [8192, 1, false],
-    [37, 0, true],
-    [37, 0, false],
+    barsPath(
+      bars,
+      () => 3,
+      (length) => 10 - length / 1000,
+    ),
+  ).toBe("M3.0,10V7.0h1.0V10z");
+  expect(requestsPath(bars, same, (n) => n)).toBe("M0.3,46.0H1.3H5.0V37.0H7.0H13.0");
+  expect([-1, 300, 4999, 5000, 1e9].map((time) => indexAt(bars, time))).toEqual([0, 0, 0, 1, 2]);
+});
+
+it("breaks the line of requests where their number is not known", () => {
+  const bars = drawnOf(answer.iterations);
+  const gap = bars.map((bar, i) => ({ ...bar, requests: i === 1 ? null : 5 }));
+  expect(requestsPath(gap, Number, (n) => n)).toBe("M300.0,5.0H1300.0M10000.0,5.0H13000.0");
+});
+
+it("names odd iterations beside them, none over another or over its neighbour", () => {
+  const [, , odd] = drawnOf(answer.iterations);
+  const at = (begin: number) => ({ ...odd!, begin, end: begin + 30 });
+  const found = (...begins: number[]) => namesOf(begins.map(at), Number, 0, 1000);
+  expect(found(500).map(({ anchor }) => anchor)).toEqual(["end"]);
+  expect(found(20).map(({ anchor }) => anchor)).toEqual(["start"]);
+  expect(found(400, 500).map(({ x, anchor }) => [x, anchor])).toEqual([
+    [394, "end"],
+    [536, "start"],
   ]);
+  expect(found(10, 60).length).toBe(1);
+});
+
+it("has round marks on a logarithmic axis", () => {
+  const { ticks, at } = logScale([4, 40]);
+  expect(ticks).toEqual([5, 10, 20, 50]);
+  expect(at(40) - at(4)).toBeGreaterThan(0.7);
+  expect(logScale([1, 10000]).ticks).toEqual([1, 10, 100, 1000, 10000]);
+  expect(logScale([7]).at(7)).toBeCloseTo(0.5);
 });
 
 it("shortens long annotations alone", () => {

@@ -3,7 +3,7 @@
 import type { OverviewRanksPayload, RankSpread } from "../../api/types.gen";
 import { format, formatCount } from "../../base/units";
 import { Panel, Term } from "../../widgets";
-import { colourRange, FIGURE_LABELS, histogram, rankName } from "./model";
+import { valueRange, FIGURE_LABELS, histogram, rankName } from "./model";
 
 interface PartProps {
   payload: OverviewRanksPayload;
@@ -111,7 +111,7 @@ const BINS = 48;
 function Histogram({ spread }: { spread: RankSpread }) {
   const { values, quartiles, outliers } = spread;
   const [, first = 0, median = 0, third = 0] = quartiles;
-  const { low, high } = colourRange(spread);
+  const { low, high } = valueRange(spread);
   const counts = histogram(values, low, high, BINS);
   const most = Math.max(1, ...counts);
   const room = WIDTH - 8;
@@ -183,7 +183,7 @@ export function Outliers(props: PartProps) {
           ))}
         </tbody>
       </table>
-      {left > 0 ? <p class="muted">{`${formatCount(left)} more are marked in the grid.`}</p> : null}
+      {left > 0 ? <p class="muted">{`${formatCount(left)} more are not listed.`}</p> : null}
     </Panel>
   );
 }
@@ -201,7 +201,7 @@ export function Groups(props: PartProps) {
                 Ranks
               </th>
               <th scope="col" class="rank-named">
-                Which
+                <Term id="rank_coordinates">Which</Term>
               </th>
               {spreads.map(({ figure }) => (
                 <th key={figure} scope="col" class="number">

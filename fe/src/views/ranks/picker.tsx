@@ -6,10 +6,9 @@ import type { WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useId } from "../../base/id";
 import { useResource, useUntilComplete } from "../../state/resource";
-import type { Params, Selection } from "../../state/view";
+import type { Selection } from "../../state/view";
 import { Button, ErrorState, Icon, Progress } from "../../widgets";
 import { groupNote, workerLabel } from "../run_options";
-import { RankGrid } from "./grid";
 import { coordinatesText, foundWorkers } from "./model";
 
 export interface PickerProps {
@@ -22,9 +21,8 @@ export interface PickerProps {
 const LISTED = 50;
 
 export function Picker(props: PickerProps) {
-  const { selection, workers, onChoose } = props;
+  const { selection } = props;
   const [asked, setAsked] = useState(false);
-  const [params, setParams] = useState<Params>({});
   const known = useResource(asked ? null : "overview/ranks/known", selection);
   const made = useResource(asked ? "overview/ranks" : null, selection);
   useUntilComplete(made);
@@ -43,30 +41,16 @@ export function Picker(props: PickerProps) {
   return (
     <div class="picker">
       <Search {...props} about={about} />
-      <section class="picker-grid" aria-label="By coordinates">
-        {payload ? (
-          <RankGrid
-            payload={payload}
-            params={params}
-            setParam={(key, value) =>
-              setParams(({ [key]: _, ...rest }) => (value ? { ...rest, [key]: value } : rest))
-            }
-            chosen={selection.worker}
-            onChoose={(at) => onChoose(payload.workers[at]?.worker ?? "")}
-          />
-        ) : made.error ? (
-          <ErrorState error={made.error} retry={made.reload} />
-        ) : asked ? (
-          <Progress value={made.progress} label="Reading the workers" detail="" />
-        ) : known.state === "loading" ? null : (
-          <p>
-            <Button
-              onClick={() => setAsked(true)}
-            >{`Arrange ${formatCount(workers.length)} workers by coordinates`}</Button>{" "}
-            <span class="muted">This reads every trace of the run.</span>
-          </p>
-        )}
-      </section>
+      {payload || known.state === "loading" ? null : made.error ? (
+        <ErrorState error={made.error} retry={made.reload} />
+      ) : asked ? (
+        <Progress value={made.progress} label="Reading the workers" detail="" />
+      ) : (
+        <p>
+          <Button onClick={() => setAsked(true)}>Find them by host and coordinates</Button>{" "}
+          <span class="muted">This reads every trace of the run.</span>
+        </p>
+      )}
     </div>
   );
 }
@@ -88,7 +72,7 @@ function Search({ workers, selection, onChoose, about }: SearchProps) {
   const found = useMemo(
     () =>
       foundWorkers(
-        workers.map(({ name, rank }) => ({ worker: name, rank, node: about(name).node })),
+        workers.map(({ name, rank }) => ({ worker: name, rank, ...about(name) })),
         text,
       ),
     [workers, text, about],

@@ -3,8 +3,6 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { OverviewRanksPayload, WorkerItem } from "../../api/types.gen";
-import { pageStore } from "../../state/location";
-import type { Params } from "../../state/view";
 import { HOSTILE } from "../fixtures";
 import { meshOf, overviewRanks, runWorker } from "./fixtures";
 import { Picker } from "./picker";
@@ -37,22 +35,20 @@ afterEach(() => {
 });
 const text = (): string => document.body.textContent;
 
-function show(payload: OverviewRanksPayload, params: Params = {}): ReturnType<typeof vi.fn> {
+function show(payload: OverviewRanksPayload): void {
   answers = { "overview/ranks": payload };
-  const setParam = vi.fn();
   render(
     <AllRanks
       selection={{ run: "r", worker: "rank3", span: "1" }}
       steps={{ first: null, last: null, skipCold: false }}
       setSteps={vi.fn()}
-      setParam={setParam}
-      params={params}
+      setParam={vi.fn()}
+      params={{}}
       hrefOf={(view, _, selection) =>
         `${location.href.split("#")[0]}#view=${view}&worker=${selection?.worker ?? ""}`
       }
     />,
   );
-  return setParam;
 }
 
 describe("all ranks", () => {
@@ -71,62 +67,14 @@ describe("all ranks", () => {
     expect(text()).toContain("16 of 16 workers are read.");
   });
 
-  it("tells the squares by key, with their coordinates, and opens one by Enter", async () => {
-    show(overviewRanks(SMALL, [13]));
-    const grid = await screen.findByRole("group", { name: /16 ranks by PP and DP/ });
-    fireEvent.focus(grid);
-    // First to the worker that is open, rank 3, then right into the next cell.
-    for (const key of ["ArrowRight", "ArrowRight"]) fireEvent.keyDown(grid, { key });
-    const status = grid.querySelector('[role="status"]');
-    expect(status?.textContent).toBe("rank 4 · node0: computation 60.0 ms");
-    expect(document.querySelector(".tooltip")?.textContent).toContain("PP 0 · DP 1 · TP 0");
-    fireEvent.keyDown(grid, { key: "End" });
-    expect(status?.textContent).toContain("rank 15");
-    fireEvent.keyDown(grid, { key: "ArrowLeft" });
-    fireEvent.keyDown(grid, { key: "ArrowLeft" });
-    expect(status?.textContent).toContain("rank 13 · node1: computation 90.0 ms, stands out");
-    fireEvent.keyDown(grid, { key: "Enter" });
-    expect(pageStore.get().selection.worker).toBe("rank13");
-  });
-
-  it("keeps the choice of dimensions and colour in the address", async () => {
-    const setParam = show(overviewRanks(SMALL, [13]), { rows: "TP", colour: "step" });
-    const colour = await screen.findByLabelText<HTMLSelectElement>("Colour");
-    expect(colour.value).toBe("step");
-    expect(screen.getByLabelText<HTMLSelectElement>("Rows").value).toBe("TP");
-    fireEvent.change(screen.getByLabelText("PP"), { target: { value: "1" } });
-    fireEvent.change(screen.getByLabelText("Columns"), { target: { value: "none" } });
-    expect(setParam.mock.calls).toEqual([
-      ["only.PP", "1"],
-      ["columns", "none"],
-    ]);
-  });
-
   it("shows what is read so far, and names from traces as text", async () => {
     const payload = overviewRanks(SMALL, []);
     payload.workers[2] = runWorker(2, { state: "failed", message: HOSTILE, node: HOSTILE });
     payload.workers[3] = runWorker(3, { state: "waiting", rank: null, worker: HOSTILE });
     show({ ...payload, progress: 0.8, notes: [HOSTILE] });
     expect(await screen.findByRole("progressbar")).toBeTruthy();
-    const grid = screen.getByRole("group", { name: /16 ranks/ });
-    fireEvent.focus(grid);
-    fireEvent.keyDown(grid, { key: "Home" });
-    for (const state of ["could not be read", "not read yet"]) {
-      const status = (): string => grid.querySelector('[role="status"]')?.textContent ?? "";
-      while (!status().includes(state)) {
-        const before = status();
-        fireEvent.keyDown(grid, { key: "ArrowRight" });
-        expect(status()).not.toBe(before);
-      }
-    }
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();
-  });
-
-  it("shows a run without dimensions or figures", async () => {
-    show(overviewRanks([], [], { spreads: [], groups: [], workers: [runWorker(0), runWorker(1)] }));
-    expect(await screen.findByRole("group", { name: /^2 ranks;/ })).toBeTruthy();
-    expect(screen.queryByLabelText("Rows")).toBeNull();
   });
 });
 
@@ -179,28 +127,25 @@ describe("the choice among 1,024 workers", () => {
 
   it("chooses by host and by coordinates when the ranks are known, and says them beside each", async () => {
     const onChoose = pick(true);
-    const grid = await screen.findByRole("group", { name: /^1\u202f024 ranks by PP and DP/ });
+    await waitFor(() => expect(text()).toContain("PP 0 · DP 0 · TP 1"));
     const input = screen.getByRole("combobox", { name: "Rank, host or name" });
     fireEvent.input(input, { target: { value: "node87" } });
     await waitFor(() => expect(options().length).toBe(8));
     expect(options()[4]?.textContent).toBe("rank 700PP 5 · DP 7 · TP 4");
-    const begin = performance.now();
-    fireEvent.focus(grid);
-    for (let i = 0; i < 200; i++)
-      fireEvent.keyDown(grid, { key: i % 20 ? "ArrowRight" : "ArrowDown" });
-    // The squares are one path per colour that no move draws again: 200 moves take a fraction of this.
-    expect(performance.now() - begin).toBeLessThan(4000);
-    expect(grid.querySelectorAll("svg path").length).toBeLessThan(8);
-    fireEvent.keyDown(grid, { key: "Enter" });
+    fireEvent.input(input, { target: { value: "pp 5 dp 7 tp 3" } });
+    expect(options().map((option) => option.textContent)).toEqual(["rank 699PP 5 · DP 7 · TP 3"]);
+    fireEvent.keyDown(input, { key: "Enter" });
     expect(onChoose).toHaveBeenCalledOnce();
     expect(asked).toEqual(["overview/ranks/known"]);
   });
 
   it("reads all traces only when it is told to", async () => {
     pick(false);
-    const arrange = await screen.findByRole("button", { name: /Arrange 1\u202f024 workers/ });
+    const arrange = await screen.findByRole("button", {
+      name: "Find them by host and coordinates",
+    });
     expect(asked).toEqual(["overview/ranks/known"]);
     fireEvent.click(arrange);
-    expect(await screen.findByRole("group", { name: /ranks by PP and DP/ })).toBeTruthy();
+    await waitFor(() => expect(text()).toContain("PP 0 · DP 0 · TP 1"));
   });
 });

@@ -1,13 +1,10 @@
 /** The overview of a run: all of its workers at once. */
 
 import type { OverviewRanksPayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
-import { changePage, pageOfHref } from "../../state/location";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Panel, Progress } from "../../widgets";
+import { Progress } from "../../widgets";
 import { InShort, Loaded, Notes } from "../loaded";
-import { RankGrid } from "./grid";
 import { Groups, Outliers, Spreads } from "./parts";
 
 export function AllRanks(props: ViewProps) {
@@ -22,14 +19,10 @@ export function AllRanks(props: ViewProps) {
 
 function AllRanksPage({ payload, ...props }: ViewProps & { payload: OverviewRanksPayload }) {
   const { workers, spreads, groups, progress } = payload;
-  const { run, worker } = props.selection;
+  const { run } = props.selection;
   const hrefOf = (at: number): string => {
     const { worker: name = "", span = "" } = workers[at] ?? {};
     return props.hrefOf("overview", {}, { run, worker: name, span });
-  };
-  const open = (at: number): void => {
-    const page = pageOfHref(hrefOf(at));
-    if (page) changePage(() => page, "push");
   };
   return (
     <>
@@ -39,18 +32,6 @@ function AllRanksPage({ payload, ...props }: ViewProps & { payload: OverviewRank
       <InShort sentences={payload.headline} />
       <Notes notes={payload.notes} />
       {spreads.length ? <Spreads payload={payload} hrefOf={hrefOf} /> : null}
-      <Panel
-        title={`${formatCount(workers.length)} ranks by their coordinates`}
-        term="rank_coordinates"
-      >
-        <RankGrid
-          payload={payload}
-          params={props.params}
-          setParam={props.setParam}
-          chosen={worker}
-          onChoose={open}
-        />
-      </Panel>
       <Outliers payload={payload} hrefOf={hrefOf} />
       {groups.some((group) => group.workers.length > 1) ? (
         <Groups payload={payload} hrefOf={hrefOf} />

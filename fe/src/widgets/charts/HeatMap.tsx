@@ -1,6 +1,6 @@
 /** Values of rows × columns as colours: hundreds of rows stay readable, and each value can be reached by pointer and by key. */
 
-import type { TargetedPointerEvent } from "preact";
+import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { watchTheme } from "../../base/theme";
@@ -9,14 +9,13 @@ import { Floating } from "../tooltip";
 import {
   type Cells,
   cellsOf,
+  type HeatRange,
+  heatRange,
   type HeatValues,
-  largestIn,
-  levelBounds,
   levelOf,
   levelPaths,
   LEVELS,
 } from "./heat";
-import { bandRoom, bandSize, bandsOf, labelPlaces, ruleOf } from "./heat_bands";
 import { MOVES } from "./moves";
 import { useWidth } from "./size";
 
@@ -24,114 +23,110 @@ interface HeatMapProps {
   label: string;
   rows: readonly string[];
   columns: readonly string[];
-  rowWord?: string;
   columnWord: string;
   /** How many of these a column holds; the values are the largest of them. */
   perColumn?: number;
   values: HeatValues;
   unit: Unit;
+  /** The token of the shades. */
+  hue: string;
   /** What a cell without a value is. */
   without?: string;
   order: readonly number[];
+  /** Columns that are drawn paler. */
+  faint?: readonly number[];
+  /** Cells with a frame. */
+  framed?: readonly Cell[];
+  /** Names of rows that stand out. */
+  strong?: readonly number[];
+  /** What is said beside each row, and of what. */
+  beside?: { head: string; texts: readonly string[] };
   note?: (row: number, column: number) => string;
-  /** Rows with a name beside them. */
-  marks?: readonly HeatMark[];
-  /** All rows in sight: where there are too many, several share a band that shows the largest value. */
-  fit?: boolean;
-  picked?: { row: number; column: number } | null;
+  picked?: Cell | null;
   onPick?: (row: number, column: number) => void;
 }
 
-export interface HeatMark {
+interface Cell {
   row: number;
-  label: string;
+  column: number;
 }
 
 const HEIGHT = 416;
 const HEAD = 20;
 const LETTER = 6.8;
-const NO_MARKS: readonly HeatMark[] = [];
+const GAP = 24;
+/** A narrower page scrolls to what is beside the rows. */
+const NARROW = 560;
 
-/** Bands, their cells and the room for names, for the width that the page leaves. */
+/** Cells, and the room for names, for the width that the page leaves. */
 function useLayout(props: HeatMapProps, root: { current: HTMLDivElement | null }) {
-  const { rows, columns, values, order, fit = false, marks = NO_MARKS } = props;
-  const gutter = widthOf(rows, 24);
-  const beside = marks.length
-    ? widthOf(
-        marks.map(({ label }) => label),
-        0,
-      ) + MARK_LINE
-    : 0;
-  const width = useWidth(root) - gutter - beside - 2;
+  const { rows, columns, order, beside } = props;
+  const gutter = widthOf(order.map((row) => rows[row] ?? ""));
+  const side = beside ? GAP + widthOf([beside.head, ...beside.texts]) : 0;
+  const room = useWidth(root) - gutter - 2;
+  const width = room < NARROW ? room : room - side;
   const longest = Math.max(1, ...columns.map((name) => name.length));
-  const size = fit ? bandSize(order.length) : 1;
-  const bands = useMemo(() => bandsOf(values, order, size), [values, order, size]);
-  const room = bandRoom(order.length, fit, HEIGHT);
   const cells = useMemo(
-    () =>
-      cellsOf(
-        bands.values.length,
-        columns.length,
-        { width, height: room },
-        longest * LETTER + 8,
-        room > HEIGHT ? 1 : undefined,
-      ),
-    [bands, columns, width, longest, room],
+    () => cellsOf(order.length, columns.length, { width, height: HEIGHT }, longest * LETTER + 8),
+    [order.length, columns, width, longest],
   );
-  return { gutter, beside, bands, cells, room };
+  return { gutter, side, cells };
 }
 
-const widthOf = (names: readonly string[], least: number): number =>
-  Math.ceil(Math.max(least, ...names.map((name) => Math.min(name.length, 24) * LETTER)) + 10);
+const widthOf = (names: readonly string[]): number =>
+  Math.ceil(Math.max(24, ...names.map((name) => Math.min(name.length, 32) * LETTER)) + 10);
 
 export function HeatMap(props: HeatMapProps) {
-  const { label, rows, columns, rowWord = "row", columnWord, perColumn = 1 } = props;
-  const { values, unit, order, marks = NO_MARKS, onPick } = props;
+  const { label, rows, columns, columnWord, perColumn = 1, values, unit, order, beside } = props;
+  const { onPick, framed = [], picked } = props;
   const root = useRef<HTMLDivElement>(null);
-  const { gutter, beside, bands, cells, room } = useLayout(props, root);
-  const max = useMemo(() => largestIn(values), [values]);
+  const { gutter, side, cells } = useLayout(props, root);
+  const range = useMemo(() => heatRange(values), [values]);
   const unknown = useMemo(() => values.some((row) => row.includes(null)), [values]);
+  const drawn = useMemo(() => order.map((row) => values[row] ?? []), [values, order]);
   const cursor = useRef<SVGRectElement>(null);
-  const rowAt = (x: number, y: number): number => bands.rows[y]?.[x] ?? 0;
-  const pick = onPick ? (x: number, y: number) => onPick(rowAt(x, y), x) : undefined;
-  const height = bands.values.length;
+  const rowAt = (y: number): number => order[y] ?? 0;
+  const pick = onPick ? (x: number, y: number) => onPick(rowAt(y), x) : undefined;
   const { at, spoken, point, press, leave, keys } = useCursor(
-    { columns: columns.length, rows: height, cells },
+    { columns: columns.length, rows: order.length, cells },
     cursor,
     pick,
   );
-  const row = at ? rowAt(at.x, at.y) : 0;
-  const together = Math.min(bands.size, order.length - (at?.y ?? 0) * bands.size);
+  const row = at ? rowAt(at.y) : 0;
   const cellText = at
-    ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}${
-        together > 1 ? `, the largest of ${together} ${rowWord}s` : ""
-      }`
+    ? `${rows[row]}, ${columnWord} ${columns[at.x]}: ${format(values[row]?.[at.x], unit)}`
     : "";
   const note = at ? props.note?.(row, at.x) : "";
-  const size = { width: columns.length * cells.width, height: height * cells.height };
-  const rule = ruleOf(bands.size, perColumn, [rowWord, columnWord]);
-  const bandAt = (of: number): number => Math.floor(order.indexOf(of) / bands.size);
-  const bitmap = isBitmap(height, columns.length);
+  const size = { width: columns.length * cells.width, height: order.length * cells.height };
+  const bitmap = isBitmap(order.length, columns.length);
+  const box = (cell: Cell, name: string) => (
+    <CellBox
+      key={`${cell.row} ${cell.column}`}
+      class={name}
+      x={cell.column}
+      y={order.indexOf(cell.row)}
+      cells={cells}
+    />
+  );
   return (
-    <div class={`heat${cells.texts ? "" : " heat-plain"}`} ref={root}>
-      <HeatLegend max={max} unit={unit} without={unknown ? (props.without ?? "not known") : ""} />
+    <div class="heat" ref={root} style={{ "--heat": `var(--${props.hue})` }}>
       <div
         class="heat-scroll"
         style={{
-          maxHeight: `${room + HEAD + 16}px`,
-          gridTemplateColumns: `${gutter}px ${size.width}px ${beside ? `${beside}px` : ""}`,
+          maxHeight: `${HEIGHT + HEAD + 16}px`,
+          gridTemplateColumns: `${gutter}px ${size.width}px ${side ? `${side}px` : ""}`,
         }}
         tabIndex={0}
         role="group"
-        aria-label={`${label}: ${rows.length} rows, ${columns.length} columns; the arrow keys move${pick ? ", Enter chooses" : ""}`}
+        aria-label={`${label}: ${order.length} rows, ${columns.length} columns; the arrow keys move${pick ? ", Enter chooses" : ""}`}
         {...keys}
       >
         <span class="heat-corner axis-unit">{columnWord}</span>
         <ColumnLabels {...{ columns, cells }} width={size.width} />
-        {beside ? <span /> : null}
-        <RowLabels {...{ rows, order, cells, gutter }} perBand={bands.size} height={size.height} />
+        {beside ? <span class="heat-beside-head">{beside.head}</span> : null}
+        <RowLabels {...{ rows, order, cells, gutter }} strong={props.strong} height={size.height} />
         <div class="heat-cells" style={{ width: `${size.width}px`, height: `${size.height}px` }}>
-          {bitmap ? <HeatBitmap {...{ max, cells }} values={bands.values} {...size} /> : null}
+          {bitmap ? <HeatBitmap {...{ range, cells }} values={drawn} {...size} /> : null}
           <svg
             {...size}
             class={pick ? "heat-pickable" : ""}
@@ -140,24 +135,42 @@ export function HeatMap(props: HeatMapProps) {
             onPointerLeave={leave}
             onClick={press}
           >
-            {bitmap ? null : <HeatPaths {...{ max, cells }} values={bands.values} />}
-            {cells.texts ? <HeatTexts {...{ max, cells, unit }} values={bands.values} /> : null}
-            {props.picked ? (
-              <CellBox
-                class="heat-picked"
-                x={props.picked.column}
-                y={bandAt(props.picked.row)}
-                {...{ cells }}
+            {bitmap ? null : <HeatPaths {...{ range, cells }} values={drawn} />}
+            {cells.texts ? <HeatTexts {...{ range, cells, unit }} values={drawn} /> : null}
+            {props.faint?.map((column) => (
+              <rect
+                key={column}
+                class="heat-faint"
+                x={column * cells.width}
+                width={cells.width}
+                height={size.height}
               />
-            ) : null}
+            ))}
+            {framed
+              .filter((cell) => order.includes(cell.row))
+              .map((cell) => box(cell, "heat-framed"))}
+            {picked && order.includes(picked.row) ? box(picked, "heat-picked") : null}
             {at ? <CellBox box={cursor} class="heat-cursor" {...at} {...{ cells }} /> : null}
           </svg>
         </div>
-        {beside ? <HeatMarks {...{ marks, bandAt, cells, beside }} height={size.height} /> : null}
+        {beside ? (
+          <svg class="heat-beside" width={side} height={size.height} aria-hidden="true">
+            {order.map((of, y) => (
+              <text key={of} x={GAP} y={(y + 0.5) * cells.height + 4}>
+                {beside.texts[of]}
+              </text>
+            ))}
+          </svg>
+        ) : null}
       </div>
-      {rule ? <p class="heat-rule">{rule}</p> : null}
+      <HeatLegend {...{ range, unit }} without={unknown ? (props.without ?? "not known") : ""}>
+        {cells.texts && order.length * columns.length > 1
+          ? `Figures below ${format(Math.round(leastTold(range)), unit)} are left out. `
+          : ""}
+        {perColumn > 1 ? `Each cell is the largest of ${perColumn} ${columnWord}s.` : ""}
+      </HeatLegend>
       <span class="visually-hidden" role="status">
-        {spoken ? cellText : ""}
+        {spoken ? `${cellText}${note ? `. ${note}` : ""}` : ""}
       </span>
       {at ? (
         <Floating box={() => cursor.current?.getBoundingClientRect()}>
@@ -168,6 +181,9 @@ export function HeatMap(props: HeatMapProps) {
     </div>
   );
 }
+
+/** The upper end of the lowest class, whose figures would hide the others. */
+const leastTold = ({ low, high }: HeatRange): number => (low ? low : high / LEVELS ** 2);
 
 interface CellBoxProps {
   class: string;
@@ -182,10 +198,10 @@ function CellBox({ class: name, x, y, cells: { width, height }, box }: CellBoxPr
     <rect
       {...(box ? { ref: box } : {})}
       class={name}
-      x={x * width}
-      y={y * height}
-      width={width}
-      height={height}
+      x={x * width + 1}
+      y={y * height + 1}
+      width={Math.max(1, width - 4)}
+      height={Math.max(1, height - 4)}
     />
   );
 }
@@ -275,27 +291,25 @@ function ColumnLabels({ columns, cells, width }: ColumnLabelsProps) {
 interface RowLabelsProps {
   rows: readonly string[];
   order: readonly number[];
+  strong: readonly number[] | undefined;
   cells: Cells;
   gutter: number;
-  perBand: number;
   height: number;
 }
 
 /** A label that begins lower would be cut. */
 const LABEL_ROOM = 12;
 
-/** Of a band the name of its first row. */
-function RowLabels({ rows, order, cells, gutter, perBand, height }: RowLabelsProps) {
-  const first = perBand > 1 ? order.filter((_, place) => place % perBand === 0) : order;
+function RowLabels({ rows, order, strong = [], cells, gutter, height }: RowLabelsProps) {
   return (
     <svg class="heat-rows" width={gutter} height={height} aria-hidden="true">
-      {first.map((row, y) =>
+      {order.map((row, y) =>
         y % cells.everyRow || (y && y * cells.height + LABEL_ROOM > height) ? null : (
           <text
             key={row}
-            x={gutter - 6}
+            class={strong.includes(row) ? "heat-strong" : ""}
+            x={0}
             y={y * cells.height + (cells.everyRow > 1 ? 10 : cells.height / 2 + 4)}
-            text-anchor="end"
           >
             {rows[row]}
           </text>
@@ -305,88 +319,56 @@ function RowLabels({ rows, order, cells, gutter, perBand, height }: RowLabelsPro
   );
 }
 
-const MARK_LINE = 14;
-const MARK_HEIGHT = 14;
-
-interface HeatMarksProps {
-  marks: readonly HeatMark[];
-  bandAt: (row: number) => number;
-  cells: Cells;
-  beside: number;
-  height: number;
-}
-
-/** Names of rows, each with a line to its row; where two would cover each other the lower one moves down. */
-function HeatMarks({ marks, bandAt, cells, beside, height }: HeatMarksProps) {
-  const placed = marks
-    .map((mark) => ({ ...mark, y: (bandAt(mark.row) + 0.5) * cells.height }))
-    .sort((a, b) => a.y - b.y);
-  const all = labelPlaces(
-    placed.map(({ y }) => y),
-    MARK_HEIGHT,
-    height,
-  );
-  const shown = placed.slice(0, Math.floor(height / MARK_HEIGHT));
-  return (
-    <svg class="heat-marks" width={beside} height={height} aria-hidden="true">
-      {shown.map(({ row, label, y }, i) => (
-        <g key={row}>
-          <path d={`M0,${y}L${MARK_LINE - 4},${all[i] ?? y}`} />
-          <text x={MARK_LINE} y={(all[i] ?? y) + 4}>
-            {label}
-          </text>
-        </g>
-      ))}
-    </svg>
-  );
-}
-
 interface HeatTextsProps extends Pick<HeatMapProps, "values" | "unit"> {
-  max: number;
+  range: HeatRange;
   cells: Cells;
 }
 
-function HeatTexts({ values, max, cells, unit }: HeatTextsProps) {
+function HeatTexts({ values, range, cells, unit }: HeatTextsProps) {
+  const least = leastTold(range);
   return (
     <>
       {values.flatMap((row, y) =>
-        row.map((value, x) => (
-          <text
-            key={`${y} ${x}`}
-            class={levelOf(value, max) > 4 ? "heat-on" : ""}
-            x={(x + 0.5) * cells.width}
-            y={(y + 0.5) * cells.height + 3.5}
-            text-anchor="middle"
-          >
-            {format(value, unit)}
-          </text>
-        )),
+        row.map((value, x) =>
+          value !== null && value < least ? null : (
+            <text
+              key={`${y} ${x}`}
+              x={(x + 0.5) * cells.width - 1}
+              y={(y + 0.5) * cells.height + 3}
+              text-anchor="middle"
+            >
+              {format(value, unit)}
+            </text>
+          ),
+        ),
       )}
     </>
   );
 }
 
-function HeatLegend({ max, unit, without }: { max: number; unit: Unit; without: string }) {
-  const texts = [
-    format(0, unit),
-    ...levelBounds(max).map((bound) => `≤ ${format(Math.round(bound), unit)}`),
-    without,
-  ].filter(Boolean);
+interface HeatLegendProps {
+  range: HeatRange;
+  unit: Unit;
+  without: string;
+  children: ComponentChildren;
+}
+
+function HeatLegend({ range, unit, without, children }: HeatLegendProps) {
   return (
-    <ul class="legend-line">
-      {texts.map((text, level) => (
-        <li key={level}>
+    <p class="heat-legend">
+      <span>{format(range.low, unit)}</span>
+      <span class="heat-scale" aria-hidden="true" />
+      <span>{format(range.high, unit)}</span>
+      {without ? (
+        <span>
           <svg width="14" height="14" aria-hidden="true">
-            <rect
-              class={level > LEVELS ? "heat-unknown" : `heat-${level}`}
-              width="14"
-              height="14"
-            />
-          </svg>
-          {text}
-        </li>
-      ))}
-    </ul>
+            <rect class="heat-unknown" width="14" height="14" />
+          </svg>{" "}
+          {without}
+        </span>
+      ) : null}
+      <span>{children}</span>
+    </p>
   );
 }
 
@@ -398,14 +380,14 @@ export const isBitmap = (rows: number, columns: number): boolean => rows * colum
 
 interface CellProps {
   values: HeatValues;
-  max: number;
+  range: HeatRange;
   cells: Cells;
 }
 
-function HeatPaths({ values, max, cells }: CellProps) {
+function HeatPaths({ values, range, cells }: CellProps) {
   const paths = useMemo(
-    () => levelPaths(values, [...values.keys()], max, cells),
-    [values, max, cells],
+    () => levelPaths(values, [...values.keys()], range, cells),
+    [values, range, cells],
   );
   return (
     <>
@@ -423,16 +405,16 @@ interface BitmapProps extends CellProps {
   height: number;
 }
 
-function HeatBitmap({ values, max, width, height }: BitmapProps) {
+function HeatBitmap({ values, range, width, height }: BitmapProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const draw = (): void => {
       const context = canvas.current?.getContext("2d");
-      if (context) drawCells(context, values, max, coloursOf(canvas.current?.parentElement));
+      if (context) drawCells(context, values, range, coloursOf(canvas.current?.parentElement));
     };
     draw();
     return watchTheme(draw);
-  }, [values, max]);
+  }, [values, range]);
   return (
     <>
       <svg class="heat-probe" aria-hidden="true">
@@ -462,15 +444,15 @@ function coloursOf(parent: Element | null | undefined): string[] {
 export function drawCells(
   context: Pick<CanvasRenderingContext2D, "clearRect" | "fillRect" | "fillStyle">,
   values: HeatValues,
-  max: number,
+  range: HeatRange,
   colours: readonly string[],
 ): void {
   context.clearRect(0, 0, values[0]?.length ?? 0, values.length);
   values.forEach((row, y) => {
     for (let x = 0; x < row.length;) {
-      const level = levelOf(row[x], max);
+      const level = levelOf(row[x], range);
       let end = x + 1;
-      while (end < row.length && levelOf(row[end], max) === level) end++;
+      while (end < row.length && levelOf(row[end], range) === level) end++;
       if (level >= 0) {
         context.fillStyle = colours[level] ?? "";
         context.fillRect(x, y, end - x, 1);

@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import { format, formatNumber, type Unit } from "../../base/units";
 import { Floating } from "../tooltip";
 import { multiples } from "./axes";
-import { labelPlaces } from "./heat_bands";
+import { labelPlaces } from "./label_places";
 import { keysOfMarks } from "./moves";
 import { useWidth } from "./size";
 

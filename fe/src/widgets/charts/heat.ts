@@ -1,26 +1,32 @@
 import { clamp } from "../../base/clamp";
-/** Classes above 0. Their bounds are `max · (k / LEVELS)²`: the small ones stay apart where one value is far above the others. */
+
+/** Classes of shade between the two ends of the values. */
 export const LEVELS = 6;
 
 export type HeatValues = readonly (readonly (number | null)[])[];
 
-/** The upper bounds of the classes 1 to `LEVELS`. */
-export function levelBounds(max: number): number[] {
-  return Array.from({ length: LEVELS }, (_, i) => max * ((i + 1) / LEVELS) ** 2);
+export interface HeatRange {
+  low: number;
+  high: number;
 }
 
-/** The class of a value: 0 for nothing at all, `LEVELS` for the largest; −1 where it is not known. */
-export function levelOf(value: number | null | undefined, max: number): number {
+/** Values that differ by less than this share of the largest are of one shade, and those that all lie above half of it begin at the smallest. */
+const ALIKE = 0.05;
+
+/** What the shades stand between: from 0, or from the smallest where that is more than half of the largest. */
+export function heatRange(values: HeatValues): HeatRange {
+  let [low, high] = [Infinity, 0];
+  for (const row of values)
+    for (const value of row)
+      if (value !== null) [low, high] = [Math.min(low, value), Math.max(high, value)];
+  return { low: low > high / 2 && high - low > ALIKE * high ? low : 0, high };
+}
+
+/** The class of a value: 0 for the low end, `LEVELS` for the high one; −1 where it is not known. By the square root: the small ones stay apart where one is far above the others. */
+export function levelOf(value: number | null | undefined, { low, high }: HeatRange): number {
   if (value === null || value === undefined) return -1;
-  if (!(value > 0) || !(max > 0)) return 0;
-  return clamp(Math.ceil(LEVELS * Math.sqrt(value / max) - 1e-9), 1, LEVELS);
-}
-
-export function largestIn(values: HeatValues): number {
-  return values.reduce(
-    (most, row) => row.reduce<number>((of, value) => Math.max(of, value ?? 0), most),
-    0,
-  );
+  if (!(value > low) || !(high > low)) return 0;
+  return clamp(Math.ceil(LEVELS * Math.sqrt((value - low) / (high - low)) - 1e-9), 1, LEVELS);
 }
 
 export interface Cells {
@@ -32,11 +38,14 @@ export interface Cells {
   everyColumn: number;
 }
 
-const TALLEST = 26;
-export const LOWEST_CELL = 5;
+const TALLEST = 32;
+const LOWEST_CELL = 5;
 const THINNEST = 6;
 const LABEL_HEIGHT = 14;
-const TEXT_WIDTH = 52;
+/** Of a time with its unit. */
+const TEXT_WIDTH = 46;
+/** Up to so many columns are wide enough for texts, and scroll where there is no room. */
+const FEW_COLUMNS = 12;
 /** More texts than this are a grey veil, and slow to draw. */
 const MOST_TEXTS = 800;
 
@@ -46,10 +55,10 @@ export function cellsOf(
   columns: number,
   room: { width: number; height: number },
   labelWidth: number,
-  lowest = LOWEST_CELL,
 ): Cells {
-  const width = Math.max(THINNEST, Math.floor(room.width / Math.max(1, columns)));
-  const height = clamp(Math.floor(room.height / Math.max(1, rows)), lowest, TALLEST);
+  const least = columns <= FEW_COLUMNS ? TEXT_WIDTH : THINNEST;
+  const width = Math.max(least, Math.floor(room.width / Math.max(1, columns)));
+  const height = clamp(Math.floor(room.height / Math.max(1, rows)), LOWEST_CELL, TALLEST);
   return {
     width,
     height,
@@ -59,18 +68,19 @@ export function cellsOf(
   };
 }
 
-/** One path per class (the last one: unknown), so that a hundred thousand cells are eight elements. A cell leaves a line of 1 px to the next where it is large enough. */
+/** One path per class (the last one: unknown), so that a hundred thousand cells are eight elements. Cells that are large enough stand apart. */
 export function levelPaths(
   values: HeatValues,
   order: readonly number[],
-  max: number,
-  { width, height }: Cells,
+  range: HeatRange,
+  { width, height }: Pick<Cells, "width" | "height">,
 ): string[] {
   const paths = Array.from({ length: LEVELS + 2 }, () => "");
-  const [w, h] = [width > 8 ? width - 1 : width, height > 8 ? height - 1 : height];
+  const gap = Math.min(width, height) > 20 ? 3 : 1;
+  const [w, h] = [width > 8 ? width - gap : width, height > 8 ? height - gap : height];
   order.forEach((row, y) =>
     values[row]?.forEach((value, x) => {
-      const level = levelOf(value, max);
+      const level = levelOf(value, range);
       const place = level < 0 ? LEVELS + 1 : level;
       paths[place] = `${paths[place] ?? ""}M${x * width},${y * height}h${w}v${h}h-${w}z`;
     }),

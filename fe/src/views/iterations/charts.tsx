@@ -1,0 +1,329 @@
+/** The iterations over time, with the number of requests below, and their times by tokens. */
+
+import type { TargetedPointerEvent } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { clamp } from "../../base/clamp";
+import { formatCount, formatTime } from "../../base/units";
+import { Floating, useWidth } from "../../widgets";
+import { GridLines, LEFT, linearAxis, TOP, YTicks } from "../../widgets/charts/axes";
+import { MOVES } from "../../widgets/charts/moves";
+import { TimeTicks } from "../../widgets/charts/TimeTicks";
+import {
+  barsPath,
+  type Drawn,
+  indexAt,
+  lengthOf,
+  LOOKS,
+  logScale,
+  namesOf,
+  requestsPath,
+} from "./model";
+
+interface ChartProps {
+  bars: readonly Drawn[];
+  /** The step that is chosen alone. */
+  chosen: number | null;
+  onChoose: (step: number) => void;
+}
+
+export function Legend({ bars }: { bars: readonly Drawn[] }) {
+  const looks = LOOKS.filter(({ key }) => bars.some(({ look }) => look === key));
+  return (
+    <ul class="legend-line">
+      {looks.map(({ key, label }) => (
+        <li key={key}>
+          <span class={`swatch iteration-${key}`} />
+          {label}
+        </li>
+      ))}
+      {bars.some(({ odd }) => odd) ? (
+        <li>
+          <span class="swatch iteration-odd" />
+          odd
+        </li>
+      ) : null}
+    </ul>
+  );
+}
+
+/** What pointer and keys lead to in a chart of all iterations, in the order of `order`. */
+function useCursor({ bars, onChoose }: ChartProps, order: readonly number[]) {
+  const [at, setAt] = useState<number | null>(null);
+  const [spoken, setSpoken] = useState(false);
+  const choose = (): void => {
+    const bar = at === null ? undefined : bars[at];
+    if (bar) onChoose(bar.step);
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const by = MOVES[event.key];
+    if (event.key === "Escape") setAt(null);
+    else if (event.key === "Enter" || event.key === " ") choose();
+    else if (by)
+      setAt(order[at === null ? 0 : clamp(order.indexOf(at) + by, 0, order.length - 1)] ?? null);
+    else return;
+    event.preventDefault();
+  };
+  return {
+    at,
+    setAt,
+    told: spoken && at !== null ? textOf(bars[at]) : "",
+    events: {
+      tabIndex: 0,
+      role: "group" as const,
+      onKeyDown,
+      onClick: choose,
+      onFocus: () => setSpoken(true),
+      onBlur: () => {
+        setSpoken(false);
+        setAt(null);
+      },
+      onPointerLeave: () => setAt(null),
+    },
+  };
+}
+
+const textOf = (bar: Drawn | undefined): string =>
+  bar
+    ? `${bar.title}; ${bar.figures.map(([name, text]) => `${name.toLowerCase()} ${text}`).join(", ")}`
+    : "";
+
+function Tip({ bar, box }: { bar: Drawn; box: () => DOMRect | undefined }) {
+  return (
+    <Floating box={box} class="chart-tip">
+      <strong>{bar.title}</strong>
+      <dl class="roof-figures">
+        {bar.figures.map(([name, text]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="number">{text}</dd>
+          </div>
+        ))}
+      </dl>
+    </Floating>
+  );
+}
+
+const PLOT = 176;
+const REQUESTS = 36;
+const BELOW = 20;
+
+export function OverTime(props: ChartProps) {
+  const { bars, chosen } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const mark = useRef<SVGRectElement>(null);
+  const width = Math.max(160, useWidth(root) - LEFT - 8);
+  const order = useMemo(() => [...bars.keys()], [bars]);
+  const { at, setAt, told, events } = useCursor(props, order);
+  const [t0, t1] = [bars[0]?.begin ?? 0, Math.max(...bars.map(({ end }) => end))];
+  const axis = linearAxis(Math.max(...bars.map(lengthOf)), "ns", 4);
+  const most = Math.max(...bars.map(({ requests }) => requests ?? -1));
+  const foot = TOP + PLOT;
+  const x = (time: number): number => LEFT + ((time - t0) / (t1 - t0)) * width;
+  const y = (length: number): number => foot - (length / axis.max) * PLOT;
+  const below = most > 0 ? REQUESTS + 8 : 0;
+  const point = (event: TargetedPointerEvent<SVGSVGElement>): void => {
+    const px = event.clientX - event.currentTarget.getBoundingClientRect().left;
+    setAt(indexAt(bars, t0 + ((px - LEFT) / width) * (t1 - t0)));
+  };
+  const drawn = useMemo(
+    () => <Bars {...{ bars, x, y, width }} />,
+    // x and y follow from these.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+    [bars, width],
+  );
+  const active = at === null ? undefined : bars[at];
+  return (
+    <div class="stacked iterations-chart" ref={root}>
+      <svg
+        width={LEFT + width + 8}
+        height={foot + below + BELOW}
+        {...events}
+        aria-label={`Iterations over time, ${bars.length} iterations; the arrow keys move, Enter chooses`}
+        onPointerMove={point}
+      >
+        <g aria-hidden="true">
+          <GridLines axis={axis} plot={PLOT} left={LEFT} width={width} />
+          <YTicks axis={axis} plot={PLOT} />
+          {drawn}
+          {below ? (
+            <>
+              <path
+                class="iteration-requests"
+                d={requestsPath(bars, x, (n) => foot + below - 2 - (n / most) * (REQUESTS - 4))}
+              />
+              <text x={LEFT - 8} y={foot + 18} text-anchor="end">
+                {formatCount(most)}
+              </text>
+              <text x={LEFT - 8} y={foot + below - 1} text-anchor="end">
+                requests
+              </text>
+            </>
+          ) : null}
+          {bars
+            .filter((bar) => bar === active || bar.step === chosen)
+            .map((bar) => (
+              <rect
+                key={bar.step}
+                ref={bar === active ? mark : null}
+                class={bar === active ? "iteration-at" : "iteration-chosen"}
+                x={x(bar.begin) - 1}
+                width={Math.max(1, x(bar.end) - x(bar.begin)) + 2}
+                y={y(lengthOf(bar)) - 1}
+                height={foot - y(lengthOf(bar)) + 2}
+              />
+            ))}
+          <TimeTicks window={{ t0, t1 }} plot={width} x={x} y={foot + below + 14} />
+        </g>
+      </svg>
+      <span class="visually-hidden" role="status">
+        {told}
+      </span>
+      {active ? <Tip bar={active} box={() => mark.current?.getBoundingClientRect()} /> : null}
+    </div>
+  );
+}
+
+interface BarsProps {
+  bars: readonly Drawn[];
+  x: (time: number) => number;
+  y: (length: number) => number;
+  width: number;
+}
+
+function Bars({ bars, x, y, width }: BarsProps) {
+  return (
+    <>
+      <defs>
+        <pattern id="iteration-odd" width="6" height="6" patternUnits="userSpaceOnUse">
+          <rect class="iteration-odd-ground" width="6" height="6" />
+          <path class="iteration-odd-lines" d="M-1,1L1,-1M0,6L6,0M5,7L7,5" />
+        </pattern>
+      </defs>
+      {LOOKS.map(({ key }) => (
+        <path
+          key={key}
+          class={`iteration-${key}`}
+          d={barsPath(
+            bars.filter(({ look, odd }) => look === key && !odd),
+            x,
+            y,
+          )}
+        />
+      ))}
+      <path
+        class="iteration-odd-bar"
+        d={barsPath(
+          bars.filter(({ odd }) => odd),
+          x,
+          y,
+        )}
+      />
+      {namesOf(bars, x, LEFT, LEFT + width).map(({ index, text, x: at, anchor }) => {
+        const bar = bars[index];
+        return bar ? (
+          <text
+            key={index}
+            class="iteration-name"
+            x={at}
+            y={y(lengthOf(bar)) + 12}
+            text-anchor={anchor}
+          >
+            {text}
+          </text>
+        ) : null;
+      })}
+    </>
+  );
+}
+
+const HEIGHT = 256;
+/** More marks would hide each other; the table has every iteration. */
+const MOST_MARKS = 2000;
+
+/** Time by tokens on logarithmic axes; iterations whose tokens are unknown have no mark. */
+export function ByTokens(props: ChartProps) {
+  const { bars, chosen } = props;
+  const root = useRef<HTMLDivElement>(null);
+  const mark = useRef<SVGPathElement>(null);
+  const width = Math.max(160, useWidth(root) - LEFT - 12);
+  const marks = useMemo(() => marksOf(bars), [bars]);
+  const { at, setAt, told, events } = useCursor(props, marks);
+  const known = useMemo(() => marks.flatMap((index) => bars[index] ?? []), [bars, marks]);
+  const across = useMemo(() => logScale(known.map(tokensOr1)), [known]);
+  const up = useMemo(() => logScale(known.map(lengthOf)), [known]);
+  const plot = HEIGHT - TOP - 36;
+  const x = (value: number): number => LEFT + across.at(value) * width;
+  const y = (value: number): number => TOP + (1 - up.at(value)) * plot;
+  const point = (event: TargetedPointerEvent<SVGSVGElement>): void => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+    let [nearest, least] = [null as number | null, 24 ** 2];
+    for (const index of marks) {
+      const bar = bars[index];
+      const far = bar ? (x(tokensOr1(bar)) - px) ** 2 + (y(lengthOf(bar)) - py) ** 2 : Infinity;
+      if (far < least) [nearest, least] = [index, far];
+    }
+    setAt(nearest);
+  };
+  const active = at === null ? undefined : bars[at];
+  return (
+    <div class="stacked iterations-chart" ref={root}>
+      <svg
+        width={LEFT + width + 12}
+        height={HEIGHT}
+        {...events}
+        aria-label={`Time by tokens, ${marks.length} iterations; the arrow keys move, Enter chooses`}
+        onPointerMove={point}
+      >
+        <g aria-hidden="true">
+          {across.ticks.map((tick) => (
+            <g key={tick}>
+              <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={TOP} y2={TOP + plot} />
+              <text x={x(tick)} y={TOP + plot + 16} text-anchor="middle">
+                {formatCount(tick)}
+              </text>
+            </g>
+          ))}
+          {up.ticks.map((tick) => (
+            <g key={tick}>
+              <line class="axis-grid" x1={LEFT} x2={LEFT + width} y1={y(tick)} y2={y(tick)} />
+              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+                {formatTime(tick).replace(/\.0+ /, " ")}
+              </text>
+            </g>
+          ))}
+          <text class="axis-unit" x={LEFT + width} y={HEIGHT - 4} text-anchor="end">
+            tokens of the iteration
+          </text>
+          {known.map((bar) => (
+            <path
+              key={bar.step}
+              ref={bar === active ? mark : null}
+              class={`iteration-mark iteration-${bar.odd ? "odd-mark" : bar.look}${bar === active || bar.step === chosen ? " iteration-marked" : ""}`}
+              d={shapeOf(bar, x(tokensOr1(bar)), y(lengthOf(bar)))}
+            />
+          ))}
+        </g>
+      </svg>
+      <span class="visually-hidden" role="status">
+        {told}
+      </span>
+      {active ? <Tip bar={active} box={() => mark.current?.getBoundingClientRect()} /> : null}
+    </div>
+  );
+}
+
+const tokensOr1 = ({ tokens }: Drawn): number => tokens ?? 1;
+
+/** Decodes are round, the others square. */
+const shapeOf = ({ look }: Drawn, x: number, y: number): string =>
+  look === "decode" ? `M${x - 4},${y}a4,4 0 1 0 8,0a4,4 0 1 0 -8,0z` : `M${x - 4},${y - 4}h8v8h-8z`;
+
+/** The iterations that have a mark, by tokens. */
+export function marksOf(bars: readonly Drawn[]): number[] {
+  const known = [...bars.keys()].filter((i) => bars[i]?.tokens && lengthOf(bars[i]) > 0);
+  const every = Math.ceil(known.length / MOST_MARKS);
+  return known
+    .filter((i, place) => place % every === 0 || bars[i]?.odd)
+    .sort((a, b) => (bars[a]?.tokens ?? 0) - (bars[b]?.tokens ?? 0));
+}

@@ -1,0 +1,87 @@
+"""Overview and Ranks of drawn jobs say one verdict, and what a rank costs is what the verdict says."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.critical_path.test_ranks import fleet_of
+from tests.analysis.critical_path.test_verdict import job
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.distributed.payload import PlacedWorker, distributed_payload
+from torch_tb_profiler.views.distributed.wire import DistributedPayload
+from torch_tb_profiler.views.overview.ranks import RunOfRanks, overview_ranks_payload
+from torch_tb_profiler.views.overview.ranks_wire import OverviewRanksPayload
+
+
+def both(
+    work: np.ndarray, world: int | None = None
+) -> tuple[DistributedPayload, OverviewRanksPayload]:
+    fleet = fleet_of(*job(work, world=world))
+    placed = [
+        PlacedWorker(f"rank{n}", "1", n, "distributedInfo", "ready", "", n)
+        for n in range(len(work))
+    ]
+    total = len(work)
+    return (
+        distributed_payload(placed, fleet.figures, fleet.blames, fleet.verdict, 1.0, total),
+        overview_ranks_payload(RunOfRanks(placed, fleet.figures, None, 1.0, total, fleet.verdict)),
+    )
+
+
+def drawn_work(draw: st.DataObject, ranks: int, steps: int) -> np.ndarray:
+    seed = draw.draw(st.integers(0, 2**16))
+    return 400 + np.random.default_rng(seed).uniform(0, 4, (ranks, steps))
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.data(),
+    st.integers(3, 6),
+    st.integers(6, 9),
+    st.sampled_from([0.0, 120.0, 300.0]),
+    st.booleans(),
+)
+def test_overview_and_ranks_say_one_verdict(
+    data: st.DataObject, ranks: int, steps: int, longer: float, stalled: bool
+) -> None:
+    work = drawn_work(data, ranks, steps)
+    slow = data.draw(st.integers(0, ranks - 1))
+    other = (slow + 1) % ranks
+    once = data.draw(st.integers(2, steps - 1))
+    work[slow] += longer
+    if stalled:
+        work[other, once] += 3000
+    found, overview = both(work)
+    if not longer and not stalled:
+        assert not found.costs
+        return
+    told = [text for text in found.headline if not text.startswith("This rests on")]
+    assert overview.headline[: len(told)] == told
+    costs = {cost.worker: cost for cost in found.costs}
+    assert set(costs) == ({slow} if longer else set()) | ({other} if stalled else set())
+    if longer:
+        assert found.headline[0].startswith(
+            f"Rank {slow} holds all others back: {format_ns(costs[slow].held_ns)} of each "
+        )
+        assert costs[slow].text.endswith(("steps", "every step"))
+    if stalled:
+        assert costs[other].text == f"once, in step {once + 1}"
+        assert format_ns(costs[other].held_ns) in " ".join(found.headline)
+        waited = next(item for item in found.blame if item.step == once)
+        assert waited.worker == other
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.data(), st.integers(2, 4), st.sampled_from([8, 128]))
+def test_of_a_part_of_the_ranks_nobody_is_named(
+    data: st.DataObject, ranks: int, world: int
+) -> None:
+    work = drawn_work(data, ranks, 5)
+    work[0] += 300
+    found, overview = both(work, world)
+    said = f"{ranks} of {world} ranks were read: who holds the job back is unknown."
+    assert found.headline == [said]
+    assert overview.headline[0] == said
+    assert (found.costs, found.blame, found.unjudged) == ([], [], [])

@@ -15,66 +15,34 @@ from torch_tb_profiler.cli.commands import COMMANDS
 
 GOLDEN = Path(__file__).parent / "golden"
 SYNTHETIC = "samples/synthetic_ddp8/rank5.pt.trace.json.gz"
-CASES: dict[str, tuple[str, ...]] = {
-    "summary.txt": ("summary", SYNTHETIC),
-    "summary.md": ("summary", SYNTHETIC, "--markdown"),
-    "summary_600_tokens.md": ("summary", SYNTHETIC, "--markdown", "--tokens", "600"),
-    "summary_run.txt": ("summary", "samples/ddp_gloo"),
-    "summary_run_900_tokens.md": ("summary", "samples/ddp_gloo", "--tokens", "900"),
-    "event.txt": ("event", SYNTHETIC, "479", "#646", "--raw"),
-    "event.md": ("event", "samples/ddp_gloo", "2253", "--worker", "1", "--markdown"),
-    "event.json": ("event", SYNTHETIC, "646", "--json"),
-    "operators.txt": ("operators", "samples/transformer"),
-    "operators_by_shape.md": (
-        "operators",
-        "samples/transformer",
-        "--by",
-        "shape",
-        "--limit",
-        "12",
-        "--markdown",
-    ),
-    "operators_by_stack.txt": (
-        "operators",
-        "samples/transformer",
-        "--by",
-        "stack",
-        "--limit",
-        "6",
-        "--steps",
-        "1-2",
-    ),
-    "operators.json": ("operators", SYNTHETIC, "--json", "--limit", "2", "--sort", "calls"),
-    "kernels.txt": ("kernels", SYNTHETIC),
-    "kernels_by_properties.txt": (
-        "kernels",
-        SYNTHETIC,
-        "--by",
-        "properties",
-        "--limit",
-        "8",
-        "--skip-cold",
-    ),
-    "kernels.json": ("kernels", SYNTHETIC, "--json", "--limit", "2"),
-    "experiments.txt": ("experiments", "samples", "--base", "cnn_workers_2"),
-    "experiments.md": ("experiments", "samples/cnn_workers_0", "--markdown"),
-    "ranges.txt": ("ranges", "samples/ddp_gloo", "--worker", "0", "--limit", "8"),
-    "ranges.json": ("ranges", SYNTHETIC, "--json", "--limit", "2", "--steps", "1"),
-    "findings.txt": ("findings", SYNTHETIC),
-    "findings.json": ("findings", "samples/cnn_workers_0", "--json"),
+# Commands as typed; @ is a trace with devices.
+CASES = {
+    "summary.txt": "summary @",
+    "summary.md": "summary @ --markdown",
+    "summary_600_tokens.md": "summary @ --markdown --tokens 600",
+    "summary_run.txt": "summary samples/ddp_gloo",
+    "summary_run_900_tokens.md": "summary samples/ddp_gloo --tokens 900",
+    "event.txt": "event @ 479 #646 --raw",
+    "event.md": "event samples/ddp_gloo 2253 --worker 1 --markdown",
+    "event.json": "event @ 646 --json",
+    "operators.txt": "operators samples/transformer",
+    "operators_by_shape.md": "operators samples/transformer --by shape --limit 12 --markdown",
+    "operators_by_stack.txt": "operators samples/transformer --by stack --limit 6 --steps 1-2",
+    "operators.json": "operators @ --json --limit 2 --sort calls",
+    "kernels.txt": "kernels @",
+    "kernels_by_properties.txt": "kernels @ --by properties --limit 8 --skip-cold",
+    "kernels.json": "kernels @ --json --limit 2",
+    "experiments.txt": "experiments samples --base cnn_workers_2",
+    "experiments.md": "experiments samples/cnn_workers_0 --markdown",
+    "ranges.txt": "ranges samples/ddp_gloo --worker 0 --limit 8",
+    "ranges.json": "ranges @ --json --limit 2 --steps 1",
+    "findings.txt": "findings @",
+    "findings.json": "findings samples/cnn_workers_0 --json",
     "diff_run.md": (
-        "diff",
-        "samples/ddp_gloo",
-        "samples/ddp_gloo",
-        "--steps-a",
-        "0-1",
-        "--steps-b",
-        "2-3",
-        "--tokens",
-        "1500",
+        "diff samples/ddp_gloo samples/ddp_gloo --steps-a 0-1 --steps-b 2-3 --tokens 1500"
     ),
-    "diff.md": ("diff", "samples/cnn_workers_0", "samples/cnn_workers_2"),
-    "doctor.txt": ("doctor", "samples/cnn_workers_0"),
+    "diff.md": "diff samples/cnn_workers_0 samples/cnn_workers_2",
+    "doctor.txt": "doctor samples/cnn_workers_0",
 }
 
 
@@ -89,7 +57,7 @@ def test_what_a_command_prints(
     if name == "doctor.txt":
         request.getfixturevalue("built_page")  # else it advises to build it
     monkeypatch.chdir(repository)
-    assert main.main([*CASES[name], "--no-cache"]) == 0
+    assert main.main([*CASES[name].replace("@", SYNTHETIC).split(), "--no-cache"]) == 0
     printed = capsys.readouterr()
     assert printed.err == ""
     text = _anywhere(printed.out) if name.startswith("doctor") else printed.out

@@ -15,12 +15,10 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.pyprof.test_table import ARGUMENTS, NAMES, TRAINING
-from tests.builders import nsight, nvprof
-from tests.builders.drawn import events, text_of
+from tests.cli.test_pyprof import SAMPLE, folder, printed
 from torch_tb_profiler.cli import main
 
-SAMPLE = Path(__file__).parents[2] / "samples" / "synthetic_ddp8" / "rank5.pt.trace.json.gz"
+__all__ = ["folder"]
 FILES = ("training.pt.trace.json", "nvprof.sqlite", "nsight.sqlite", SAMPLE)
 KEYS = (
     *("kShortName", "kDuration", "layer", "trace", "reprMarkers", "marker", "seqMarker", "seqId"),
@@ -28,20 +26,6 @@ KEYS = (
     "kLongName",
 )
 """Those that ``pyprof.parse`` prints, in its order."""
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("pyprof")
-    (found / "training.pt.trace.json").write_text(text_of(events(TRAINING, NAMES, ARGUMENTS)))
-    nvprof.write_training(found / "nvprof.sqlite", steps=2)
-    nsight.write_training(found / "nsight.sqlite", steps=2)
-    return found
-
-
-def printed(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> str:
-    assert main.main(["pyprof", str(path), *options, "--no-cache"]) == 0
-    return capsys.readouterr().out
 
 
 def piped(folder: Path, given: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:

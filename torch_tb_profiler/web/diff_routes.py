@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
-from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views.diff import wire as diff_wire
 from torch_tb_profiler.views.diff.aligned import AlignedPayload, aligned_payload
@@ -38,7 +37,8 @@ def diff(
     change first; ``wholes``: their sums; ``tree``: both call trees, matched.
     """
     sides = _sides(pair, steps, steps2, earlier_first)
-    return diff_payload(_compared(sides), *(_recording(side.opened) for side, _ in sides))
+    a, b = ((side.opened.facts, side.insight, chosen(side.opened, of_it)) for side, of_it in sides)
+    return diff_payload(compared(a, b), *(_recording(side.opened) for side, _ in sides))
 
 
 @route("/diff/aligned")
@@ -52,8 +52,11 @@ def diff_aligned(
     one takes longer for is a gap of the other. ``gaps`` add up to the difference of the steps, and so do ``changes``.
     """
     sides = _sides(pair, steps, steps2, earlier_first)
-    a, b = (side.opened for side, _ in sides)
-    return aligned_payload(_compared(sides), (a.trace, b.trace), (_recording(a), _recording(b)))
+    a, b = ((side.opened.facts, side.insight, chosen(side.opened, of_it)) for side, of_it in sides)
+    (first, _), (second, _) = sides
+    traces = first.opened.trace, second.opened.trace
+    recordings = _recording(first.opened), _recording(second.opened)
+    return aligned_payload(compared(a, b), traces, recordings)
 
 
 @route("/diff/file")
@@ -81,11 +84,6 @@ def _sides(
     begin, end = pair.a.opened.span.begin, pair.b.opened.span.end
     later = earlier_first and begin is not None and end is not None and end <= begin
     return (b, a) if later else (a, b)
-
-
-def _compared(sides: tuple[_Side, _Side]) -> Comparison:
-    a, b = ((side.opened.facts, side.insight, chosen(side.opened, steps)) for side, steps in sides)
-    return compared(a, b)
 
 
 def _recording(opened: Opened) -> Recording:

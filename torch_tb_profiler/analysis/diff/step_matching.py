@@ -188,8 +188,8 @@ def _threads(
     roots = (children_a.of(-1), children_b.of(-1))
     sides = []
     for events, key, root in ((a, key_a, roots[0]), (b, key_b, roots[1])):
-        tracks, count = np.unique(events.track, return_counts=True)
-        tracks = np.sort(tracks[np.argsort(-count, kind="stable")[:MOST_THREADS]])
+        tracks, events_of = np.unique(events.track, return_counts=True)
+        tracks = np.sort(tracks[np.argsort(-events_of, kind="stable")[:MOST_THREADS]])
         thread = positions_of(tracks, events.track)
         width = int(max(key_a.max(initial=-1), key_b.max(initial=-1))) + 1
         counts = [np.bincount(key[thread == i], minlength=width) for i in range(len(tracks))]
@@ -275,13 +275,13 @@ def _subtrees(events: StepEvents, key: Ints) -> Array:
     found = inner + _mixed(key.astype(np.uint64) + np.uint64(3))
     # Of spans that overlap without nesting not all that one calls stands behind it.
     last = subtree_totals(events.parent, at.copy(), np.maximum)
-    return np.where(last - at + 1 == events.size, found, np.uint64(0))
+    return np.asarray(np.where(last - at + 1 == events.size, found, np.uint64(0)))
 
 
 def _mixed(value: Array) -> Array:
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))
+    return np.asarray(value ^ (value >> np.uint64(31)))
 
 
 def _match_device(a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]) -> tuple[Ints, Ints]:

@@ -153,7 +153,7 @@ def _of_cause(
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
     ]
-    apart = _apart(path, analysis) if rule.verdict else ""
+    apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
         sentences = [sentences[1], apart]
     line = place.line if place and most else item["line"] or ""

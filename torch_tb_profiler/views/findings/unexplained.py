@@ -45,6 +45,8 @@ def unexplained(path: Path, analysis: Mapping[str, Any]) -> list[Unexplained]:
             continue
         share = float(times[pair] / path.total)
         found.append(
-            Unexplained(line=told, name=plain(texts[what]), path_ns=round(float(times[pair])), share=share)
+            Unexplained(
+                line=told, name=plain(texts[what]), path_ns=round(float(times[pair])), share=share
+            )
         )
     return found

@@ -21,8 +21,9 @@ def lonely(run: WrittenRun, worker: str) -> WrittenRun:
     return WrittenRun({worker: (found.trace, found.facts)})
 
 
-def payload(run: WrittenRun, worker: str) -> FindingsPayload:
-    response = Client(Application(run, Settings())).get(f"/findings?run=run&worker={worker}&span=1")  # type: ignore[arg-type]
+def payload(run: WrittenRun, worker: str, steps: str = "") -> FindingsPayload:
+    address = f"/findings?run=run&worker={worker}&span=1&steps={steps}"
+    response = Client(Application(run, Settings())).get(address)  # type: ignore[arg-type]
     assert response.status_code == 200
     return msgspec.json.decode(body(response), type=FindingsPayload, strict=True)
 
@@ -120,3 +121,10 @@ def test_workers_that_are_still_read(samples: Path) -> None:
     run.failing.add("rank2")
     run.change()
     assert payload(run, "rank0").progress == 1
+
+
+def test_of_the_step_that_is_held_once_that_is_the_answer(samples: Path) -> None:
+    found = payload(sample(str(samples / "synthetic_ddp8")), "rank0", "4")
+    assert found.findings[0].rule == "held_once"
+    assert found.headline == "Rank 2 holds all others back: 9.57 ms of the 19.9 ms step."
+    assert (found.median, found.findings[0].step, found.findings[0].often) == (4, None, "")

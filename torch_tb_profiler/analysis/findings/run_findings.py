@@ -57,7 +57,7 @@ def with_verdict(
             findings = _apart(findings, one, asked in verdict.hold.ranks)
             findings.append(one)
     findings += [
-        _once(verdict, hold, place, names, figures.steps.names)
+        _once(verdict, hold, place, names, figures.steps.names, common)
         for hold in verdict.once
         if _is_told(analysis, hold, place)
     ]
@@ -157,14 +157,19 @@ def _once(
     place: Ints,
     names: Sequence[tuple[str, str]],
     steps: Sequence[str],
+    common: Ints,
 ) -> dict[str, Any]:
-    """It saves what the worst of such steps takes longer than the usual one; this is not averaged over the others."""
+    """It saves what the worst of such steps takes longer than the usual one; this is not averaged over the others. Where nothing but
+    such steps are looked at (``common``), it is what counts.
+    """
     step = max(hold.steps, key=lambda each: float(hold.held[each]))
     gain, length = float(hold.held[step]), float(verdict.length[step])
     part = hold.worst.parts[0] if hold.worst.parts else None
     found = _details(hold, part, names)
     row = next(iter(np.flatnonzero(place == step).tolist()), -1)
-    alone = row if len(hold.steps) == 1 and row >= 0 else None
+    chosen = bool(len(common)) and bool(np.isin(common, hold.steps).all())
+    alone = row if row >= 0 and not chosen else None
+    whole = float(verdict.length[verdict.judged].sum())
     return {
         "rule": _rule_of("once"),
         "costs": True,
@@ -175,7 +180,7 @@ def _once(
         **found,
         **_when(hold, place, row, length),
         "once": alone,
-        "weighs": gain * len(hold.steps) / float(verdict.length[verdict.judged].sum()),
+        "weighs": gain / length if chosen else gain * len(hold.steps) / max(whole, 1.0),
         "words": found["words"] | {"when": _begun(once_in(hold, steps))},
         "numbers": {"held": gain, "held_steps": float(len(hold.steps))},
     }

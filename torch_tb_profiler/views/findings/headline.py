@@ -69,9 +69,6 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
-    kind = path.facts.summary.workload.kind
-    if kind in EXPECT_IDLE:
-        return _by_design(kind, path, analysis, words)
     first = next(
         (
             (item, own)
@@ -82,6 +79,10 @@ def answer_of(
         ),
         None,
     )
+    kind = path.facts.summary.workload.kind
+    # Who holds a run back is no matter of what its kernels are.
+    if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
+        return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         iteration = iteration_of(path.facts, analysis["rows"][0])
         if iteration is not None and iteration["rate"] is not None:
@@ -152,7 +153,7 @@ def _of_cause(
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
     ]
-    apart = _apart(path, analysis) if rule.verdict else ""
+    apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
         sentences = [sentences[1], apart]
     line = place.line if place and most else item["line"] or ""

@@ -24,6 +24,8 @@ RULE = Rule(
     caveat=late_ranks.CAVEAT,
     views=("overview", "distributed"),
     certainty="certain",
+    cause="{worker} holds all others back: {held} of {the_step}",
+    without="With {worker} as fast as the others",
     details=(("when", "It was {when}."), ("why", "{why}.")),
     numbers={"held": ("Held back by, in such a step", "ns"), "held_steps": ("Such steps", "count")},
 )

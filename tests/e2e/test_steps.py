@@ -26,7 +26,7 @@ def test_every_view_has_it_or_says_why_not(open_tab: OpenTab, sample_server: Ser
         tab.idle()
         assert tab.state()["steps"] == "2", view
         chooser = tab.frame.get_by_role("radiogroup", name="Steps").first
-        if view in ("sql", "diagnosis"):
+        if view in ("steps", "sql", "diagnosis"):
             expect(tab.frame.locator(".steps-fixed")).to_contain_text(": all steps")
         else:
             expect(chooser.get_by_role("radio", name="One")).to_be_checked()

@@ -1,42 +1,16 @@
-"""The page of steps in a browser: the walk to the cause by keyboard, and room for it on a narrow screen."""
+"""The step selector: on every view, kept across them, and what the views do with it."""
 
 from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import VIEWS, choose_step
 from tests.e2e.server import Server
-from tests.e2e.watch import accessibility, need_axe
 
 RUN = "synthetic_ddp8"
-CAUSE = "Step 7 takes 9.78 ms longer: rank 2 loads data at dataloader.py:1482."
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_one_key_tells_why_the_odd_step_is_slow_and_escape_closes(
-    open_tab: OpenTab, sample_server: Server, dark: bool
-) -> None:
-    tab = open_tab(sample_server, dark=dark, width=390).load("steps", run="synthetic_ddp8")
-    tab.frame.get_by_role("button", name="Why is step 7 slow?").focus()
-    tab.page.keyboard.press("Enter")
-    headline = tab.frame.get_by_role("heading", name=CAUSE)
-    expect(headline).to_be_visible()
-    assert tab.settled_state()["why"] == "4"
-    assert tab.frame.evaluate("document.documentElement.scrollWidth") <= 390
-    need_axe()
-    assert accessibility(tab.frame) == []
-    tab.page.keyboard.press("Escape")
-    expect(headline).to_be_hidden()
-    tab.frame.get_by_role("button", name="step 7:").focus()
-    tab.page.keyboard.press("ArrowLeft")
-    tab.page.keyboard.press("Enter")
-    expect(tab.frame.get_by_role("heading", name="Step 6 is the median step.")).to_be_visible()
-    tab.page.keyboard.press("Escape")
-    assert "why" not in tab.settled_state()
 
 
 def test_every_view_has_it_or_says_why_not(open_tab: OpenTab, sample_server: Server) -> None:
@@ -45,7 +19,7 @@ def test_every_view_has_it_or_says_why_not(open_tab: OpenTab, sample_server: Ser
         tab.open(view)
         assert tab.state()["steps"] == "2", view
         chooser = tab.frame.get_by_role("button", name="Steps: Step 5").first
-        if view in ("sql", "diagnosis"):
+        if view in ("sql", "diagnosis", "steps"):
             expect(tab.frame.locator(".steps-fixed")).to_contain_text("all steps")
         else:
             expect(chooser).to_be_visible()

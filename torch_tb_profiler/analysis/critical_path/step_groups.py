@@ -100,7 +100,7 @@ class StepGroups:
     @property
     def usual(self) -> Mask:
         """Steps that are neither cold, odd nor cut off."""
-        return self.known & ~self.cold & ~self.odd & ~self.cut & (self.time.sum(axis=1) > 0)
+        return np.asarray(~self.cold & ~self.odd & ~self.cut & (self.wall > 0))
 
     @property
     def median(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.e2e.conftest import OpenTab
@@ -27,7 +29,7 @@ def test_calls_launches_and_sequences_of_a_real_trace(
 
     short = real_server.answer("api_calls", RUN, short_ns="2000")["launches"]["short"]
     assert sum(short) < sum(found["launches"]["short"])
-    tab.frame.locator("summary", has_text="Launches").click()
+    tab.frame.locator("summary", has_text=re.compile(r"^\s*Launches$")).click()
     tab.frame.get_by_label("Short below").select_option("2000")
     assert tab.settled_state()["short"] == "2000"
     expect(tab.frame.locator(".headline")).to_contain_text("shorter than 2.00 µs")

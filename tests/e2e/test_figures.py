@@ -104,7 +104,7 @@ def test_a_row_opens_to_its_callers_in_the_columns_of_the_table(
     assert (cell["x"], cell["width"]) == pytest.approx((calls["x"], calls["width"]), abs=1)
 
 
-@pytest.mark.parametrize("view", ["operator", "kernel", "module", "efficiency"])
+@pytest.mark.parametrize("view", ["operator", "kernel", "module"])
 def test_one_scroll_bar(open_tab: OpenTab, sample_server: Server, view: str) -> None:
     tab = open_tab(sample_server).load(view, run="synthetic_ddp8")
     expect(tab.frame.locator(".grid").first).to_be_visible()
@@ -138,13 +138,8 @@ def test_the_kernel_table_as_csv(tab: Tab) -> None:
     table = download(tab, tab.frame.get_by_role("button", name=re.compile("shown rows as CSV")))
     by_name = {line[next(iter(line))]: line for line in table}
     assert set(by_name) == {traces.KERNEL, "relu_kernel"}
-    assert {
-        k: by_name[traces.KERNEL][k]
-        for k in ("Calls", "Total (ns)", "Mean (ns)", "Min (ns)", "Max (ns)")
-    } == {
+    assert {k: by_name[traces.KERNEL][k] for k in ("Calls", "Total (ns)", "Mean (ns)")} == {
         "Calls": "3",
         "Total (ns)": "800000",
         "Mean (ns)": "266667",
-        "Min (ns)": "200000",
-        "Max (ns)": "400000",
     }

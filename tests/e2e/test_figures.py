@@ -89,7 +89,7 @@ def test_a_row_opens_to_its_callers_in_the_columns_of_the_table(
     assert (cell["x"], cell["width"]) == pytest.approx((calls["x"], calls["width"]), abs=1)
 
 
-@pytest.mark.parametrize("view", ["operator", "kernel", "module", "efficiency"])
+@pytest.mark.parametrize("view", ["operator", "kernel", "module"])
 def test_one_scroll_bar(open_tab: OpenTab, sample_server: Server, view: str) -> None:
     tab = open_tab(sample_server).load(view, run="synthetic_ddp8")
     expect(tab.frame.locator(".grid").first).to_be_visible()

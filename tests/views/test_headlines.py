@@ -284,8 +284,16 @@ def test_other_answers(columns: dict[str, list[Any]], answer: str) -> None:
 
 
 def test_where_no_row_takes_much_all_are_told_together() -> None:
-    many = efficiency(time_ns=1_000_000)
-    assert headline(many)[0] == "Work with a known roof takes 10.0 µs; its roofs are 6.20 µs."
+    many = rows(
+        name=["aten::add"] * 20,
+        time_ns=[500] * 20,
+        roof=["memory"] * 20,
+        over_roof_ns=[200] * 20,
+    )
+    told = headline(efficiency(rows=many, time_ns=10_000))[0]
+    assert told == "Work with a known roof takes 10.0 µs; its roofs are 6.00 µs."
+    unknown = headline(efficiency(rows=many, time_ns=30_000))[0]
+    assert unknown == "aten::add (one shape) takes 500 ns of 30.0 µs on the GPU."
 
 
 def test_the_pooled_rest_is_no_answer() -> None:

@@ -247,10 +247,6 @@ def efficiency_table(
         return np.append(workloads[key], NONE)[rows.workload]
 
     families = EFFICIENCY.build(insight.strings, family=of_workload("family")).texts("family")
-    distinct, place = np.unique(kernels, return_inverse=True)
-    short = [
-        short_name(insight.strings[number]) if number >= 0 else None for number in distinct.tolist()
-    ]
     with np.errstate(invalid="ignore", divide="ignore"):
         intensity = np.where(rows.bytes > 0, rows.flops / rows.bytes, np.nan)
     names = EFFICIENCY.build(insight.strings, name=of_workload("name")).texts("name")
@@ -261,7 +257,7 @@ def efficiency_table(
         insight.strings,
         name=names,
         kernel=kernels,
-        short_name=[short[i] for i in place.tolist()],
+        short_name=_short_names(insight, kernels),
         input_shapes=of_workload("dims"),
         input_dtypes=of_workload("types"),
         parameters=of_workload("parameters"),
@@ -292,6 +288,14 @@ def efficiency_table(
         matrix=rows.matrix,
         event=rows.event,
     )
+
+
+def _short_names(insight: Insight, kernels: Ints) -> list[str | None]:
+    distinct, place = np.unique(kernels, return_inverse=True)
+    short = [
+        short_name(insight.strings[number]) if number >= 0 else None for number in distinct.tolist()
+    ]
+    return [short[i] for i in place.tolist()]
 
 
 def _finite(values: Array) -> Array:

@@ -38,27 +38,28 @@ def headline(payload: EfficiencyPayload) -> list[str]:
 
 
 def _answer(payload: EfficiencyPayload) -> str:
-    """Of the row that is furthest over its roof, where it takes much of the time; else of all rows with a roof, or of the
-    longest row where none is known."""
+    """Of the row that is furthest over its roof, where it takes much of the time; else of all rows with a roof, if they take
+    most of it, or of the longest row."""
     rows, time = payload.rows, payload.time_ns
     own = range(len(rows["time_ns"]) - (payload.pooled > 0))
     if not own:
         return ""
+    times, over = rows["time_ns"], rows["over_roof_ns"]
     known = [row for row in own if rows["roof"][row] is not None]
-    if not known:
-        longest = max(own, key=lambda row: int(rows["time_ns"][row]))
-        where = payload.vocabulary.device if payload.has_device else "CPU"
-        return f"{_name(rows, longest)} takes {format_ns(int(rows['time_ns'][longest]))} of {format_ns(time)} on the {where}."
-    most = max(known, key=lambda row: int(rows["over_roof_ns"][row] or 0))
-    took = int(rows["time_ns"][most])
-    if took >= MUCH * time:
+    most = max(known, key=lambda row: int(over[row] or 0), default=-1)
+    if known and int(times[most]) >= MUCH * time:
+        took = int(times[most])
         roof = "memory" if rows["roof"][most] == "memory" else "compute"
-        return f"{_name(rows, most)} takes {format_ns(took)}; its {roof} roof is {format_ns(took - int(rows['over_roof_ns'][most] or 0))}."
-    took = sum(int(rows["time_ns"][row]) for row in known)
-    over = sum(int(rows["over_roof_ns"][row] or 0) for row in known)
-    return (
-        f"Work with a known roof takes {format_ns(took)}; its roofs are {format_ns(took - over)}."
-    )
+        at_roof = format_ns(took - int(over[most] or 0))
+        return f"{_name(rows, most)} takes {format_ns(took)}; its {roof} roof is {at_roof}."
+    took = sum(int(times[row]) for row in known)
+    if 2 * took >= time:
+        at_roof = format_ns(took - sum(int(over[row] or 0) for row in known))
+        return f"Work with a known roof takes {format_ns(took)}; its roofs are {at_roof}."
+    longest = max(own, key=lambda row: int(times[row]))
+    where = payload.vocabulary.device if payload.has_device else "CPU"
+    took = int(times[longest])
+    return f"{_name(rows, longest)} takes {format_ns(took)} of {format_ns(time)} on the {where}."
 
 
 def _name(rows: dict[str, Any], row: int) -> str:

@@ -15,7 +15,7 @@ type Href = ViewProps["hrefOf"];
 const JUDGED = ["time_ns", "of_roof", "over_roof_ns"];
 const RATED = ["time_ns", "calls", "flops_rate", "bytes_rate"];
 /** Widths where there is little room, px. */
-const NARROW: Readonly<Record<string, number>> = { time_ns: 72, of_roof: 104, over_roof_ns: 72 };
+const NARROW: Readonly<Record<string, number>> = { time_ns: 72, of_roof: 92, over_roof_ns: 72 };
 
 /** The declared columns with what only the page has: what was called with what in two lines, links, the roof, why a figure is unknown. */
 export function efficiencyColumns(
@@ -76,7 +76,7 @@ export function efficiencyColumns(
   return [
     ...arranged(columns, first).map((column): Column => ({
       ...column,
-      ...(column.key === names[group] ? { width: narrow ? 96 : 176, beneath: operator } : {}),
+      ...(column.key === names[group] ? { width: narrow ? 80 : 176, beneath: operator } : {}),
       ...(narrow && NARROW[column.key] ? { width: NARROW[column.key] } : {}),
     })),
     columnsOf("efficiency")(

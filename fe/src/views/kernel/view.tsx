@@ -76,7 +76,7 @@ function KernelPage(props: PageProps) {
   const { rows } = payload;
   const unknown = useMemo(() => unattributed(payload), [payload]);
   const { kernels, with_operator } = payload.attribution;
-  const whole = rows.total_ns.reduce<number>((sum, ns) => sum + (ns ?? 0), 0);
+  const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
   const lost = kernels - with_operator;
   return (
     <>

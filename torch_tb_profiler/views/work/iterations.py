@@ -110,9 +110,12 @@ def headline(table: DisplayTable, phases: DisplayTable) -> str:
     row = rows[phase]
     takes = f"{_A.get(phase, 'An iteration')} takes {format_ns(float(phases['wall_ns'][row]))}"
     rate = float(phases["tokens_per_second"][row])
-    return (
-        f"{takes}: {format_number(round(rate))} tokens per second." if rate == rate else f"{takes}."
-    )
+    return f"{takes}: {_three_digits(rate)} tokens per second." if rate == rate else f"{takes}."
+
+
+def _three_digits(rate: float) -> str:
+    """A measured rate: 4950.6 → ``4 950``."""
+    return format_number(round(rate, 3 - len(str(int(rate)))) if rate >= 100 else rate)
 
 
 def _detail(table: DisplayTable, phases: DisplayTable) -> list[str]:

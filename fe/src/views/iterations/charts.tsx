@@ -115,7 +115,7 @@ export function OverTime(props: ChartProps) {
   const order = useMemo(() => [...bars.keys()], [bars]);
   const { at, setAt, told, events } = useCursor(props, order);
   const [t0, t1] = [bars[0]?.begin ?? 0, Math.max(...bars.map(({ end }) => end))];
-  const axis = linearAxis(Math.max(...bars.map(lengthOf)), "ns", 4);
+  const axis = linearAxis(Math.max(...bars.map(lengthOf)), "ns");
   const most = Math.max(...bars.map(({ requests }) => requests ?? -1));
   const foot = TOP + PLOT;
   const x = (time: number): number => LEFT + ((time - t0) / (t1 - t0)) * width;

@@ -140,7 +140,7 @@ export interface NamedBar {
 const LETTER = 6.6;
 const MOST_NAMED = 8;
 
-/** Names beside the tallest odd bars: to the left, else to the right, and none where it would cover another name or leave the chart. */
+/** Names beside the tallest odd bars: to the left, else to the right, their times alone where a name would cover another one or leave the chart, else none. */
 export function namesOf(
   bars: readonly Drawn[],
   x: (time: number) => number,
@@ -154,16 +154,18 @@ export function namesOf(
     .slice(0, MOST_NAMED);
   for (const { bar } of odd) taken.push([x(bar.begin), x(bar.end)]);
   return odd.flatMap(({ bar, index }) => {
-    const text = `iteration ${bar.step}, ${formatTime(lengthOf(bar))}`;
-    const wide = text.length * LETTER;
+    const time = formatTime(lengthOf(bar));
     const [from, to] = [x(bar.begin) - 6, Math.max(x(bar.end), x(bar.begin) + 1) + 6];
-    for (const [a, b, at, anchor] of [
-      [from - wide, from, from, "end"],
-      [to, to + wide, to, "start"],
-    ] as const) {
-      if (a < left || b > right || taken.some(([c, d]) => a < d && c < b)) continue;
-      taken.push([a, b]);
-      return [{ index, text, x: at, anchor }];
+    for (const text of [`iteration ${bar.step}, ${time}`, time]) {
+      const wide = text.length * LETTER;
+      for (const [a, b, at, anchor] of [
+        [from - wide, from, from, "end"],
+        [to, to + wide, to, "start"],
+      ] as const) {
+        if (a < left || b > right || taken.some(([c, d]) => a < d && c < b)) continue;
+        taken.push([a, b]);
+        return [{ index, text, x: at, anchor }];
+      }
     }
     return [];
   });

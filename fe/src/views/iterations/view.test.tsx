@@ -146,6 +146,10 @@ it("names odd iterations beside them, none over another or over its neighbour", 
     [394, "end"],
     [536, "start"],
   ]);
+  expect(found(100, 200).map(({ text, anchor }) => [text, anchor])).toEqual([
+    ["30 ns", "end"],
+    ["iteration 2, 30 ns", "start"],
+  ]);
   expect(found(10, 60).length).toBe(1);
 });
 

@@ -43,7 +43,7 @@ const LOWEST_CELL = 5;
 const THINNEST = 6;
 const LABEL_HEIGHT = 14;
 /** Of a time with its unit. */
-const TEXT_WIDTH = 46;
+const TEXT_WIDTH = 54;
 /** Up to so many columns are wide enough for texts, and scroll where there is no room. */
 const FEW_COLUMNS = 12;
 /** More texts than this are a grey veil, and slow to draw. */

@@ -147,9 +147,10 @@ def test_why_is_step_7_slow(walk: Walker, job: torch_tb_profiler.RunFrames) -> N
     index = int(steps.index[steps["name"] == "ProfilerStep#7"][0])
     waits = of_rank(job.in_steps(index).findings, "rank0", "held_once").iloc[0]
     walked = walk(JOB)
-    walked.click(walked.tab.frame.get_by_text("Step-time breakdown"))
-    walked.click(walked.tab.frame.locator(f"[data-bar='{index}']"))
-    walked.reads(waits["action"], waits["sentence"].partition(". ")[0])
+    finding = walked.tab.frame.locator(".finding", has_text=waits["action"])
+    walked.click(finding.locator("summary").first)
+    walked.click(finding.get_by_text("Only this step"))
+    walked.reads(waits["action"], "Rank 2 holds all others back")
     assert walked.tab.state()["steps"] == str(index)
 
 

@@ -31,7 +31,7 @@ def unexplained(path: Path, analysis: Mapping[str, Any]) -> list[Unexplained]:
     pairs, group = np.unique(np.stack((line, name)), axis=1, return_inverse=True)
     times = np.bincount(group.ravel(), rest.time, minlength=pairs.shape[1])
     lines = {item["line"] for item in costly}
-    found = []
+    found: list[Unexplained] = []
     for pair in np.argsort(-times, kind="stable").tolist():
         at, what = (int(number) for number in pairs[:, pair])
         told = texts[at] if at >= 0 else None

@@ -9,6 +9,7 @@ afterEach(cleanup);
 const text = (): string => document.body.textContent;
 const links = {
   timeline: ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`,
+  ofStep: (step: number): string => `#step-${step}`,
   whatIf: ({ change }: Finding): string => `#change-${change ?? ""}`,
 };
 

@@ -11,6 +11,8 @@ const CELLS = 24;
 export interface Links {
   timeline: (evidence: Evidence) => string;
   whatIf: (finding: Finding) => string;
+  /** Overview of the one step that a saving is of. */
+  ofStep: (step: number) => string;
 }
 
 interface FindingListProps {
@@ -161,6 +163,7 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
       <p class="finding-links">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
+        {finding.step === null ? null : <a href={links.ofStep(finding.step)}>Only this step</a>}
         <WebLinks finding={finding} />
       </p>
       <EvidenceLinks finding={finding} hrefOf={links.timeline} />

@@ -20,16 +20,15 @@ export function useFindings(props: Chosen): Resource<FindingsPayload> {
   return resource;
 }
 
+const only = (step: number | null) => ({ first: step, last: step, skipCold: false });
+
 const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Links => ({
   timeline: ({ event, worker, span }) =>
     hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),
   // The step that the saving is of, so that the same is predicted there.
   whatIf: ({ change, step }) =>
-    hrefOf("critical_path", { what_if: change ?? "" }, undefined, {
-      first: step ?? median,
-      last: step ?? median,
-      skipCold: false,
-    }),
+    hrefOf("critical_path", { what_if: change ?? "" }, undefined, only(step ?? median)),
+  ofStep: (step) => hrefOf("overview", {}, undefined, only(step)),
 });
 
 interface FindingsProps extends Place {

@@ -38,7 +38,8 @@ def diff(
     """
     sides = _sides(pair, steps, steps2, earlier_first)
     a, b = ((side.opened.facts, side.insight, chosen(side.opened, of_it)) for side, of_it in sides)
-    return diff_payload(compared(a, b), *(_recording(side.opened) for side, _ in sides))
+    (first, _), (second, _) = sides
+    return diff_payload(compared(a, b), _recording(first.opened), _recording(second.opened))
 
 
 @route("/diff/aligned")

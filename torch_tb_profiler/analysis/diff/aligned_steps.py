@@ -89,7 +89,7 @@ class Gaps:
         """Moments of a clock on the axis; one at which a gap ends, behind it."""
         moment, shift = self.shift(side)
         at = np.searchsorted(moment, time, side="right")
-        return time + np.append(0, shift)[at]
+        return np.asarray(time + np.append(0, shift)[at])
 
 
 @dataclass(frozen=True)
@@ -180,10 +180,9 @@ def _runs(before: StepPath, after: StepPath, group: int, x: Ints, y: Ints) -> tu
         inside = once & (end <= tie[np.minimum(place[first] + 1, len(tie) - 1)])
         edges.append((start[inside], end[inside]))
         places.append(place[first][inside])
-    _, i, j = np.intersect1d(*places, assume_unique=True, return_indices=True)
-    return tuple(
-        np.concatenate((start[at], end[at])) for (start, end), at in zip(edges, (i, j), strict=True)
-    )
+    _, i, j = np.intersect1d(places[0], places[1], assume_unique=True, return_indices=True)
+    (start_x, end_x), (start_y, end_y) = edges
+    return np.concatenate((start_x[i], end_x[i])), np.concatenate((start_y[j], end_y[j]))
 
 
 def _met(side: DrawnStep, row: Ints, edge: Ints, moment: Ints) -> Mask:

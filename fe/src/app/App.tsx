@@ -94,16 +94,14 @@ function Content({ view, props, payload }: ContentProps) {
   );
 }
 
-/** Chooses a run when there is none, and completes a link that names only a run, which is taken as it stands otherwise. */
+/** Chooses a run when there is none, and completes a link, which otherwise is taken as it stands. */
 function useCompletedSelection(payload: RunsPayload | null, page: PageState): void {
   useEffect(() => {
     const { selection } = page;
     const full = complete(payload, selection);
     if (sameTrace(full, selection)) return;
-    changePage(
-      (state) => (selection.run ? { ...state, selection: full } : opened(state, full)),
-      "replace",
-    );
+    const named = selection.run || selection.worker || page.steps.first !== null;
+    changePage((state) => (named ? { ...state, selection: full } : opened(state, full)), "replace");
   }, [payload, page]);
 }
 
@@ -173,9 +171,9 @@ const allStepsOf = (page: PageState): StepRange => ({
   skipCold: page.steps.skipCold,
 });
 
-/** A run that the page chose, or a person did in the line: all ranks where it has several, without the cold steps. */
+/** A run that the page chose, or a person did in the line: all ranks where it has several, without the cold steps. A report holds neither for every view. */
 function opened(state: PageState, selection: Selection): PageState {
-  const several = besideOf(runsStore.get().payload, selection).length > 1;
+  const several = served && besideOf(runsStore.get().payload, selection).length > 1;
   const { of: _, ...params } = state.params;
   return {
     ...state,

@@ -53,7 +53,7 @@ it("has colours and sizes in the file of tokens alone", () => {
 
 it("has every token that is named", () => {
   const declared = new Set([...read(TOKENS).matchAll(/(--[\w-]+):/g)].map((match) => match[1]));
-  const local = /--(?:at|columns|head|names|side(?:-[ab])?|tile|width)$/;
+  const local = /--(?:at|columns|head|heat|names|row|side(?:-[ab])?|tile|width)$/;
   const named = [...sheets, ...components].flatMap((name) =>
     [...read(name).matchAll(/var\((--[\w-]+)\)/g)].map((match) => match[1]),
   );

@@ -22,10 +22,9 @@ from tests.builders.loop import Event, process, span
 from tests.examples import examples
 from tests.runs.written_run import WrittenRun
 from tests.web.served import body
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.step_groups import (
-    GROUPS,
     StepGroups,
-    groups_of_causes,
     own_groups,
 )
 from torch_tb_profiler.analysis.critical_path.table import KINDS

@@ -9,59 +9,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments, ranks_segments
-from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.step_kinds import agreed, phases_of_kinds
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import StringTable
 
-GROUPS: Mapping[str, tuple[PathCause, ...]] = {
-    "compute": (PathCause.KERNEL,),
-    "copies": (PathCause.MEMCPY, PathCause.MEMSET),
-    "data_loading": (PathCause.DATALOADER,),
-    "communication": (PathCause.COMMUNICATION,),
-    "waiting": (PathCause.WAITING,),
-    "host_code": (
-        PathCause.OPERATOR,
-        PathCause.PYTHON,
-        PathCause.RUNTIME,
-        PathCause.LAUNCH,
-        PathCause.SYNCHRONIZATION,
-        PathCause.ANNOTATION,
-    ),
-    "not_recorded": (PathCause.NOT_RECORDED, PathCause.BEFORE_RECORDING),
-}
-"""Key of each group and its causes; each cause is in one."""
 MOST = 0.5
 """Share of a difference from which on one thing is said to make it."""
 SMALL = 0.01
 """Groups that differ by less of the difference of the steps are told together."""
 LISTED = 8
 """Operators and lines that are listed."""
-
-
-def groups_of_causes(has_device: bool) -> Ints:
-    """The group of each ``PathCause``, int64 of shape (causes,). Without a device the operators are what computes."""
-    found = np.full(len(KINDS), -1, np.int64)
-    for number, causes in enumerate(GROUPS.values()):
-        found[list(causes)] = number
-    if not has_device:
-        found[PathCause.OPERATOR] = list(GROUPS).index("compute")
-    return found
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.step_groups import (
-    GROUPS,
     MOST,
     Part,
     PathRows,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from tests.builders.server_annotations import FORMS, written_by_servers
 from torch_tb_profiler.hardware.server_steps import (

@@ -225,7 +225,7 @@ def test_a_planted_delay_of_a_single_program_is_named(
     assert median is not None
     assert median.step != step
     assert first.group == group
-    assert first.label == ("Accelerator compute" if group == "compute" else LABELS[group])
+    assert first.label == ("GPU compute" if group == "compute" else LABELS[group])
     assert near(first.difference_ns, delay)
     longer = format_ns(told.step.wall_ns - median.wall_ns)
     assert told.headline.startswith(f"Step {FIRST + step} takes {longer} longer: it ")

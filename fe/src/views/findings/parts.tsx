@@ -60,7 +60,7 @@ function FindingHead(
       </span>
       <span class="finding-gain">
         {recoverable_ns === null ? (
-          <span class="muted">{artefact ? "of the profiler" : "no step time"}</span>
+          <span class="muted">{artefact ? "profiler overhead" : "no step time"}</span>
         ) : (
           <>
             <strong>{gainText(finding)}</strong>

@@ -14,9 +14,6 @@ import type { Roof, RoofPoint } from "../../widgets";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf } from "../roofs";
 
-/** In this text, precisions that no row names. */
-const UNNAMED = "not known";
-
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText(
   { name, input_shapes, input_dtypes }: EfficiencyTable,
@@ -118,13 +115,6 @@ export function drawableRows(payload: EfficiencyPayload): number[] {
     .sort((a, b) => (rows.time_ns[b] ?? 0) - (rows.time_ns[a] ?? 0));
 }
 
-const precisionOf = (rows: EfficiencyTable, row: number): string => rows.precision[row] ?? UNNAMED;
-
-/** The precisions that drawable rows use, in the order of their longest row. */
-export function precisionsOf(rows: EfficiencyTable, drawable: readonly number[]): string[] {
-  return [...new Set(drawable.map((row) => precisionOf(rows, row)))];
-}
-
 export interface Chart {
   points: RoofPoint[];
   roofs: Roof[];
@@ -142,24 +132,21 @@ export const LIMITS = [
   { label: "roof unknown", color: "var(--not-recorded)" },
 ] as const;
 
-/** Points and roofs of one precision, or of all. */
 export function chartOf(
   payload: EfficiencyPayload,
   drawable: readonly number[],
-  precision: string,
   chosen: number,
 ): Chart {
   const { rows, vocabulary } = payload;
-  const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
-  const whole = sum(wanted.map((row) => rows.time_ns[row] ?? 0));
+  const whole = sum(drawable.map((row) => rows.time_ns[row] ?? 0));
   let time = 0;
   // The rest would stretch the axes over orders of magnitude in which nothing takes time.
-  const drawn = wanted.slice(0, MOST_POINTS).filter((row) => {
+  const drawn = drawable.slice(0, MOST_POINTS).filter((row) => {
     const counts = time <= whole * WORTH_DRAWING;
     time += rows.time_ns[row] ?? 0;
     return counts;
   });
-  if (wanted.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
+  if (drawable.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
   const points = drawn.map((row): RoofPoint => {
     const title = rows.short_name[row] && payload.group === "kernel" ? rows.short_name[row] : null;
     const [name, roof, share] = [
@@ -181,7 +168,11 @@ export function chartOf(
       limit: share ? rate / share : null,
     };
   });
-  return { points, roofs: roofsOf(rows, wanted, vocabulary), left: wanted.length - points.length };
+  return {
+    points,
+    roofs: roofsOf(rows, drawable, vocabulary),
+    left: drawable.length - points.length,
+  };
 }
 
 const sum = (values: readonly (number | null)[]): number =>

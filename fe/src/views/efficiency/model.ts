@@ -11,7 +11,6 @@ import {
   UNKNOWN,
 } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
-import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf } from "../roofs";
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
@@ -22,19 +21,6 @@ export function callText(
   return [name[row] ?? "no operator", input_shapes[row], input_dtypes[row]]
     .filter(Boolean)
     .join(" ");
-}
-
-/** Lists of hundreds of tensors make no address. */
-const LONGEST_CALL = 180;
-
-/** Parameters that make the table show the rows of this call; without its types, or those of its operator, where the call is too long to say. */
-export function searchFor(rows: EfficiencyTable, row: number): { search: string; regex: string } {
-  const call = callText(rows, row);
-  if (call.length <= LONGEST_CALL) return exactly(call);
-  const shorter = [rows.name[row], rows.input_shapes[row]].filter(Boolean).join(" ");
-  return rows.input_shapes[row] && shorter.length <= LONGEST_CALL
-    ? { search: shorter, regex: "" }
-    : exactly(rows.name[row] ?? call);
 }
 
 /** The name under which a row can be found again. */

@@ -11,10 +11,10 @@ import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
 import { Folded } from "../folded";
-import { gridParams } from "../grid_params";
+import { exactly, gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import { Chosen } from "./chosen";
-import { chartOf, drawableRows, foremost, LIMITS, ownRows, rowKey, searchFor } from "./model";
+import { chartOf, drawableRows, foremost, LIMITS, ownRows, rowKey } from "./model";
 import { DeviceCard, StepFacts } from "./parts";
 import { efficiencyColumns } from "./table";
 
@@ -61,7 +61,7 @@ function EfficiencyPage(props: PageProps) {
     const row =
       picked === null
         ? params.search
-          ? named((at) => searchFor(rows, at).search === params.search)
+          ? named((at) => exactly(rows.name[at] ?? "").search === params.search)
           : -1
         : named((at) => rowKey(rows, at) === picked);
     return row < 0 ? foremost(payload) : row;

@@ -10,6 +10,7 @@ import { onlyRow, type ViewProps, viewQuery, withRow } from "../../state/view";
 import { Term } from "../../widgets";
 import { PathOfRanks, PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
+import { Folded } from "../folded";
 import { Loaded, Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { rowsOf, type Step } from "../rows";
@@ -91,21 +92,16 @@ function Breakdown({ payload, ...props }: PageProps) {
     ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST)
     : [];
   return (
-    <details class="fold">
-      <summary>
-        <h2>
-          <Term id="breakdown">Step-time breakdown</Term>
-        </h2>
-        <span class="muted">
-          {largest
-            .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
-            .slice(0, 3)
-            .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
-            .join(", ")}
-        </span>
-      </summary>
-      <StepTimes {...props} payload={payload} rows={rows} />
-    </details>
+    <Folded
+      title={<Term id="breakdown">Step-time breakdown</Term>}
+      note={largest
+        .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+        .slice(0, 3)
+        .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
+        .join(", ")}
+    >
+      {() => <StepTimes {...props} payload={payload} rows={rows} />}
+    </Folded>
   );
 }
 
@@ -157,16 +153,11 @@ function StepTimes({ payload, rows, steps, setSteps }: PageProps & { rows: reado
 function Summary({ payload: { devices, vocabulary } }: Pick<PageProps, "payload">) {
   if (!devices.length) return null;
   return (
-    <details class="fold">
-      <summary>
-        <h2>
-          <Term id="device">{vocabulary.device} summary</Term>
-        </h2>
-        <span class="muted">
-          {devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : devices[0]?.details}
-        </span>
-      </summary>
-      <Devices devices={devices} words={vocabulary} />
-    </details>
+    <Folded
+      title={<Term id="device">{vocabulary.device} summary</Term>}
+      note={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : devices[0]?.details}
+    >
+      {() => <Devices devices={devices} words={vocabulary} />}
+    </Folded>
   );
 }

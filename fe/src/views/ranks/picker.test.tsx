@@ -3,8 +3,7 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { OverviewRanksPayload, WorkerItem } from "../../api/types.gen";
-import { HOSTILE } from "../fixtures";
-import { meshOf, overviewRanks, runWorker } from "./fixtures";
+import { meshOf, overviewRanks } from "./fixtures";
 import { Picker } from "./picker";
 
 const LARGE = meshOf([

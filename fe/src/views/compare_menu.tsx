@@ -80,7 +80,7 @@ function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
     rows,
     chosen ? steps : { first: longest.step, last: longest.step, skipCold: false },
   );
-  const [earlier, later] = halves(countOfSteps(data?.steps ?? { steps: [] }));
+  const [earlier, later] = halves(data ? countOfSteps(data.steps) : 0);
   return (
     <>
       {href === null ? null : (

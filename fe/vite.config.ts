@@ -40,6 +40,16 @@ const minifiedAgain: Plugin = {
   },
 };
 
+/** One file comes later, and nothing with it that could be fetched ahead: the helper for that would be half a kilobyte of the first page. */
+const noPreload: Plugin = {
+  name: "no-preload",
+  enforce: "pre",
+  load: {
+    filter: { id: /\0vite\/preload-helper/ },
+    handler: () => "export const __vitePreload = (load) => load();",
+  },
+};
+
 /** The page in one piece, for the one file of `torch-tb-profiler report`: a document from a disk cannot import another module. */
 const report = {
   input: { report: here("src/report.ts") },
@@ -50,7 +60,11 @@ export default defineConfig(({ mode }) => ({
   // Everything is fetched relative to the module, because TensorBoard may serve the plugin under any prefix.
   base: "./",
   publicDir: false,
-  plugins: [minifiedAgain, notices({ modules: here("node_modules"), within: mode === "report" })],
+  plugins: [
+    noPreload,
+    minifiedAgain,
+    notices({ modules: here("node_modules"), within: mode === "report" }),
+  ],
   oxc,
   build: {
     target: "es2022",

@@ -59,7 +59,7 @@ export function App() {
       <main ref={main} id="main" tabIndex={-1} aria-label={section.label}>
         <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
-        <Tour brief={section.id !== "overview"} />
+        {section.id === "overview" ? <Tour /> : null}
         <Sections {...places} />
         <Content view={section} props={props} payload={payload} />
       </main>
@@ -337,13 +337,8 @@ function ConnectionLost({ error }: { error: ApiError }) {
 
 const KEY = "pytorch_profiler.tour";
 
-interface TourProps {
-  /** Only the places, for views that are looked at on the way. */
-  brief: boolean;
-}
-
-/** The tour that a logdir brings along, until it is dismissed. */
-export function Tour({ brief }: TourProps) {
+/** The places that a logdir brings along to be looked at, until they are dismissed. */
+export function Tour() {
   const [done, setDone] = useState(() => readStored(KEY) !== null);
   const { data } = useResource(done ? null : "tour", {});
   if (done || !data?.places.length) return null;
@@ -353,7 +348,6 @@ export function Tour({ brief }: TourProps) {
   };
   return (
     <section class="panel tour" aria-label="Tour">
-      {brief ? null : <p>{data.sentences.join(" ")}</p>}
       <ol>
         {data.places.map(({ text, link }) => (
           <li key={link}>

@@ -10,7 +10,8 @@ type DeferredViews = typeof import("./deferred_views");
 let come: DeferredViews | null = null;
 
 /** Fetches them; what fails is fetched again when one is looked at. */
-export const fetchLater = async (): Promise<DeferredViews> => (come = await import("./deferred_views"));
+export const fetchLater = async (): Promise<DeferredViews> =>
+  (come = await import("./deferred_views"));
 
 /** One of them; until it is there, its place is shown. */
 export function later(name: keyof DeferredViews): ComponentType<ViewProps> {

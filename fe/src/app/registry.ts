@@ -1,6 +1,6 @@
 /** The places of the page and their sections. A section is a view: its id stands in the address, and its place is lit. */
 
-import type { ComponentType } from "preact";
+import { type ComponentType, h } from "preact";
 import type { Missing } from "../api/types.gen";
 import type { ViewId, ViewProps } from "../state/view";
 import { OverviewView } from "../views/overview/view";
@@ -81,11 +81,13 @@ export const MORE: Place = {
   ],
 };
 
+const Steps = later("StepsView");
+
 export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section("overview", "Overview", OverviewView),
+      section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps })),
       section("diff", "Diff", later("DiffView")),
     ],
   },
@@ -101,7 +103,7 @@ export const PLACES: readonly Place[] = [
   {
     label: "Steps",
     sections: [
-      section("steps", "Steps", later("StepsView"), { term: "steps_view", fixedSteps: "all steps" }),
+      section("steps", "Steps", Steps, { term: "steps_view", fixedSteps: "all steps" }),
       section("distributed", "Distributed", later("DistributedView")),
       section("iterations", "Iterations", later("IterationsView"), { term: "iterations_view" }),
     ],

@@ -20,8 +20,8 @@ afterEach(() => {
 });
 
 it("leads to its places, and is dismissed for good", async () => {
-  const { unmount } = render(<Tour brief={false} />);
-  await waitFor(() => expect(screen.getByText("One. Two.")).toBeTruthy());
+  const { unmount } = render(<Tour />);
+  await waitFor(() => expect(screen.getByText("Look <b>here</b>")).toBeTruthy());
   expect(screen.getByText("Look <b>here</b>").getAttribute("href")).toMatch(
     /#view=kernel&run=r&steps=4&evil=%22%3E$/,
   );
@@ -30,13 +30,13 @@ it("leads to its places, and is dismissed for good", async () => {
   unmount();
   const asked = vi.fn();
   vi.stubGlobal("fetch", asked);
-  render(<Tour brief={false} />);
+  render(<Tour />);
   expect(asked).not.toHaveBeenCalled();
 });
 
 it("is nothing where the logdir has none", async () => {
   answer = { sentences: ["One."], places: [] };
-  render(<Tour brief />);
+  render(<Tour />);
   await waitFor(() => expect(document.querySelector(".tour")).toBeNull());
   expect(document.body.textContent).toBe("");
 });
@@ -51,8 +51,8 @@ it("is dismissed for now where the browser keeps nothing", async () => {
     },
     clear: () => undefined,
   });
-  render(<Tour brief={false} />);
-  await waitFor(() => expect(screen.getByText("One. Two.")).toBeTruthy());
+  render(<Tour />);
+  await waitFor(() => expect(screen.getByText("Look <b>here</b>")).toBeTruthy());
   fireEvent.click(screen.getByRole("button"));
   expect(document.querySelector(".tour")).toBeNull();
 });

@@ -5,11 +5,11 @@ import { changePage, pageOfHref } from "../state/location";
 import { useResource, useUntilComplete } from "../state/resource";
 import { besideOf, complete, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
-import { onlyRow, type Selection, type ViewProps } from "../state/view";
+import { onlyRow, type Selection, stepsText, type ViewProps } from "../state/view";
 import { Select } from "../widgets";
 import { againstMedian, MEDIAN_RULE, otherParams } from "./against_median";
-import { counterpart } from "./diff/model";
-import { rowsOf } from "./rows";
+import { counterpart, halves } from "./diff/model";
+import { countOfSteps, rowsOf } from "./rows";
 import { runOptions, workerOptions } from "./run_options";
 
 export function CompareMenu(props: ViewProps) {
@@ -22,7 +22,7 @@ export function CompareMenu(props: ViewProps) {
   return (
     <>
       <Before {...props} />
-      <Median {...props} />
+      <OwnSteps {...props} />
       <OtherRank payload={payload} selection={selection} onChoose={open} />
       <OtherRun payload={payload} selection={selection} onChoose={open} />
       <p class="menu-note">Before is always the earlier recording.</p>
@@ -66,8 +66,8 @@ function Before({ selection, hrefOf }: ViewProps) {
   );
 }
 
-/** The median step beside the chosen one, or beside the longest. */
-function Median({ selection, steps, hrefOf }: ViewProps) {
+/** The median step beside the chosen one, or beside the longest; and the halves of the recording. */
+function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
   const { data } = useResource("steps", selection);
   const rows = data ? rowsOf(data.steps) : [];
   const [first] = rows;
@@ -80,10 +80,21 @@ function Median({ selection, steps, hrefOf }: ViewProps) {
     rows,
     chosen ? steps : { first: longest.step, last: longest.step, skipCold: false },
   );
-  return href === null ? null : (
-    <a class="menu-item" href={href} title={MEDIAN_RULE}>
-      The median step <small>beside the {chosen ? "chosen" : "longest"} one</small>
-    </a>
+  const [earlier, later] = halves(data ? countOfSteps(data.steps) : 0);
+  return (
+    <>
+      {href === null ? null : (
+        <a class="menu-item" href={href} title={MEDIAN_RULE}>
+          The median step <small>beside the {chosen ? "chosen" : "longest"} one</small>
+        </a>
+      )}
+      <a
+        class="menu-item"
+        href={hrefOf("diff", otherParams(selection, stepsText(later)), selection, earlier)}
+      >
+        The last steps <small>beside the first ones</small>
+      </a>
+    </>
   );
 }
 

@@ -1,27 +1,32 @@
 /** What is not needed at first: made when it is opened. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { Icon } from "../widgets";
+import { useEffect, useState } from "preact/hooks";
 
 interface FoldedProps {
-  title: string;
+  title: ComponentChildren;
+  note?: ComponentChildren;
+  /** Unfolds it when it becomes true. */
   open?: boolean;
   children: () => ComponentChildren;
 }
 
-export function Folded({ title, open = false, children }: FoldedProps) {
+export function Folded({ title, note, open = false, children }: FoldedProps) {
   const [opened, setOpened] = useState(open);
+  useEffect(() => {
+    if (open) setOpened(true);
+  }, [open]);
   return (
     <details
-      class="folded"
+      class="fold"
       open={opened}
       onToggle={({ currentTarget }) => setOpened(currentTarget.open)}
     >
       <summary>
-        <Icon name="chevron" size={12} /> {title}
+        <h2>{title}</h2>
+        {note ? <span class="muted">{note}</span> : null}
       </summary>
-      {opened ? <div class="folded-body">{children()}</div> : null}
+      {opened ? <div class="fold-body">{children()}</div> : null}
     </details>
   );
 }

@@ -113,14 +113,19 @@ it("a view asks for its trace, its steps and its grouping", async () => {
   });
 });
 
+const Overview = (props: ViewProps) => (
+  <OverviewView {...props} Steps={() => <p>Each step by cause</p>} />
+);
+
 describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
-    show(OverviewView);
+    show(Overview);
     await waitFor(() => expect(text()).toContain("This recording"));
     for (const part of [
       "Configuration and versions",
       "GPU busy55.5 %",
       "GPU summary",
+      "Each step by cause",
       "Step-time breakdown",
       "Loading data takes 59.0 ms of each 178 ms step.",
       "Prepare batches in worker processes",
@@ -130,7 +135,7 @@ describe("OverviewView", () => {
   });
 
   it("chooses a step by its bar and lets go of it by the same", async () => {
-    const { setSteps } = show(OverviewView);
+    const { setSteps } = show(Overview);
     await waitFor(() => expect(document.querySelector("[data-bar='2']")).toBeTruthy());
     fireEvent.click(document.querySelector("[data-bar='2']")!);
     expect(setSteps).toHaveBeenCalledWith({ first: 2, last: 2, skipCold: true });
@@ -138,7 +143,7 @@ describe("OverviewView", () => {
 
   it("says what a CPU-only trace lacks, with the call that records it", async () => {
     answers.overview = hostOnly();
-    show(OverviewView);
+    show(Overview);
     await waitFor(() => expect(text()).toContain("This recording"));
     expect(text()).toContain("ProfilerActivity.CUDA");
     expect(text()).not.toContain("Utilization");
@@ -151,7 +156,7 @@ describe("OverviewView", () => {
       devices: [],
       configuration: [],
     });
-    show(OverviewView);
+    show(Overview);
     await waitFor(() => expect(text()).toContain("There is no step"));
   });
 
@@ -160,7 +165,7 @@ describe("OverviewView", () => {
       steps: stepsOf([step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })]),
       notes: [HOSTILE],
     });
-    show(OverviewView);
+    show(Overview);
     await waitFor(() => expect(text()).toContain("odd"));
     expect(document.querySelector("img")).toBeNull();
   });

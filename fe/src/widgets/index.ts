@@ -39,5 +39,5 @@ export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
 export { Splitter, useStoredSize } from "./splitter";
-export { endsOf, FromTo, stepsLabel, StepSelector } from "./steps";
+export { stepsLabel, StepSelector } from "./steps";
 export { Floating, Term, Tooltip } from "./tooltip";

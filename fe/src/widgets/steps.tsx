@@ -3,7 +3,7 @@ import { clamp } from "../base/clamp";
 import { useId } from "../base/id";
 import { formatCount, formatTime } from "../base/units";
 import { stepName } from "../base/words";
-import { Menu, type Option, Select } from "./controls";
+import { Menu } from "./controls";
 
 export interface StepChoice {
   step: number;
@@ -243,45 +243,3 @@ const barText = (row: StepChoice): string =>
   ]
     .filter(Boolean)
     .join(", ");
-
-interface FromToProps {
-  /** Indices of the steps, both ends included. */
-  first: number;
-  last: number;
-  options: readonly Option[];
-  /** The rows of the steps by their last steps. */
-  ends: readonly Option[];
-  onChange: (first: number, last: number) => void;
-}
-
-/** Options by the last step of each row. */
-export const endsOf = (rows: readonly Ends[], options: readonly Option[]): Option[] =>
-  options.map((option) => {
-    const row = rows.find(({ step }) => step === Number(option.value));
-    return { ...option, value: `${row ? endOf(row) : option.value}` };
-  });
-
-/** A link may name a step within a row of several. */
-const withExact = (options: readonly Option[], step: number): readonly Option[] =>
-  options.some(({ value }) => value === `${step}`)
-    ? options
-    : [{ value: `${step}`, label: `step ${step} of the trace` }, ...options];
-
-export function FromTo({ first, last, options, ends, onChange }: FromToProps) {
-  return (
-    <>
-      <Select
-        label="From"
-        value={`${first}`}
-        options={withExact(options, first)}
-        onChange={(text) => onChange(Number(text), Math.max(Number(text), last))}
-      />
-      <Select
-        label="to"
-        value={`${last}`}
-        options={withExact(ends, last)}
-        onChange={(text) => onChange(Math.min(first, Number(text)), Number(text))}
-      />
-    </>
-  );
-}

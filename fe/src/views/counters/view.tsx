@@ -81,22 +81,12 @@ function Measured({ payload, params, setParam }: PageProps) {
     [payload, search],
   );
   if (!points.length) return null;
-  const rate = timed ? "FLOP/s" : "FLOP/s at most";
   return (
     <Card>
       <Figure
         title="Measured roofline"
         term="counters_roofline"
-        name="measured-roofline"
         note={`a mark per kernel, as large as its ${timed ? "time" : "FLOPs; no times were measured"}${left ? `; ${formatCount(left)} more are in the table only` : ""}`}
-        table={{
-          columns: [
-            { label: "Kernel" },
-            { label: "FLOP per byte", unit: "number" },
-            { label: rate, unit: "FLOP/s" },
-          ],
-          rows: points.map((point) => [point.title, point.intensity, point.rate]),
-        }}
       >
         <Roofline
           label="Measured roofline"

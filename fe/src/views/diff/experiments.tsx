@@ -5,22 +5,19 @@ import type { ExperimentsPayload } from "../../api/types.gen";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { ALL_STEPS, type Selection, stepsText, type ViewProps } from "../../state/view";
+import type { Selection, ViewProps } from "../../state/view";
 import { Badge, type Column, Grid, Panel, Progress, Segmented, type Sort } from "../../widgets";
-import { againstMedian, MEDIAN_RULE, otherParams } from "../against_median";
+import { otherParams } from "../against_median";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded, Notes } from "../loaded";
-import { countOfSteps, rowsOf } from "../rows";
-import { TraceSelects } from "../trace_selects";
-import { counterpart, halves, type Side } from "./model";
+import { counterpart } from "./model";
 
-const NOTHING: Selection = { run: "", worker: "", span: "" };
 const HEIGHT = 460;
 
 type Ranks = "own" | "all";
 
 /** Asks what to compare with; nothing is compared before. */
-export function Choose(props: ViewProps & { onChoose: (b: Side) => void }) {
+export function Choose(props: ViewProps) {
   const { selection, params } = props;
   const ranks: Ranks = params.ranks === "all" ? "all" : "own";
   const resource = useResource("experiments", { ...selection, ranks });
@@ -47,25 +44,16 @@ export function Choose(props: ViewProps & { onChoose: (b: Side) => void }) {
 
 type PartProps = ViewProps & { payload: ExperimentsPayload };
 
-function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
-  const { selection, payload, onChoose } = props;
-  const runs = useStore(runsStore, (state) => state.payload);
+function Sides(props: PartProps) {
+  const { selection, payload } = props;
   const { suggestion, progress } = payload;
   return (
     <Panel title="What is compared" term="diff">
       <div class="diff-side">
         <span>
           <strong>{selection.run}</strong> · {selection.worker}{" "}
-          <span class="muted">as chosen at the top, with</span>
+          <span class="muted">as chosen at the top</span>
         </span>
-        <TraceSelects
-          payload={runs}
-          selection={NOTHING}
-          suffix=" compared with"
-          onSelect={({ run }) =>
-            onChoose({ selection: counterpart(runs, run, selection), steps: ALL_STEPS })
-          }
-        />
         {suggestion ? (
           <p>
             <a class="button button-primary" href={rowHref(props, suggestion.row)}>
@@ -81,37 +69,7 @@ function Sides(props: PartProps & { onChoose: (b: Side) => void }) {
           </span>
         )}
       </div>
-      <OwnSteps {...props} />
     </Panel>
-  );
-}
-
-/** The steps of the recording can be compared with each other. */
-function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
-  const { data } = useResource("steps", selection);
-  const count = data ? countOfSteps(data.steps) : 0;
-  if (!data || count < 2) return null;
-  const [first, second] = halves(count);
-  const rows = rowsOf(data.steps);
-  const longest = rows.reduce((most, row) => (row.wall_ns > most.wall_ns ? row : most));
-  const one = { ...ALL_STEPS, first: longest.step, last: longest.step };
-  const chosen = againstMedian(hrefOf, selection, rows, steps);
-  const median = chosen ?? againstMedian(hrefOf, selection, rows, one);
-  return (
-    <p class="diff-side">
-      Or parts of this recording:{" "}
-      <a href={hrefOf("diff", otherParams(selection, stepsText(second)), selection, first)}>
-        first steps with last
-      </a>
-      {median ? (
-        <>
-          {" · "}
-          <a href={median} title={MEDIAN_RULE}>
-            {chosen ? "the chosen" : "the longest"} step against the median step
-          </a>
-        </>
-      ) : null}
-    </p>
   );
 }
 

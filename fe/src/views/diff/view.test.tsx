@@ -7,6 +7,7 @@ import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
 import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
 import { aligned, changes, diff, experiments, MS } from "./fixtures";
+import { CompareMenu } from "../compare_menu";
 import { DiffView } from "./view";
 
 const asked: URL[] = [];
@@ -57,13 +58,16 @@ afterEach(() => {
   runsStore.set({ payload: null, error: null });
 });
 
-function show(params: Params = {}): {
+function show(
+  params: Params = {},
+  View = DiffView,
+): {
   setParam: ReturnType<typeof vi.fn>;
   setSteps: ReturnType<typeof vi.fn>;
 } {
   const actions = { setParam: vi.fn(), setSteps: vi.fn() };
   render(
-    <DiffView
+    <View
       selection={{ run: "r", worker: "w", span: "1" }}
       steps={{ first: 1, last: 2, skipCold: true }}
       params={params}
@@ -245,12 +249,12 @@ it("says of a B that is not there that it is not, and asks nothing", async () =>
   expect(asked).toEqual([]);
 });
 
-it("offers parts of the recording itself: its halves, and a step against the median one", async () => {
-  show();
+it("compares parts of the recording itself from the line: its halves, and a step with the median one", async () => {
+  show({}, CompareMenu);
   const links = await waitFor(() => [
-    screen.getByRole("link", { name: "first steps with last" }).getAttribute("href"),
+    screen.getByRole("link", { name: "The last steps beside the first ones" }).getAttribute("href"),
     screen
-      .getByRole("link", { name: "the longest step against the median step" })
+      .getByRole("link", { name: "The median step beside the longest one" })
       .getAttribute("href"),
   ]);
   expect(links).toEqual([

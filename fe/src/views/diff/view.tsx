@@ -1,6 +1,5 @@
 /** The Diff page: what changed between two traces, or between two parts of one. */
 
-import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Aligned, AlignedPayload, DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
@@ -10,6 +9,7 @@ import { find, freshnessOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Selection, viewQuery, type ViewProps } from "../../state/view";
 import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import { Folded } from "../folded";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
@@ -51,7 +51,7 @@ export function DiffView(props: ViewProps) {
     reloadSteps();
   }, [reload, reloadSteps]);
   useFollowed(b?.selection ?? null, again);
-  if (!b) return <Choose {...props} onChoose={(side) => setOther(props.setParam, side)} />;
+  if (!b) return <Choose {...props} />;
   return query ? (
     <Loaded resource={resource} shape={[60, 200, 300, 400]}>
       {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} aligned={aligned} />}
@@ -145,12 +145,10 @@ function DiffPage({ query, aligned, ...props }: DiffPageProps) {
                 </AlignedSteps>
               ) : null}
               <Doubts payload={payload} />
-              <Fold summary="Other recording or steps">
-                <Sides {...props} />
-              </Fold>
-              <Fold summary="Step-time breakdown, operators, kernels, modules" open={open}>
-                <Tables {...props} names={names} query={query} />
-              </Fold>
+              <Folded title="Other recording or steps">{() => <Sides {...props} />}</Folded>
+              <Folded title="Step-time breakdown, operators, kernels, modules" open={open}>
+                {() => <Tables {...props} names={names} query={query} />}
+              </Folded>
             </>
           );
         }}
@@ -199,16 +197,20 @@ function Compared(props: NamedProps & { drawn: Aligned | null }) {
 function Doubts({ payload: { verdict, notes } }: { payload: DiffPayload }) {
   const count = notes.length ? `, ${notes.length} note${notes.length > 1 ? "s" : ""}` : "";
   return (
-    <Fold summary={`How sure that is${count}`}>
-      <p>{verdict.sentence}</p>
-      {verdict.because ? <p>{verdict.because}</p> : null}
-      {verdict.test ? (
-        <p class="muted">
-          <Term id="diff_verdict">How it was tested</Term>: {testText(verdict)}
-        </p>
-      ) : null}
-      <Notes notes={notes} />
-    </Fold>
+    <Folded title={`How sure that is${count}`}>
+      {() => (
+        <>
+          <p>{verdict.sentence}</p>
+          {verdict.because ? <p>{verdict.because}</p> : null}
+          {verdict.test ? (
+            <p class="muted">
+              <Term id="diff_verdict">How it was tested</Term>: {testText(verdict)}
+            </p>
+          ) : null}
+          <Notes notes={notes} />
+        </>
+      )}
+    </Folded>
   );
 }
 
@@ -241,32 +243,6 @@ function Tables({ query, names, ...props }: NamedProps & { query: Parameters["di
         <TreeTable {...props} names={names} device={!host} />
       </Panel>
     </>
-  );
-}
-
-interface FoldProps {
-  summary: string;
-  open?: boolean;
-  children: ComponentChildren;
-}
-
-/** Something that is drawn once it is unfolded; `open` unfolds it. */
-function Fold({ summary, open = false, children }: FoldProps) {
-  const [shown, setShown] = useState(open);
-  useEffect(() => {
-    if (open) setShown(true);
-  }, [open]);
-  return (
-    <details
-      class="diff-fold"
-      open={shown}
-      onToggle={(event) => setShown(event.currentTarget.open)}
-    >
-      <summary>
-        <Icon name="chevron" size={12} /> {summary}
-      </summary>
-      {shown ? children : null}
-    </details>
   );
 }
 

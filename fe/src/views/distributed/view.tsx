@@ -1,13 +1,13 @@
 /** The Ranks page: who holds the others back, how late each rank comes in each step, and how fast communication is. */
 
-import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Figure, HeatMap, Progress } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
+import { Folded } from "../folded";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
@@ -58,34 +58,12 @@ function DistributedPage(props: PageProps) {
       ) : null}
       {payload.unmatched.length ? <UnmatchedTable payload={payload} /> : null}
       {payload.steps.length ? <Overviews {...props} /> : null}
-      <Fold title="Nodes, processes and devices" open={!several}>
+      <Folded title="Nodes, processes and devices" open={!several}>
         {() => <WorkersTable {...props} />}
-      </Fold>
+      </Folded>
       {payload.ready > 1 ? <Clock payload={payload} /> : null}
       {several ? <Links {...props} /> : null}
     </>
-  );
-}
-
-interface FoldProps {
-  title: string;
-  note?: string;
-  open?: boolean;
-  /** Drawn while it is open. */
-  children: () => ComponentChildren;
-}
-
-/** What is looked at now and then. */
-function Fold({ title, note, open = false, children }: FoldProps) {
-  const [shown, setShown] = useState(open);
-  return (
-    <details class="fold" open={shown} onToggle={(event) => setShown(event.currentTarget.open)}>
-      <summary>
-        <h2>{title}</h2>
-        {note ? <span class="panel-note">{note}</span> : null}
-      </summary>
-      {shown ? children() : null}
-    </details>
   );
 }
 
@@ -97,19 +75,19 @@ function Overviews(props: PageProps) {
   const note = [columnsText(columns, payload), payload.step_source].filter(Boolean).join(", ");
   if (payload.workers.length > MOST_ROWS)
     return (
-      <Fold title="Computation, synchronizing and communication overview" note={note}>
+      <Folded title="Computation, synchronizing and communication overview" note={note}>
         {() => <FiguresTable {...props} />}
-      </Fold>
+      </Folded>
     );
   return (
     <>
-      <Fold title="Computation/communication overview" note={note} open={alone}>
+      <Folded title="Computation/communication overview" note={note} open={alone}>
         {() => <OverlapChart {...{ payload, columns }} />}
-      </Fold>
+      </Folded>
       {communicates(payload) ? (
-        <Fold title="Synchronizing/communication overview" note={note} open={alone}>
+        <Folded title="Synchronizing/communication overview" note={note} open={alone}>
           {() => <WaitingChart {...{ payload, columns }} />}
-        </Fold>
+        </Folded>
       ) : null}
     </>
   );
@@ -156,7 +134,7 @@ function Groups({ payload }: { payload: ProcessGroupsPayload }) {
         storage="distributed-groups"
       />
       {names.length > 1 ? (
-        <Fold title="Who sends how much to whom">{() => <Matrix payload={payload} />}</Fold>
+        <Folded title="Who sends how much to whom">{() => <Matrix payload={payload} />}</Folded>
       ) : null}
       <Notes notes={notes} />
     </>

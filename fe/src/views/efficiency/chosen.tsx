@@ -7,7 +7,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { CopyButton } from "../../widgets";
 import { frameText } from "../callers";
 import { exactly } from "../grid_params";
-import { callText, reachOf, searchFor } from "./model";
+import { callText, reachOf } from "./model";
 
 interface ChosenProps extends ViewProps {
   payload: EfficiencyPayload;
@@ -52,10 +52,8 @@ export function Chosen(props: ChosenProps) {
       <p class="detail-links">
         {event >= 0 ? <a href={hrefOf("trace", { sel: String(event) })}>On the timeline</a> : null}
         {name ? <a href={hrefOf("operator", exactly(name))}>In Operators</a> : null}
-        {group === "operator" && has_device ? (
-          <a href={hrefOf("efficiency", { ...searchFor(rows, row), group: "kernel" })}>
-            Its kernels
-          </a>
+        {name && group === "operator" && has_device ? (
+          <a href={hrefOf("efficiency", { ...exactly(name), group: "kernel" })}>Its kernels</a>
         ) : null}
       </p>
     </section>

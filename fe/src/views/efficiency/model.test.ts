@@ -1,26 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { compileSearch } from "../../base/search";
 import { GPU_WORDS } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
-import {
-  callText,
-  chartOf,
-  drawableRows,
-  figuresOf,
-  foremost,
-  pooledRoof,
-  precisionsOf,
-  reachOf,
-  searchFor,
-} from "./model";
+import { chartOf, drawableRows, figuresOf, foremost, pooledRoof, reachOf } from "./model";
 
 describe("the chart", () => {
   it("has the rows that have FLOPs and bytes, and the roofs that they use", () => {
     const payload = efficiency();
     const drawable = drawableRows(payload);
     expect(drawable).toEqual([0, 1]);
-    expect(precisionsOf(payload.rows, drawable)).toEqual(["bf16", "fp32"]);
-    const all = chartOf(payload, drawable, "", 1);
+    const all = chartOf(payload, drawable, 1);
     expect(
       all.points.map(({ title, group, size, selected }) => [title, group, size, selected]),
     ).toEqual([
@@ -31,9 +19,6 @@ describe("the chart", () => {
       { label: "Tensor Cores bf16", rate: 9.894e14 },
       { label: "vector fp32", rate: 6.7e13 },
     ]);
-    const one = chartOf(payload, drawable, "fp32", 0);
-    expect(one.points.map(({ title }) => title)).toEqual(["aten::add"]);
-    expect(one.roofs).toEqual([{ label: "vector fp32", rate: 6.7e13 }]);
   });
 
   it("draws the rows that take time, the chosen one and no other, and counts the rest", () => {
@@ -46,7 +31,7 @@ describe("the chart", () => {
     );
     const at = (times: number[], chosen: number): (number | undefined)[] => {
       const payload = efficiency({ rows: { ...rows(), ...columns, time_ns: times } });
-      const chart = chartOf(payload, drawableRows(payload), "", chosen);
+      const chart = chartOf(payload, drawableRows(payload), chosen);
       return [chart.points.length, chart.left, chart.points[0]?.size];
     };
     expect(at(many, 499)).toEqual([400, 100, 499]);
@@ -54,27 +39,6 @@ describe("the chart", () => {
     const short = many.map((row) => (row ? 1 : 1e6));
     expect(at(short, 0)).toEqual([1, 499, 1e6]);
     expect(at(short, 7)).toEqual([2, 498, 1e6]);
-  });
-
-  it("finds the row again that the table was asked for", () => {
-    const payload = efficiency();
-    const wanted = searchFor(payload.rows, 1);
-    const matcher = compileSearch(wanted.search, wanted.regex === "1");
-    expect([0, 1, 2].map((row) => matcher.test?.(callText(payload.rows, row)))).toEqual([
-      false,
-      true,
-      false,
-    ]);
-  });
-
-  it("searches for the shapes where a pattern or the types would be too long, and for the operator where they are too", () => {
-    const shapes = `[[10,512,7,7],[512,512,3,3]${",[]".repeat(9)}]`;
-    const found = (types: string, lengths = shapes): { search: string; regex: string } =>
-      searchFor(rows({ input_shapes: [lengths, "", ""], input_dtypes: [types, "", ""] }), 0);
-    const types = `[${'"c10::BFloat16",'.repeat(7)}]`;
-    expect(found(types)).toEqual({ search: `aten::mm ${shapes} ${types}`, regex: "" });
-    expect(found(types.repeat(2))).toEqual({ search: `aten::mm ${shapes}`, regex: "" });
-    expect(found("", "[[8, 8], ".repeat(90))).toEqual({ search: "^aten::mm$", regex: "1" });
   });
 });
 

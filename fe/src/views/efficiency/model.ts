@@ -11,11 +11,7 @@ import {
   UNKNOWN,
 } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
-import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf } from "../roofs";
-
-/** In this text, precisions that no row names. */
-const UNNAMED = "not known";
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText(
@@ -25,19 +21,6 @@ export function callText(
   return [name[row] ?? "no operator", input_shapes[row], input_dtypes[row]]
     .filter(Boolean)
     .join(" ");
-}
-
-/** Lists of hundreds of tensors make no address. */
-const LONGEST_CALL = 180;
-
-/** Parameters that make the table show the rows of this call; without its types, or those of its operator, where the call is too long to say. */
-export function searchFor(rows: EfficiencyTable, row: number): { search: string; regex: string } {
-  const call = callText(rows, row);
-  if (call.length <= LONGEST_CALL) return exactly(call);
-  const shorter = [rows.name[row], rows.input_shapes[row]].filter(Boolean).join(" ");
-  return rows.input_shapes[row] && shorter.length <= LONGEST_CALL
-    ? { search: shorter, regex: "" }
-    : exactly(rows.name[row] ?? call);
 }
 
 /** The name under which a row can be found again. */
@@ -118,13 +101,6 @@ export function drawableRows(payload: EfficiencyPayload): number[] {
     .sort((a, b) => (rows.time_ns[b] ?? 0) - (rows.time_ns[a] ?? 0));
 }
 
-const precisionOf = (rows: EfficiencyTable, row: number): string => rows.precision[row] ?? UNNAMED;
-
-/** The precisions that drawable rows use, in the order of their longest row. */
-export function precisionsOf(rows: EfficiencyTable, drawable: readonly number[]): string[] {
-  return [...new Set(drawable.map((row) => precisionOf(rows, row)))];
-}
-
 export interface Chart {
   points: RoofPoint[];
   roofs: Roof[];
@@ -142,24 +118,21 @@ export const LIMITS = [
   { label: "roof unknown", color: "var(--not-recorded)" },
 ] as const;
 
-/** Points and roofs of one precision, or of all. */
 export function chartOf(
   payload: EfficiencyPayload,
   drawable: readonly number[],
-  precision: string,
   chosen: number,
 ): Chart {
   const { rows, vocabulary } = payload;
-  const wanted = drawable.filter((row) => !precision || precisionOf(rows, row) === precision);
-  const whole = sum(wanted.map((row) => rows.time_ns[row] ?? 0));
+  const whole = sum(drawable.map((row) => rows.time_ns[row] ?? 0));
   let time = 0;
   // The rest would stretch the axes over orders of magnitude in which nothing takes time.
-  const drawn = wanted.slice(0, MOST_POINTS).filter((row) => {
+  const drawn = drawable.slice(0, MOST_POINTS).filter((row) => {
     const counts = time <= whole * WORTH_DRAWING;
     time += rows.time_ns[row] ?? 0;
     return counts;
   });
-  if (wanted.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
+  if (drawable.includes(chosen) && !drawn.includes(chosen)) drawn.push(chosen);
   const points = drawn.map((row): RoofPoint => {
     const title = rows.short_name[row] && payload.group === "kernel" ? rows.short_name[row] : null;
     const [name, roof, share] = [
@@ -181,7 +154,11 @@ export function chartOf(
       limit: share ? rate / share : null,
     };
   });
-  return { points, roofs: roofsOf(rows, wanted, vocabulary), left: wanted.length - points.length };
+  return {
+    points,
+    roofs: roofsOf(rows, drawable, vocabulary),
+    left: drawable.length - points.length,
+  };
 }
 
 const sum = (values: readonly (number | null)[]): number =>

@@ -4,9 +4,9 @@ import type { EfficiencyPayload } from "../../api/types.gen";
 import { readableShapes } from "../../base/shapes";
 import type { ViewProps } from "../../state/view";
 import type { Column } from "../../widgets";
-import { arranged, columnsOf, declaredColumns } from "../columns";
+import { arranged, declaredColumns } from "../columns";
 import { linkedTo } from "../links";
-import { callText, ownRows } from "./model";
+import { ownRows } from "./model";
 import { RoofCell } from "./roof_cell";
 
 type Href = ViewProps["hrefOf"];
@@ -79,13 +79,5 @@ export function efficiencyColumns(
       ...(column.key === names[group] ? { width: narrow ? 80 : 176, beneath: operator } : {}),
       ...(narrow && NARROW[column.key] ? { width: NARROW[column.key] } : {}),
     })),
-    columnsOf("efficiency")(
-      "call",
-      "Call",
-      "code",
-      300,
-      rows.calls.map((_, row) => (row < calls ? callText(rows, row) : "")),
-      { hidden: true },
-    ),
   ];
 }

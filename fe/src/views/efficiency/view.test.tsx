@@ -4,7 +4,7 @@ import type { CallersTable, EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
 import { declaredTable, findings, plainHeads, viewProps } from "../fixtures";
 import { efficiency, onHost, rows } from "./fixtures";
-import { searchFor } from "./model";
+import { exactly } from "../grid_params";
 import { EfficiencyView } from "./view";
 
 const CALLERS = {
@@ -113,17 +113,14 @@ it("chooses by table and by picture alike, and says of the chosen row where it s
 });
 
 it("begins with the row that the link asks for", async () => {
-  show(searchFor(rows(), 1));
+  show(exactly("aten::add"));
   await ready();
   await waitFor(() => expect(text()).toContain("Moves7.26 TB/s"));
 });
 
-it("filters by precision and groups by kernel", async () => {
-  const { setParam } = show({ precision: "fp32" });
+it("groups by kernel", async () => {
+  const { setParam } = show();
   await ready();
-  expect(screen.queryByRole("button", { name: /^aten::mm: Time/ })).toBeNull();
-  fireEvent.click(screen.getByLabelText("bf16"));
-  expect(setParam).toHaveBeenLastCalledWith("precision", "bf16");
   fireEvent.click(screen.getByLabelText("+ kernel"));
   expect(setParam).toHaveBeenLastCalledWith("group", "kernel");
 });

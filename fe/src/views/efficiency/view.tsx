@@ -5,25 +5,16 @@ import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Figure, type FigureTable, Grid, Roofline, Segmented, Term, useWidth } from "../../widgets";
+import { Figure, Grid, Roofline, Term, useWidth } from "../../widgets";
 import { Callers } from "../callers";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
 import { Folded } from "../folded";
-import { gridParams } from "../grid_params";
+import { exactly, gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import { Chosen } from "./chosen";
-import {
-  chartOf,
-  drawableRows,
-  foremost,
-  LIMITS,
-  ownRows,
-  precisionsOf,
-  rowKey,
-  searchFor,
-} from "./model";
+import { chartOf, drawableRows, foremost, LIMITS, ownRows, rowKey } from "./model";
 import { DeviceCard, StepFacts } from "./parts";
 import { efficiencyColumns } from "./table";
 
@@ -70,7 +61,7 @@ function EfficiencyPage(props: PageProps) {
     const row =
       picked === null
         ? params.search
-          ? named((at) => searchFor(rows, at).search === params.search)
+          ? named((at) => exactly(rows.name[at] ?? "").search === params.search)
           : -1
         : named((at) => rowKey(rows, at) === picked);
     return row < 0 ? foremost(payload) : row;
@@ -130,51 +121,14 @@ function More({ payload }: PageProps) {
 }
 
 function RooflineFigure(props: PageProps & Choosing & { drawable: readonly number[] }) {
-  const { payload, drawable, chosen, choose, params, setParam } = props;
-  const { rows, group } = payload;
-  const precisions = useMemo(() => precisionsOf(rows, drawable), [rows, drawable]);
-  const precision = precisions.find((item) => item === params.precision) ?? "";
-  const chart = useMemo(
-    () => chartOf(payload, drawable, precision, chosen),
-    [payload, drawable, precision, chosen],
-  );
-  const table: FigureTable = {
-    columns: [
-      { label: group === "kernel" ? "Kernel" : "Operator" },
-      { label: "Parameters" },
-      { label: "Limit" },
-      { label: "Time", unit: "ns" },
-      { label: "FLOP per byte", unit: "number" },
-      { label: "FLOP/s", unit: "FLOP/s" },
-    ],
-    rows: chart.points.map((point) => [
-      point.title,
-      rows.parameters[Number(point.key)] ?? null,
-      LIMITS[point.group]?.label ?? "",
-      point.size,
-      point.intensity,
-      point.rate,
-    ]),
-  };
+  const { payload, drawable, chosen, choose } = props;
+  const chart = useMemo(() => chartOf(payload, drawable, chosen), [payload, drawable, chosen]);
   const undrawn = ownRows(payload) - drawable.length + chart.left;
   return (
     <Figure
       title="Roofline"
       term="efficiency_roofline"
-      name="roofline"
       note={`larger marks take longer${undrawn ? `; the table has ${formatCount(undrawn)} more` : ""}`}
-      table={table}
-      actions={
-        precisions.length > 1 ? (
-          <Segmented
-            label="Precision"
-            showLabel={false}
-            value={precision}
-            options={["", ...precisions].map((value) => ({ value, label: value || "all" }))}
-            onChange={(value) => setParam("precision", value || null)}
-          />
-        ) : null
-      }
     >
       <Roofline
         label="Roofline"

@@ -13,7 +13,7 @@ import { InShort, Loaded, useAllSteps } from "../loaded";
 import { rowsOf } from "../rows";
 import { TableView } from "../table_view";
 import { ByTokens, Legend, marksOf, OverTime } from "./charts";
-import { drawnOf, lengthOf, lookOf, shortName, titleOf, tokensOf } from "./model";
+import { drawnOf, lookOf, shortName, titleOf, tokensOf } from "./model";
 
 export function IterationsView(props: ViewProps) {
   const resource = useResource("iterations", viewQuery(props));
@@ -109,16 +109,6 @@ function Charts(props: PageProps & { phases: ComponentChildren }) {
     chosen: onlyStep(steps),
     onChoose: (step: number): void => setSteps(withOnly(steps, step)),
   };
-  const cells = (rows: typeof bars) => ({
-    columns: [
-      { label: "Iteration" },
-      { label: "Begin", unit: "ns" as const },
-      { label: "Time", unit: "ns" as const },
-      { label: "Requests", unit: "count" as const },
-      { label: "Tokens", unit: "count" as const },
-    ],
-    rows: rows.map((bar) => [bar.title, bar.begin, lengthOf(bar), bar.requests, bar.tokens]),
-  });
   return (
     <>
       <Card>
@@ -126,8 +116,6 @@ function Charts(props: PageProps & { phases: ComponentChildren }) {
           title="Iterations over time"
           term="iterations_over_time"
           note="width and height: how long each took"
-          name="iterations"
-          table={cells(bars)}
         >
           <Legend bars={bars} />
           <OverTime {...chart} />
@@ -136,13 +124,7 @@ function Charts(props: PageProps & { phases: ComponentChildren }) {
       <div class={marks.length ? "iterations-two" : ""}>
         {marks.length ? (
           <Card>
-            <Figure
-              title="Time by tokens"
-              term="iteration_scatter"
-              note="a mark per iteration"
-              name="time-by-tokens"
-              table={cells(marks.flatMap((index) => bars[index] ?? []))}
-            >
+            <Figure title="Time by tokens" term="iteration_scatter" note="a mark per iteration">
               <ByTokens {...chart} />
             </Figure>
           </Card>

@@ -5,7 +5,7 @@ import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from ".
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
 import { Health, HealthNote } from "./recording";
-import { AverageTable, DeviceCard, Devices, MarkLegend, stepBars, StepChart } from "./parts";
+import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
 afterEach(cleanup);
@@ -31,9 +31,9 @@ describe("Answer", () => {
   });
 });
 
-describe("DeviceCard", () => {
+describe("one accelerator", () => {
   it("shows the four figures with what each cannot tell", () => {
-    render(<DeviceCard device={device()} words={GPU_WORDS} />);
+    render(<Devices devices={[device()]} words={GPU_WORDS} />);
     for (const share of ["55.5 %", "54.7 %", "49.1 %", "10.0 %"]) expect(text()).toContain(share);
     expect(screen.getByTitle("A single tiny kernel counts as busy.")).toBeTruthy();
   });
@@ -47,7 +47,7 @@ describe("DeviceCard", () => {
       matrix_core_share: null,
       unknown,
     };
-    render(<DeviceCard device={device(nothing)} words={GPU_WORDS} />);
+    render(<Devices devices={[device(nothing)]} words={GPU_WORDS} />);
     expect(screen.getAllByText("unknown")).toHaveLength(4);
     for (const reason of unknown) expect(text()).toContain(reason);
     expect(text()).not.toMatch(/\b0(\.0)? %/);
@@ -55,15 +55,15 @@ describe("DeviceCard", () => {
   });
 
   it("keeps a real 0 apart from unknown", () => {
-    render(<DeviceCard device={device({ matrix_core_share: 0 })} words={GPU_WORDS} />);
+    render(<Devices devices={[device({ matrix_core_share: 0 })]} words={GPU_WORDS} />);
     expect(text()).toContain("0 %");
     expect(screen.queryByText("unknown")).toBeNull();
   });
 
   it("uses the vendor's words", () => {
     render(
-      <DeviceCard
-        device={device()}
+      <Devices
+        devices={[device()]}
         words={{ device: "NPU", multiprocessor: "AI core", matrix_cores: "Cube units" }}
       />,
     );

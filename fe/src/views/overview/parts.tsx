@@ -63,29 +63,6 @@ function Share({ share }: { share: number | null }) {
   return share === null ? <span class="unknown">unknown</span> : <>{formatShare(share)}</>;
 }
 
-export function DeviceCard({ device, words }: { device: DeviceSummary; words: Vocabulary }) {
-  return (
-    <>
-      <dl class="metrics">
-        {metrics(words).map((metric) => (
-          <div key={metric.key} class="metric" title={metric.blind}>
-            <dt>
-              <Term id={metric.key}>{metric.label}</Term>
-            </dt>
-            <dd>
-              <Meter share={device[metric.key]} />
-            </dd>
-            <dd class="number">
-              <Share share={device[metric.key]} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-      <Reasons reasons={device.unknown} />
-    </>
-  );
-}
-
 function Reasons({ reasons }: { reasons: readonly string[] }) {
   if (!reasons.length) return null;
   return (
@@ -100,8 +77,8 @@ function Reasons({ reasons }: { reasons: readonly string[] }) {
   );
 }
 
-/** Several accelerators below each other, to be compared. */
-export function DeviceTable({
+/** The accelerators below each other, to be compared. */
+export function Devices({
   devices,
   words,
 }: {
@@ -149,22 +126,6 @@ export function DeviceTable({
       </div>
       <Reasons reasons={reasons} />
     </>
-  );
-}
-
-/** The accelerators: one at large, several as a table. */
-export function Devices({
-  devices,
-  words,
-}: {
-  devices: readonly DeviceSummary[];
-  words: Vocabulary;
-}) {
-  const [only] = devices;
-  return devices.length === 1 && only ? (
-    <DeviceCard device={only} words={words} />
-  ) : (
-    <DeviceTable devices={devices} words={words} />
   );
 }
 

@@ -1,25 +1,30 @@
 /** The Overview page: the answer, what the end of the step waited for, what to change, and what was recorded. */
 
-import { useState } from "preact/hooks";
+import type { ComponentType } from "preact";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatShare } from "../../base/units";
 import { type Resource, useResource } from "../../state/resource";
 import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { onlyRow, type ViewProps, viewQuery, withRow } from "../../state/view";
-import { Segmented, Term } from "../../widgets";
+import { Term } from "../../widgets";
 import { PathOfRanks, PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
+import { Folded } from "../folded";
 import { Loaded, Nothing } from "../loaded";
 import { lacks } from "../missing";
-import { AllRanks } from "../ranks/view";
 import { rowsOf, type Step } from "../rows";
 import { Answer } from "./answer";
 import { CATEGORY_LABELS, categoryShares, isWholeSpan, several } from "./model";
 import { AverageTable, Devices, MarkLegend, StepChart } from "./parts";
 import { Recording } from "./recording";
 
-export function OverviewView(props: ViewProps) {
+/** What comes later than the first page. */
+interface OverviewProps extends ViewProps {
+  Steps: ComponentType<ViewProps>;
+}
+
+export function OverviewView(props: OverviewProps) {
   const resource = useResource("overview", viewQuery(props));
   const findings = useFindings(props);
   return (
@@ -32,10 +37,10 @@ export function OverviewView(props: ViewProps) {
 /** Share of a step from which on a category has a row beside the chart, whose data table holds all. */
 const LEAST = 0.01;
 
-type PageProps = ViewProps & { payload: OverviewPayload };
+type PageProps = OverviewProps & { payload: OverviewPayload };
 
-function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<FindingsPayload> }) {
-  const { payload, selection, params } = props;
+function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }) {
+  const { payload, selection, params, findings, Steps } = props;
   const { data, error } = findings;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
   const all = ranks > 1 && params.of === "ranks";
@@ -44,7 +49,6 @@ function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<F
   const Path = all ? PathOfRanks : PathOfStep;
   return (
     <div class="overview">
-      {ranks > 1 ? <Of {...props} ranks={ranks} /> : null}
       <Answer payload={payload} told={data ?? (error ? "" : null)} />
       {step === null ? null : <Path {...props} step={step} device={device} />}
       <div class="overview-columns">
@@ -58,42 +62,10 @@ function OverviewPage({ findings, ...props }: PageProps & { findings: Resource<F
         </div>
         <Recording {...props} />
       </div>
+      {payload.steps.step.length > 1 ? <Steps {...props} /> : null}
       <Breakdown {...props} />
       <Summary payload={payload} />
-      {all ? <Ranks {...props} count={ranks} /> : null}
     </div>
-  );
-}
-
-/** How the figures of all ranks spread; asked for when it is opened. */
-function Ranks({ count, ...props }: ViewProps & { count: number }) {
-  const [open, setOpen] = useState(false);
-  return (
-    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>
-        <h2>
-          <Term id="overview_ranks">All {formatCount(count)} ranks</Term>
-        </h2>
-        <span class="muted">how their figures spread, who stands out, who is alike</span>
-      </summary>
-      {open ? <AllRanks {...props} /> : null}
-    </details>
-  );
-}
-
-/** Of the chosen rank, or of all of the run. */
-function Of({ params, setParam, ranks }: ViewProps & { ranks: number }) {
-  return (
-    <Segmented
-      label="Overview of"
-      showLabel={false}
-      value={params.of === "ranks" ? "ranks" : "worker"}
-      options={[
-        { value: "worker", label: "This worker" },
-        { value: "ranks", label: `All ${formatCount(ranks)} ranks`, term: "overview_ranks" },
-      ]}
-      onChange={(of) => setParam("of", of === "ranks" ? of : null)}
-    />
   );
 }
 
@@ -120,25 +92,20 @@ function Breakdown({ payload, ...props }: PageProps) {
     ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST)
     : [];
   return (
-    <details class="fold">
-      <summary>
-        <h2>
-          <Term id="breakdown">Step-time breakdown</Term>
-        </h2>
-        <span class="muted">
-          {largest
-            .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
-            .slice(0, 3)
-            .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
-            .join(", ")}
-        </span>
-      </summary>
-      <Steps {...props} payload={payload} rows={rows} />
-    </details>
+    <Folded
+      title={<Term id="breakdown">Step-time breakdown</Term>}
+      note={largest
+        .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+        .slice(0, 3)
+        .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
+        .join(", ")}
+    >
+      {() => <StepTimes {...props} payload={payload} rows={rows} />}
+    </Folded>
   );
 }
 
-function Steps({ payload, rows, steps, setSteps }: PageProps & { rows: readonly Step[] }) {
+function StepTimes({ payload, rows, steps, setSteps }: PageProps & { rows: readonly Step[] }) {
   const { average } = payload;
   const note = (
     <>
@@ -186,16 +153,11 @@ function Steps({ payload, rows, steps, setSteps }: PageProps & { rows: readonly 
 function Summary({ payload: { devices, vocabulary } }: Pick<PageProps, "payload">) {
   if (!devices.length) return null;
   return (
-    <details class="fold">
-      <summary>
-        <h2>
-          <Term id="device">{vocabulary.device} summary</Term>
-        </h2>
-        <span class="muted">
-          {devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : devices[0]?.details}
-        </span>
-      </summary>
-      <Devices devices={devices} words={vocabulary} />
-    </details>
+    <Folded
+      title={<Term id="device">{vocabulary.device} summary</Term>}
+      note={devices.length > 1 ? `${devices.length} ${vocabulary.device}s` : devices[0]?.details}
+    >
+      {() => <Devices devices={devices} words={vocabulary} />}
+    </Folded>
   );
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { meshOf, runWorker } from "./fixtures";
-import { coordinatesText, foundWorkers, histogram, valueRange } from "./model";
+import { coordinatesText, foundWorkers } from "./model";
 
 const MESH = meshOf([
   ["PP", 8],
@@ -39,15 +39,4 @@ it("names the coordinates of a rank, the outermost first", () => {
   expect(coordinatesText([...unnamed, ...nodes], 2)).toBe("c · groups of 4, stride 1: 2");
   expect(coordinatesText([], 0)).toBe("");
   expect(coordinatesText(MESH, -1)).toBe("");
-});
-
-it("does not make noise look like a difference", () =>
-  expect(valueRange({ quartiles: [99, 100, 100, 100, 101], limit: 10 })).toEqual({
-    low: 90,
-    high: 110,
-  }));
-
-it("counts values by equal parts of the range", () => {
-  expect(histogram([0, 1, 9, 10, null], 0, 10, 5)).toEqual([2, 0, 0, 0, 2]);
-  expect(histogram([3, 3], 3, 3, 4)).toEqual([2, 0, 0, 0]);
 });

@@ -1,22 +1,9 @@
-/** What the overview of a run and the choice of a worker compute: names, search, coordinates, how values spread. */
+/** What the choice of a worker computes: search and coordinates. */
 
-import { clamp } from "../../base/clamp";
-import type { RankDimension, RankFigure, RankSpread, RunWorker } from "../../api/types.gen";
-
-export const FIGURE_LABELS: Readonly<Record<RankFigure, string>> = {
-  step: "Step time",
-  computation: "Computation",
-  busy: "Device use",
-  exposed: "Exposed communication",
-  memory: "Peak memory",
-};
+import type { RankDimension, RunWorker } from "../../api/types.gen";
 
 /** What of a worker can be searched for. */
 export type Searched = Pick<RunWorker, "worker" | "rank" | "node"> & { coordinates?: string };
-
-export function rankName({ rank, worker }: Pick<RunWorker, "rank" | "worker">): string {
-  return rank === null ? worker : `rank ${rank}`;
-}
 
 /**
  * Places of the workers that a text finds, the likeliest first: its number, numbers that begin with it, then names, hosts and coordinates that contain all of its
@@ -62,37 +49,3 @@ export const coordinatesText = (dimensions: readonly RankDimension[], worker: nu
       return place < 0 ? [] : placeText(dimension, place);
     })
     .join(" · ");
-
-interface ValueRange {
-  low: number;
-  high: number;
-}
-
-/** The range of all values, but no narrower than what counts as noise. */
-export function valueRange(spread: Pick<RankSpread, "quartiles" | "limit"> | null): ValueRange {
-  const { quartiles, limit } = spread ?? { quartiles: [], limit: 0 };
-  const [least = 0, , median = 0, , most = 0] = quartiles;
-  return { low: Math.min(least, median - limit), high: Math.max(most, median + limit) };
-}
-
-/** In which of so many equal parts of a range a value is; the first where all are equal. */
-function partOf(value: number, { low, high }: ValueRange, parts: number): number {
-  const part = high > low ? Math.floor(((value - low) / (high - low)) * parts) : 0;
-  return clamp(part, 0, parts - 1);
-}
-
-/** How many values are in each of so many equal parts of their range. */
-export function histogram(
-  values: readonly (number | null)[],
-  low: number,
-  high: number,
-  bins: number,
-): number[] {
-  const counts = new Array<number>(bins).fill(0);
-  for (const value of values) {
-    if (value === null) continue;
-    const part = partOf(value, { low, high }, bins);
-    counts[part] = (counts[part] ?? 0) + 1;
-  }
-  return counts;
-}

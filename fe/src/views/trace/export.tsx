@@ -52,9 +52,6 @@ export function ExportDialog({ view, payload, seen, onClose }: ExportProps) {
         mode={mode}
         onMode={(next: PartMode) => setParam("part", next)}
         steps={rowsOf(payload.steps)}
-        first={first}
-        last={last}
-        onSteps={(a, b) => view.setSteps({ ...steps, first: a, last: b })}
         from={from}
         to={to}
         onFrom={(text) => setParam("from", text)}

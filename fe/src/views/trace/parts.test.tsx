@@ -1,5 +1,5 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { cleanup, render, screen } from "@testing-library/preact";
+import { afterEach, describe, expect, it } from "vitest";
 import { HOSTILE, step, trace } from "../fixtures";
 import {
   Handover,
@@ -33,9 +33,6 @@ const picker = (over: Partial<PartPickerProps>): PartPickerProps => ({
   mode: "whole",
   onMode: none,
   steps: [step(0), step(1), step(2)],
-  first: 0,
-  last: 2,
-  onSteps: none,
   from: "",
   to: "",
   onFrom: none,
@@ -52,16 +49,6 @@ describe("PartPicker", () => {
       <PartPicker {...picker({ mode: "steps", window: { t0: 100_000_000, t1: 300_000_000 } })} />,
     );
     expect(text()).toContain("200 ms, from 100 ms to 300 ms after the first event.");
-  });
-  it("keeps the range of steps in order", () => {
-    const onSteps = vi.fn();
-    render(
-      <PartPicker
-        {...picker({ mode: "steps", first: 0, last: 1, onSteps, window: { t0: 0, t1: 1 } })}
-      />,
-    );
-    fireEvent.change(screen.getByLabelText("From"), { target: { value: "2" } });
-    expect(onSteps).toHaveBeenCalledWith(2, 2);
   });
   it("shows a problem where the summary stands", () => {
     render(

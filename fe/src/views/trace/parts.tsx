@@ -4,7 +4,7 @@ import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
-import { Button, endsOf, FromTo, Icon, Progress, Segmented, Term, TextInput } from "../../widgets";
+import { Button, Icon, Progress, Segmented, Term, TextInput } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact, timeFact } from "./fact";
 import { wallClock, type PartMode } from "./model";
@@ -51,9 +51,6 @@ export interface PartPickerProps {
   mode: PartMode;
   onMode: (mode: PartMode) => void;
   steps: readonly Step[];
-  first: number;
-  last: number;
-  onSteps: (first: number, last: number) => void;
   from: string;
   to: string;
   onFrom: (text: string) => void;
@@ -65,9 +62,7 @@ export interface PartPickerProps {
 }
 
 export function PartPicker(props: PartPickerProps) {
-  const { mode, steps, first, last, onSteps, from, to, onFrom, onTo, spanNs, problem } = props;
-  const options = steps.map((step) => ({ value: String(step.step), label: step.name }));
-  const ends = endsOf(steps, options);
+  const { mode, steps, from, to, onFrom, onTo, spanNs, problem } = props;
   return (
     <div class="part-picker">
       <div class="part-controls">
@@ -78,13 +73,10 @@ export function PartPicker(props: PartPickerProps) {
           options={[
             { value: "seen", label: "Visible range" },
             { value: "whole", label: "Whole trace" },
-            { value: "steps", label: "Steps", disabled: steps.length === 0 },
+            { value: "steps", label: "Chosen steps", disabled: steps.length === 0 },
             { value: "window", label: "Time range" },
           ]}
         />
-        {mode === "steps" ? (
-          <FromTo {...{ first, last, options, ends }} onChange={onSteps} />
-        ) : null}
         {mode === "window" ? (
           <>
             <TextField

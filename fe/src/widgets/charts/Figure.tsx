@@ -15,7 +15,8 @@ interface FigureProps {
   title: string;
   term?: string;
   note?: ComponentChildren;
-  table: FigureTable;
+  /** The same numbers, where no table beside the chart has them. */
+  table?: FigureTable;
   name?: string;
   actions?: ComponentChildren;
   children: ComponentChildren;
@@ -32,21 +33,25 @@ export function Figure({ title, term, note, table, name, actions, children }: Fi
         {note ? <span class="panel-note">{note}</span> : null}
         <div class="panel-actions">
           {actions}
-          <Button
-            kind="quiet"
-            icon={asTable ? "chart" : "table"}
-            label={asTable ? `Show ${title} as a chart` : `Show ${title} as a data table`}
-            pressed={asTable}
-            onClick={() => setAsTable(!asTable)}
-          />
-          <DownloadButton
-            name={`${fileName(name ?? title)}.csv`}
-            content={() => tableCsv(table)}
-            label={`Download ${title} as CSV`}
-          />
+          {table ? (
+            <>
+              <Button
+                kind="quiet"
+                icon={asTable ? "chart" : "table"}
+                label={asTable ? `Show ${title} as a chart` : `Show ${title} as a data table`}
+                pressed={asTable}
+                onClick={() => setAsTable(!asTable)}
+              />
+              <DownloadButton
+                name={`${fileName(name ?? title)}.csv`}
+                content={() => tableCsv(table)}
+                label={`Download ${title} as CSV`}
+              />
+            </>
+          ) : null}
         </div>
       </figcaption>
-      {asTable ? <DataTable table={table} label={title} /> : children}
+      {asTable && table ? <DataTable table={table} label={title} /> : children}
     </figure>
   );
 }

@@ -1,18 +1,11 @@
-/** All ranks of a run, and the choice of one among 1,024, with a server that answers from fixtures. */
+/** The choice of a rank among 1,024, with a server that answers from fixtures. */
 
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { OverviewRanksPayload, WorkerItem } from "../../api/types.gen";
-import { HOSTILE } from "../fixtures";
-import { meshOf, overviewRanks, runWorker } from "./fixtures";
+import { meshOf, overviewRanks } from "./fixtures";
 import { Picker } from "./picker";
-import { AllRanks } from "./view";
 
-const SMALL = meshOf([
-  ["PP", 2],
-  ["DP", 2],
-  ["TP", 4],
-]);
 const LARGE = meshOf([
   ["PP", 8],
   ["DP", 16],
@@ -34,49 +27,6 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 const text = (): string => document.body.textContent;
-
-function show(payload: OverviewRanksPayload): void {
-  answers = { "overview/ranks": payload };
-  render(
-    <AllRanks
-      selection={{ run: "r", worker: "rank3", span: "1" }}
-      steps={{ first: null, last: null, skipCold: false }}
-      setSteps={vi.fn()}
-      setParam={vi.fn()}
-      params={{}}
-      hrefOf={(view, _, selection) =>
-        `${location.href.split("#")[0]}#view=${view}&worker=${selection?.worker ?? ""}`
-      }
-    />,
-  );
-}
-
-describe("all ranks", () => {
-  it("names who stands out and leads to it, from each table", async () => {
-    show(overviewRanks(SMALL, [13]));
-    await waitFor(() => expect(text()).toContain("Rank 13 computes 30.0 ms longer"));
-    const links = screen
-      .getAllByRole("link", { name: "rank 13" })
-      .map((link) => link.getAttribute("href")?.split("#")[1]);
-    expect(links.length).toBe(4);
-    expect(new Set(links)).toEqual(new Set(["view=overview&worker=rank13"]));
-    const row = within(screen.getByRole("row", { name: /^Computation/ }));
-    for (const figure of ["60.0 ms", "90.0 ms"])
-      expect(row.getAllByText(new RegExp(figure))).toBeTruthy();
-    expect(text()).toContain("50.0 % above the median");
-    expect(text()).toContain("16 of 16 workers are read.");
-  });
-
-  it("shows what is read so far, and names from traces as text", async () => {
-    const payload = overviewRanks(SMALL, []);
-    payload.workers[2] = runWorker(2, { state: "failed", message: HOSTILE, node: HOSTILE });
-    payload.workers[3] = runWorker(3, { state: "waiting", rank: null, worker: HOSTILE });
-    show({ ...payload, progress: 0.8, notes: [HOSTILE] });
-    expect(await screen.findByRole("progressbar")).toBeTruthy();
-    expect(text()).toContain(HOSTILE);
-    expect(document.querySelector("img")).toBeNull();
-  });
-});
 
 const item = (rank: number): WorkerItem => ({
   name: `rank${rank}`,

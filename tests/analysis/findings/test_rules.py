@@ -15,7 +15,17 @@ from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
 from torch_tb_profiler.analysis.findings.rules import RULES
 
 ROOT = Path(__file__).resolve().parents[3]
-WORDS = {"device", "multiprocessor", "matrix_cores", "step", "gain", "share", "worker", "at"}
+WORDS = {
+    "device",
+    "multiprocessor",
+    "matrix_cores",
+    "step",
+    "gain",
+    "share",
+    "worker",
+    "at",
+    "which_steps",
+}
 """What every text may name, and the worker of a straggler."""
 
 

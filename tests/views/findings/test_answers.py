@@ -9,9 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import span, steps
+from tests.analysis.findings.cases import NVIDIA, launched, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.insight import build_insight
@@ -178,3 +181,46 @@ def test_a_frame_that_was_open_has_no_line() -> None:
     told = f"{found.headline} {found.detail}"
     assert "main of train.py" in told
     assert "train.py:80" not in told
+
+
+PARTS = (
+    ("user_annotation", "enumerate(DataLoader)#_Iter.__next__"),
+    ("python_function", "train.py(7): load"),
+    ("python_function", "<built-in method collect of module object at 0x1>"),
+    ("cpu_op", "aten::mm"),
+    ("cpu_op", "aten::copy_"),
+    ("cuda_runtime", "cudaStreamSynchronize"),
+    ("cuda_runtime", "cudaMalloc"),
+    ("overhead", "Buffer Flush"),
+    ("user_annotation", "Optimizer.step#SGD.step"),
+    ("kernel", "gemm"),
+    ("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+    ("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)"),
+)
+LENGTH = st.integers(1, 3_000_000)
+"""Of a part, µs: from below what is told to seconds."""
+
+
+@examples(60)
+@given(
+    st.lists(
+        st.lists(st.tuples(st.sampled_from(PARTS), LENGTH), min_size=1, max_size=6), max_size=3
+    ),
+    st.integers(1, 5),
+)
+def test_of_drawn_steps(kinds: list[list[tuple[tuple[str, str], int]]], repeats: int) -> None:
+    """Steps of parts one after the other, some kinds of them in turn."""
+    entries, at = [span("python_function", "train.py(80): main", 0, 10**9)], 10
+    bounds: list[tuple[float, float]] = []
+    for parts in kinds * repeats:
+        begin = at
+        for (category, name), length in parts:
+            if category in ("kernel", "gpu_memcpy"):
+                entries += launched(name, len(entries), at, at + 3, length, category=category)
+                at += 2
+            else:
+                entries.append(span(category, name, at, length))
+                at += length + 2
+        bounds.append((begin - 1, at + 1))
+        at += 5
+    said_well(page([*entries, *steps(*bounds)], **NVIDIA))

@@ -189,6 +189,9 @@ def _own_words(
         key: cut(text, LONGEST_LINE if key in _SENTENCES else LONGEST_LABEL)
         for key, text in item["words"].items()
     }
+    hit = numbers.get("in_steps", numbers.get("held_steps"))
+    if hit is not None and "of_steps" in numbers:
+        own["which_steps"] = _which_steps(round(hit), round(numbers["of_steps"]), own["step"])
     own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
     if item["recoverable_ns"] is not None:
         left = max(item["length_ns"] - item["recoverable_ns"], 0)
@@ -205,6 +208,13 @@ def _own_words(
             "left": format_about(analysis["step_ns"] - gain),
         }
     return own
+
+
+def _which_steps(hit: int, of: int, step: str) -> str:
+    """``every step``, of a single one ``the step``; ``3 of 12 steps``."""
+    if hit >= of:
+        return f"{'every' if of > 1 else 'the'} {step}"
+    return f"{format_count(hit)} of {format_count(of)} {step}s"
 
 
 def _number(value: float, unit: str) -> str:

@@ -203,8 +203,8 @@ RULE = Rule(
     title="Part of the {step} trains nothing",
     action="Do what trains nothing less often",
     fact="{taken} of the {step}, at most {longest} at once",
-    sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in {in_steps}
-    of {of_steps} {step}s; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
+    sentence="""On average {taken} of the {step} is neither model, optimizer, input nor communication, in
+    {which_steps}; the longest stretch is {longest}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, in fewer calls, or beside the training.",
     caveat="What the program does there may be needed, so less than all of it may be saved.",
     views=("overview", "trace"),

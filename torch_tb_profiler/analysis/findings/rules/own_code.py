@@ -196,7 +196,7 @@ RULE = Rule(
     action="Call {what} less often",
     fact="{taken} of the {step}",
     sentence="""Of what the loop does besides training, one call takes most: {taken} of the {step},
-    in {in_steps} of {of_steps} {step}s{at}. Without it the {step} is {gain} ({share}) shorter.""",
+    in {which_steps}{at}. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="Do it less often, on fewer values, or in another thread or process.",
     caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
     the work itself.""",

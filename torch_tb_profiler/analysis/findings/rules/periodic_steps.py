@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
+from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
@@ -128,10 +129,14 @@ def _doing(case: Case, own: Own) -> str:
     """``keep (torch.serialization.save)``, ``aten::sort``, or after what nothing was recorded."""
     text = case.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
-        return f"nothing recorded after {text}" if text else "nothing recorded at its begin"
+        return (
+            f"nothing recorded after {plain_name(text)}"
+            if text
+            else "nothing recorded at its begin"
+        )
     frame = PythonFrame.of(text)
     if frame is None or not frame.file:
-        return text
+        return plain_name(text)
     called = _library_call(case, own)
     return f"{frame.function} ({called})" if called else frame.function
 

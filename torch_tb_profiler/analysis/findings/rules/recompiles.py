@@ -51,7 +51,7 @@ def _claim(case: Case) -> Candidate | None:
         {
             "compilations": float(counted.sum()),
             "in_steps": float(len(steps)),
-            "steps": float(len(case.steps)),
+            "of_steps": float(len(case.steps)),
         },
         {
             "compiler": kind,
@@ -120,8 +120,8 @@ RULE = Rule(
     claim=_claim,
     title="The {step}s compile again",
     action="Compile once",
-    fact="{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s",
-    sentence="""{compilations} compilations by {compiler} in {in_steps} of {steps} {step}s take {gain} per {step}
+    fact="{compilations} compilations by {compiler} in {which_steps}",
+    sentence="""{compilations} compilations by {compiler} in {which_steps} take {gain} per {step}
     ({share}){at}.""",
     attempt="""Compile once. Where sizes change from step to step: torch.compile(model, dynamic=True), or
     torch._dynamo.mark_dynamic(x, 0) on the dimension that changes, or pad the inputs to a few sizes (buckets). Where a
@@ -155,6 +155,6 @@ RULE = Rule(
     numbers={
         "compilations": ("Compilations", "count"),
         "in_steps": ("Steps with one", "count"),
-        "steps": ("Steps", "count"),
+        "of_steps": ("Steps", "count"),
     },
 )

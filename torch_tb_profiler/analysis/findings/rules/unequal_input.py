@@ -19,7 +19,7 @@ RULE = Rule(
     title="Ranks are given unequal inputs",
     action="Give all ranks equal inputs",
     fact="{worker} is given most",
-    sentence="""The rank that is given most ({worker}) holds all others back, in {held_steps} of {of_steps} steps; with
+    sentence="""The rank that is given most ({worker}) holds all others back, in {which_steps}; with
     equal inputs every rank would take {gain} ({share}) less per {step}.""",
     attempt="""Balance what the ranks are given in each {step}: sort or bucket samples by length and deal them out by
     tokens instead of by number (a batch sampler), or pad and pack to equal lengths; with experts, a balancing loss or a

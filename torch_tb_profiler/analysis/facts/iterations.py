@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import astuple, replace
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows
 from torch_tb_profiler.analysis.arrays.intervals import (

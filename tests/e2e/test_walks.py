@@ -130,7 +130,7 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
     module = callers["rows"]["layers"][0].split(",")[0]
     walked = walk(JOB)
     walked.open("efficiency")
-    walked.click(walked.tab.frame.get_by_role("radio", name="kernel", exact=True))
+    walked.click(walked.tab.frame.get_by_role("radio", name="+ kernel"))
     rows_shown = walked.tab.grid("Efficiency of kernels").locator(".body-row")
     row = rows_shown.filter(has_text=format_ns(costliest["time_ns"]).split()[0]).first
     walked.click(row.locator(".toggle").first)

@@ -47,7 +47,7 @@ PLACES = {
 }
 """The places of the line, by what they are called in a run of one rank, and their sections."""
 PREFIX = f"p.{PLUGIN}."
-PATIENCE_MS = 15_000
+PATIENCE_MS = 60_000
 
 TOUR_DONE = "try { localStorage.setItem('pytorch_profiler.tour', 'done'); } catch { }"
 STILL_MS = 150

@@ -39,7 +39,7 @@ LABELS = {"api_calls": "API Calls", "efficiency": "Operator and shape", "diagnos
 PLACES = {
     "Overview": ("overview", "diff"),
     "Trace": ("trace", "critical_path"),
-    "Steps": ("distributed", "iterations"),
+    "Steps": ("steps", "distributed", "iterations"),
     "Operators": ("operator", "module", "api_calls"),
     "Kernels": ("efficiency", "kernel", "counters"),
     "Memory": ("memory",),

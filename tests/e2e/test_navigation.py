@@ -217,7 +217,7 @@ def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
     tab.becomes(lambda: tab.state()["view"], "overview")
 
 
-@pytest.mark.parametrize("width", [640, 1024, 2560])
+@pytest.mark.parametrize("width", [390, 640, 1024, 2560])
 def test_no_sideways_scrolling(open_tab: OpenTab, sample_server: Server, width: int) -> None:
     tab = open_tab(sample_server, width=width, inside=True).load()
     for view in VIEWS:

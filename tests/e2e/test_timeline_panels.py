@@ -63,10 +63,10 @@ def test_details_move_nothing_under_the_pointer(
     open_tab: OpenTab, server: Server, width: int, side: str, border: str
 ) -> None:
     page = TracePage.open(open_tab(server, width=width), "chain", t=f"{1_900 * US},{4_000 * US}")
-    operator = page.slice("aten::mm", 1)
-    point = page.point(operator["x"], operator["y"])
+    kernel = page.slice(drawn.GEMM, 1)
+    point = page.point(kernel["x"], kernel["y"])
     before = under(page, point)
-    page.click(operator)
+    page.click(kernel)
     expect(page.details).to_be_visible()
     box = page.details.bounding_box()
     assert box is not None

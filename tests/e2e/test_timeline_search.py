@@ -64,7 +64,7 @@ def rows(page: TracePage) -> list[str]:
 def test_a_search_prefers_kernels_and_opens_nothing(page: TracePage) -> None:
     before = rows(page)
     page.search("softmax", "3")
-    kinds = page.frame.locator(".hit-list").get_by_role("radio")
+    kinds = page.frame.locator(".hit-list").get_by_label("Kind of event").get_by_role("radio")
     assert [kind.locator("xpath=..").text_content() for kind in kinds.all()] == [
         "Device work 3",
         "Operators 3",

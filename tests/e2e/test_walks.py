@@ -123,20 +123,20 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
     walk: Walker, server: Server, job: torch_tb_profiler.RunFrames
 ) -> None:
     rows = job["rank0"].efficiency(by="kernel")
-    costliest = rows[rows["flops_share"].notna()].sort_values("time_ns").iloc[-1]
+    costliest = rows[rows["of_roof"].notna()].sort_values("time_ns").iloc[-1]
     callers = server.answer(
         "callers", JOB, of="operator", name=costliest["name"], shapes=costliest["input_shapes"]
     )
     module = callers["rows"]["layers"][0].split(",")[0]
     walked = walk(JOB)
     walked.open("efficiency")
-    walked.click(walked.tab.frame.get_by_role("radio", name="kernel", exact=True))
+    walked.click(walked.tab.frame.get_by_role("radio", name="+ kernel"))
     rows_shown = walked.tab.grid("Efficiency of kernels").locator(".body-row")
     row = rows_shown.filter(has_text=format_ns(costliest["time_ns"]).split()[0]).first
     walked.click(row.locator(".toggle").first)
     walked.reads(
-        costliest["kernel"],
-        f"{format_share(costliest['flops_share'])} of ",
+        costliest["short_name"],
+        format_share(costliest["of_roof"]),
         format_ns(costliest["time_ns"]),
         module,
     )

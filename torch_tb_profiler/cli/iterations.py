@@ -58,15 +58,16 @@ def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 
 def _blocks(table: DisplayTable, limit: int) -> list[Block]:
     from torch_tb_profiler.analysis.figures.iterations import phase_table
-    from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline
+    from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline, speaking
 
+    phases = phase_table(speaking(table))
+    said = Item(headline(table, phases), (), "")
     if not table.n:
         items = [Item(f"{server}: {how}") for server, how in HOW_TO_RECORD]
-        return [Listing("No iterations", [Item(headline(table), (), ""), *items])]
-    phases = phase_table(table)
+        return [Listing("No iterations", [said, *items])]
     shown = table.take(slice(0, limit))
     return [
-        Listing("Iterations", [Item(headline(table), (), "")]),
+        Listing("Iterations", [said]),
         _block("Phases", phases, _PHASES, phases.n),
         _block("Iterations in time order", shown, _SHOWN, table.n),
     ]

@@ -76,7 +76,7 @@ _MANY = {"decode": "decodes", "prefill": "prefills", "mixed": "iterations with p
 def iterations_payload(facts: Facts, selection: Selection) -> IterationsPayload:
     """Route ``/iterations``."""
     table = iteration_table(facts, selection)
-    phases = phase_table(_speaking(table))
+    phases = phase_table(speaking(table))
     return IterationsPayload(
         headline=headline(table, phases),
         detail=_detail(table, phases),
@@ -90,7 +90,7 @@ def iterations_payload(facts: Facts, selection: Selection) -> IterationsPayload:
     )
 
 
-def _speaking(table: DisplayTable) -> DisplayTable:
+def speaking(table: DisplayTable) -> DisplayTable:
     """The iterations of the steady state; of a phase that has none in it all."""
     phase = np.array(table["phase"])
     steady = np.array([part == PARTS[1] for part in table["part"]], np.bool_)

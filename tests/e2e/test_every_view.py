@@ -77,7 +77,7 @@ def test_databases_of_other_tools(
         write(tmp_path / "logs" / name / name)
     server = start(tmp_path / "logs")
     server.settled()
-    gallery, wrong = Gallery(tmp_path), []
+    gallery, wrong = Gallery(tmp_path / "pictures"), []
     with Tab(browser, server).load() as tab:
         for run in ("rank0.sqlite", "rank0.nvprof"):
             wrong += look(tab, run, gallery, ())

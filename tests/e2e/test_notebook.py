@@ -106,7 +106,7 @@ def test_the_page_leaves_the_notebook_alone(
 ) -> None:
     page, found = asked
     frame = opened(page, markup(outputs, 3))
-    expect(frame.locator("main")).to_contain_text("Per worker", timeout=PATIENCE_MS)
+    expect(frame.locator("main")).to_contain_text("Process groups", timeout=PATIENCE_MS)
     frame.get_by_role("link", name="Kernels").click()
     frame.get_by_role("link", name="Kernel", exact=True).click()
     frame.get_by_label("Worker", exact=True).select_option("rank1")

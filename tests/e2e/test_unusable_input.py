@@ -63,7 +63,7 @@ def test_a_run_whose_every_file_is_bad_says_why(
         assert item["state"] in ("rejected", "failed")
         assert Path(path).name in text
         assert item["reason"]
-        assert item["reason"] in text
+        tab.becomes(lambda reason=item["reason"]: reason in tab.text(), True)  # type: ignore[misc]
 
 
 @pytest.mark.skipif(

@@ -34,6 +34,7 @@ VIEWS = (
     "memory",
     "module",
     "distributed",
+    "steps",
     "efficiency",
     "counters",
     "diagnosis",

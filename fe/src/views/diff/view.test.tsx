@@ -176,12 +176,6 @@ it("tells recordings of one run apart by their workers", async () => {
   expect(screen.getByRole("grid", { name: "Experiments" }).textContent).toContain("eager");
 });
 
-it("takes the same worker of the run that is chosen as B", async () => {
-  const { setParam } = show();
-  fireEvent.change(await screen.findByLabelText("Run compared with"), { target: { value: "s" } });
-  expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toMatchObject(B);
-});
-
 it("asks for both sides", async () => {
   show(B);
   await settled();

@@ -91,7 +91,7 @@ async function settled(): Promise<void> {
 
 /** Unfolds a part of the page. */
 function unfold(name: RegExp): void {
-  const summary = screen.getByText(name, { selector: "summary" });
+  const summary = screen.getByText(name, { selector: "summary h2" });
   const fold = summary.closest("details");
   if (fold) {
     fold.open = true;

@@ -117,6 +117,13 @@ const Overview = (props: ViewProps) => (
   <OverviewView {...props} Steps={() => <p>Each step by cause</p>} />
 );
 
+async function unfold(): Promise<void> {
+  const title = await screen.findByText("Step-time breakdown");
+  const fold = title.closest("details")!;
+  fold.open = true;
+  fireEvent(fold, new Event("toggle"));
+}
+
 describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
     show(Overview);
@@ -136,6 +143,7 @@ describe("OverviewView", () => {
 
   it("chooses a step by its bar and lets go of it by the same", async () => {
     const { setSteps } = show(Overview);
+    await unfold();
     await waitFor(() => expect(document.querySelector("[data-bar='2']")).toBeTruthy());
     fireEvent.click(document.querySelector("[data-bar='2']")!);
     expect(setSteps).toHaveBeenCalledWith({ first: 2, last: 2, skipCold: true });
@@ -166,6 +174,7 @@ describe("OverviewView", () => {
       notes: [HOSTILE],
     });
     show(Overview);
+    await unfold();
     await waitFor(() => expect(text()).toContain("odd"));
     expect(document.querySelector("img")).toBeNull();
   });

@@ -60,13 +60,13 @@ def _blocks(table: DisplayTable, limit: int) -> list[Block]:
     from torch_tb_profiler.analysis.figures.iterations import phase_table
     from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline
 
+    phases = phase_table(table)
     if not table.n:
         items = [Item(f"{server}: {how}") for server, how in HOW_TO_RECORD]
-        return [Listing("No iterations", [Item(headline(table), (), ""), *items])]
-    phases = phase_table(table)
+        return [Listing("No iterations", [Item(headline(table, phases), (), ""), *items])]
     shown = table.take(slice(0, limit))
     return [
-        Listing("Iterations", [Item(headline(table), (), "")]),
+        Listing("Iterations", [Item(headline(table, phases), (), "")]),
         _block("Phases", phases, _PHASES, phases.n),
         _block("Iterations in time order", shown, _SHOWN, table.n),
     ]

@@ -139,7 +139,7 @@ class Tab:
         self.frame.evaluate("delete window.__idle_since")
         self.frame.wait_for_function(IDLE, timeout=patience_ms, polling=POLL_MS)
 
-    def becomes(self, ask: Callable[[], T], wanted: T) -> None:
+    def becomes(self, ask: Callable[[], T | None], wanted: T) -> None:
         """Wait until a question about the page has the answer that is wanted; fail with the last
         answer.
         """

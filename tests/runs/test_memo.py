@@ -59,7 +59,7 @@ def test_a_dropped_result_is_made_again() -> None:
 def test_limits_go_along_to_another_process() -> None:
     memo = pickle.loads(pickle.dumps(Memo(weighed=False, heaviest=2)))
     for key in range(3):
-        memo.get(key, lambda key=key: key, weight=1)  # type: ignore[misc]
+        memo.get(key, lambda key=key: key, weight=1)
     assert memo.results() == [1, 2]
 
 

@@ -7,7 +7,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { CopyButton } from "../../widgets";
 import { frameText } from "../callers";
 import { exactly } from "../grid_params";
-import { callText, reachOf } from "./model";
+import { callText, operatorOf, reachOf } from "./model";
 
 interface ChosenProps extends ViewProps {
   payload: EfficiencyPayload;
@@ -18,7 +18,11 @@ interface ChosenProps extends ViewProps {
 export function Chosen(props: ChosenProps) {
   const { payload, row, hrefOf } = props;
   const { rows, group, has_device } = payload;
-  const [name, kernel, event] = [rows.name[row], rows.kernel[row] ?? null, rows.event[row] ?? -1];
+  const [name, kernel, event] = [
+    operatorOf(rows, row),
+    rows.kernel[row] ?? null,
+    rows.event[row] ?? -1,
+  ];
   const calls = rows.calls[row] ?? 0;
   const reach = reachOf(rows, row);
   const fact = (label: string, value: preact.ComponentChildren) => (

@@ -18,9 +18,16 @@ export function callText(
   { name, input_shapes, input_dtypes }: EfficiencyTable,
   row: number,
 ): string {
-  return [name[row] ?? "no operator", input_shapes[row], input_dtypes[row]]
-    .filter(Boolean)
-    .join(" ");
+  return [name[row] ?? NO_OPERATOR, input_shapes[row], input_dtypes[row]].filter(Boolean).join(" ");
+}
+
+/** How the server calls the row of all device work that no operator launched. */
+const NO_OPERATOR = "no operator";
+
+/** The operator of a row, whose callers and kernels can be asked for; null where none is known. */
+export function operatorOf({ name }: EfficiencyTable, row: number): string | null {
+  const found = name[row] ?? null;
+  return found === NO_OPERATOR ? null : found;
 }
 
 /** The name under which a row can be found again. */
@@ -136,7 +143,7 @@ export function chartOf(
   const points = drawn.map((row): RoofPoint => {
     const title = rows.short_name[row] && payload.group === "kernel" ? rows.short_name[row] : null;
     const [name, roof, share] = [
-      title ?? rows.name[row] ?? "no operator",
+      title ?? rows.name[row] ?? NO_OPERATOR,
       rows.roof[row],
       rows.of_roof[row] ?? 0,
     ];

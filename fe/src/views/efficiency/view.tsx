@@ -14,7 +14,7 @@ import { Folded } from "../folded";
 import { exactly, gridParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
 import { Chosen } from "./chosen";
-import { chartOf, drawableRows, foremost, LIMITS, ownRows, rowKey } from "./model";
+import { chartOf, drawableRows, foremost, LIMITS, operatorOf, ownRows, rowKey } from "./model";
 import { DeviceCard, StepFacts } from "./parts";
 import { efficiencyColumns } from "./table";
 
@@ -162,7 +162,7 @@ function Table({ chosen, choose, ...props }: PageProps & Choosing) {
         rowCount={count}
         rowKey={(row) => rowKey(rows, row)}
         pinned={pooled ? [count - 1] : []}
-        expandable={(row) => rows.name[row] !== null}
+        expandable={(row) => operatorOf(rows, row) !== null}
         detail={(row, visible) => (
           <Callers
             {...props}

@@ -63,7 +63,7 @@ describe("drawLit", () => {
       drawHighlight(page.ctx, frame, [laneRow(0, 0, more)]);
       const { groups, text } = frame.palette;
       return page.of("fillRect").map(({ args, fillStyle }) => {
-        const colour = fillStyle === text ? "line" : groups.indexOf(String(fillStyle));
+        const colour = fillStyle === text ? "line" : groups.indexOf(fillStyle);
         return [colour, ...args];
       });
     };

@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CollectivePeer, TimelineStep } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
-import { rowOfStep, type StepRange, type ViewProps } from "../../state/view";
+import { type Params, rowOfStep, type StepRange, type ViewProps } from "../../state/view";
 import type {
   Activity,
   Command,
@@ -86,17 +86,7 @@ export function useStage(props: StageProps): Stage {
   const [visible, setVisible] = useState<VisibleRange | null>(null);
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, set, handle);
-  const { q, re, args, kind, sort } = params;
-  const wish = useMemo<Wish>(
-    () => ({
-      text: q ?? "",
-      regex: re === "1",
-      args: args === "1",
-      kind: readKind(kind),
-      order: sort === "duration" ? sort : "time",
-    }),
-    [q, re, args, kind, sort],
-  );
+  const wish = useWish(params);
   const found = useSearch(recordings, span, wish, named);
   const finder = useFinder(recordings, found.wish, choice, handle);
   const keys = useMemo(() => recordings.map(({ key }) => key), [recordings]);
@@ -181,6 +171,20 @@ export interface Finder {
   to: (hit: Hit) => void;
   /** Zooms to all events of a name and selects the first. */
   name: (name: string) => void;
+}
+
+/** The search that the address bar names. */
+function useWish({ q, re, args, kind, sort }: Params): Wish {
+  return useMemo(
+    () => ({
+      text: q ?? "",
+      regex: re === "1",
+      args: args === "1",
+      kind: readKind(kind),
+      order: sort === "duration" ? sort : "time",
+    }),
+    [q, re, args, kind, sort],
+  );
 }
 
 function useFinder(

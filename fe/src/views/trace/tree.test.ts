@@ -204,7 +204,7 @@ it.each([
   ["share", 0, 0, true],
   ["share", 0, 0.001, false],
 ])("folds a curve of %s from %d to %d: %s", (unit, lowest, highest, folded) => {
-  const flat = { ...counter, unit, lowest, highest } as typeof counter;
+  const flat = { ...counter, unit, lowest, highest };
   const tree = treeOf([planted({ timeline: timeline({ counters: [flat] }) })]);
   const folds = tree.flatMap(({ children }) =>
     children.map(({ foldedByDefault }) => foldedByDefault),

@@ -30,7 +30,7 @@ PICTURES: tuple[tuple[str, bool, str, int, dict[str, str]], ...] = (
     ("kernel_light", False, "kernel", 900, RANK),
     ("trace_light", False, "trace", 736, RANK),
     ("memory_dark", True, "memory", 900, RANK),
-    ("module_light", False, "module", 900, RANK),
+    ("module_light", False, "module", 700, RANK | {"by": "flame"}),
     ("distributed_light", False, "distributed", 1000, RANK),
     ("efficiency_light", False, "efficiency", 1000, RANK),
     ("diff_dark", True, "diff", 900, RANK | OTHER),

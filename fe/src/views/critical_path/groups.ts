@@ -11,7 +11,7 @@ interface TimeGroup extends Series {
 /** Colour and pattern; the patterns are told apart without the colours. In the order of a step: its data come first. */
 const GROUPS: readonly TimeGroup[] = [
   {
-    key: "data",
+    key: "data_loading",
     label: "Data loading",
     color: "var(--data)",
     pattern: "M0 2H8M0 6H8",
@@ -33,14 +33,14 @@ const GROUPS: readonly TimeGroup[] = [
     kinds: ["waiting"],
   },
   {
-    key: "host",
+    key: "host_code",
     label: "Host code",
     color: "var(--host)",
     pattern: "M-2 6L2 10M0 0L8 8M6-2L10 2",
     kinds: [],
   },
   {
-    key: "unknown",
+    key: "not_recorded",
     label: "Not recorded",
     color: "var(--not-recorded)",
     pattern: "M0 0L8 8M0 8L8 0",
@@ -53,7 +53,7 @@ const OPERATOR = "operator";
 export const groupOfKind = (kind: string, onHost = false): string =>
   onHost && kind === OPERATOR
     ? "compute"
-    : (GROUPS.find(({ kinds }) => kinds.includes(kind))?.key ?? "host");
+    : (GROUPS.find(({ kinds }) => kinds.includes(kind))?.key ?? "host_code");
 
 /** How a group is drawn and called; `device`: what computes, `CPU` where there is no accelerator. */
 export const groupLooks = (device: string): Series[] =>

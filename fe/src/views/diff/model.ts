@@ -27,6 +27,7 @@ import {
 } from "../../state/view";
 import type { Series, StripRow } from "../../widgets";
 import { otherParams } from "../against_median";
+import { groupLooks } from "../critical_path/groups";
 import { rowsOf } from "../rows";
 
 /** A trace with its steps. */
@@ -151,15 +152,7 @@ export function stripRow(
 }
 
 /** Colour and pattern of each group of causes. */
-export const LOOKS: readonly Series[] = [
-  { key: "compute", label: "", color: "var(--compute)" },
-  { key: "copies", label: "", color: "var(--copies)" },
-  { key: "data_loading", label: "", color: "var(--data)", pattern: "M0 2H8M0 6H8" },
-  { key: "communication", label: "", color: "var(--communication)" },
-  { key: "waiting", label: "", color: "var(--communication)", pattern: "M0 8L8 0" },
-  { key: "host_code", label: "", color: "var(--host)", pattern: "M-2 2L2-2M0 8L8 0M6 10L10 6" },
-  { key: "not_recorded", label: "", color: "var(--not-recorded)", pattern: "M0 8L8 0" },
-];
+export const LOOKS = groupLooks("");
 const NOTHING_KNOWN: Series = { key: "", label: "", color: "var(--not-recorded)" };
 
 export const lookOf = (group: TimeGroup): Series =>

@@ -14,17 +14,10 @@ import { otherParams } from "../against_median";
 import { groupLooks } from "../critical_path/groups";
 import { type RowOf, rowsOf } from "../rows";
 
-/** The column of each group that is called otherwise. */
-const COLUMNS: Readonly<Record<string, string>> = {
-  data: "data_loading",
-  host: "host_code",
-  unknown: "not_recorded",
-};
-
 type StepRow = RowOf<StepCausesPayload["steps"]>;
 
 const timeOf = (row: StepRow, group: string): number =>
-  (row as unknown as Record<string, number>)[`${COLUMNS[group] ?? group}_ns`] ?? -1;
+  (row as unknown as Record<string, number>)[`${group}_ns`] ?? -1;
 
 /** The groups that take any time. */
 export function seriesOf({ device, steps }: StepCausesPayload): Series[] {

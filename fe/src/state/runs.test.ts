@@ -55,6 +55,21 @@ describe("besideOf", () => {
 });
 
 describe("complete", () => {
+  it("opens on what can be read, and keeps what was asked for", () => {
+    const [first, second] = PAYLOAD.runs;
+    const broken = worker("w0", span("1", "failed"));
+    const runs = [second!, { ...first!, workers: [broken, worker("w1", span("9"))] }];
+    const payload = { ...PAYLOAD, runs };
+    const readable = { run: "a", worker: "w1", span: "9" };
+    expect(complete(payload, { run: "", worker: "", span: "" })).toEqual(readable);
+    expect(complete(payload, { ...readable, worker: "w0", span: "" })).toEqual({
+      ...readable,
+      worker: "w0",
+      span: "1",
+    });
+    expect(complete(payload, { run: "b", worker: "", span: "" }).run).toBe("b");
+  });
+
   it("takes the first run and its first span that is no failure", () => {
     expect(complete(PAYLOAD, { run: "", worker: "", span: "" })).toEqual({
       run: "a",

@@ -48,16 +48,23 @@ export function besideOf(payload: RunsPayload | null, selection: Selection): Wor
   return run.workers.filter(({ job }) => job === worker.job || job < 0 || worker.job < 0);
 }
 
+const isReadable = ({ spans }: WorkerItem): boolean =>
+  spans.some(({ state }) => state !== "failed");
+
 /**
- * Fills what a selection leaves open: the first run, its first worker, its first span that is no failure.
+ * Fills what a selection leaves open: the first run, its first worker, its first span, those before others of which something can be read.
  *
  * A name that is given and not in the catalogue stays as it is, so that the page can say that it is gone.
  */
 export function complete(payload: RunsPayload | null, wanted: Selection): Selection {
   if (!payload) return wanted;
-  const run = payload.runs.find((item) => !wanted.run || item.name === wanted.run);
+  const run = wanted.run
+    ? payload.runs.find(({ name }) => name === wanted.run)
+    : (payload.runs.find(({ workers }) => workers.some(isReadable)) ?? payload.runs[0]);
   if (!run) return wanted;
-  const worker = run.workers.find((item) => !wanted.worker || item.name === wanted.worker);
+  const worker = wanted.worker
+    ? run.workers.find(({ name }) => name === wanted.worker)
+    : (run.workers.find(isReadable) ?? run.workers[0]);
   if (!worker) return { run: run.name, worker: wanted.worker, span: wanted.span };
   const usable = worker.spans.filter((item) => item.state !== "failed");
   const span = wanted.span || (usable[0] ?? worker.spans[0])?.name || "";

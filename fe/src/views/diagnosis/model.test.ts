@@ -9,8 +9,12 @@ const files = filesOf([
   file("cut.json", { state: "failed" }),
 ]);
 
-it("puts what needs a person first, then natural order of paths", () => {
-  expect(chooseFiles(files, null).path).toEqual(["cut.json", "x.txt", "b/w2.json", "b/w10.json"]);
+it("puts what needs a person first, then natural order of paths; what is no trace is asked for", () => {
+  expect(chooseFiles(files, null).path).toEqual(["cut.json", "b/w2.json", "b/w10.json"]);
+  expect(chooseFiles(files, "rejected").path).toEqual(["x.txt"]);
+  expect(chooseFiles(filesOf([file("x.txt", { state: "rejected" })]), null).path).toEqual([
+    "x.txt",
+  ]);
   expect(chooseFiles(files, "ready").path).toEqual(["b/w2.json", "b/w10.json"]);
   expect(chooseFiles(filesOf([]), null).path).toEqual([]);
 });
@@ -18,8 +22,8 @@ it("puts what needs a person first, then natural order of paths", () => {
 it("counts only states that occur", () => {
   expect(countStates(files)).toEqual([
     { state: "failed", count: 1 },
-    { state: "rejected", count: 1 },
     { state: "ready", count: 2 },
+    { state: "rejected", count: 1 },
   ]);
 });
 

@@ -10,10 +10,9 @@ interface StateWords {
   icon: IconName;
 }
 
-/** What each state means, in a word and in a sentence; those that need a person first. */
+/** What each state means, in a word and in a sentence; those that need a person first, what is no trace last. */
 export const STATES: Readonly<Record<FileState, StateWords>> = {
   failed: { word: "Failed", meaning: "A trace that could not be imported.", icon: "error" },
-  rejected: { word: "Rejected", meaning: "Not a readable trace.", icon: "close" },
   growing: {
     word: "Still being written",
     meaning: "Imported once it stops growing.",
@@ -22,6 +21,7 @@ export const STATES: Readonly<Record<FileState, StateWords>> = {
   waiting: { word: "Waiting", meaning: "Imported in its turn, or when opened.", icon: "info" },
   importing: { word: "Importing", meaning: "Being read now.", icon: "reload" },
   ready: { word: "Ready", meaning: "OK", icon: "check" },
+  rejected: { word: "Rejected", meaning: "Not a readable trace.", icon: "close" },
 };
 
 const NAMES = Object.keys(STATES) as FileState[];
@@ -33,12 +33,16 @@ export const countStates = (files: FilesTable): { state: FileState; count: numbe
     count: files.state.filter((text) => text === state).length,
   })).filter(({ count }) => count);
 
-/** The files of one state, or all (`null`); those that need a person first, then by path. */
+/** Whether a file is shown where no state is chosen: those that are no traces are only where there are no others. */
+export const isTrace = ({ state }: FilesTable, row: number): boolean =>
+  state[row] !== "rejected" || state.every((text) => text === "rejected");
+
+/** The files of one state, or all traces (`null`); those that need a person first, then by path. */
 export function chooseFiles(files: FilesTable, state: FileState | null): FilesTable {
   const urgency = (row: number): number => NAMES.indexOf(files.state[row] as FileState);
   const path = (row: number): string => files.path[row] ?? "";
   const rows = [...files.state.keys()]
-    .filter((row) => state === null || files.state[row] === state)
+    .filter((row) => (state === null ? isTrace(files, row) : files.state[row] === state))
     .sort(
       (a, b) => urgency(a) - urgency(b) || path(a).localeCompare(path(b), "en", { numeric: true }),
     );

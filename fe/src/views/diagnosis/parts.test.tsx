@@ -51,11 +51,11 @@ it("StateFilter counts per state and tells which was pressed", () => {
     />,
   );
   expect(screen.getAllByRole("button").map((b) => b.textContent)).toEqual([
-    "All 3",
+    "Traces 3",
     "Failed 2",
     "Ready 1",
   ]);
-  expect(screen.getByText(/All/).getAttribute("aria-pressed")).toBe("true");
+  expect(screen.getByText(/Traces/).getAttribute("aria-pressed")).toBe("true");
   fireEvent.click(screen.getByText(/Failed/));
   expect(onState).toHaveBeenCalledWith("failed");
 });

@@ -8,7 +8,7 @@ import { CodeBlock, type Column, CopyButton, EmptyState, Icon, Term } from "../.
 import { declaredColumns } from "../columns";
 import { Notes } from "../loaded";
 import type { RowOf } from "../rows";
-import { countStates, STATES } from "./model";
+import { countStates, isTrace, STATES } from "./model";
 
 export function Places({ payload }: { payload: DiagnosisPayload }) {
   return (
@@ -29,7 +29,7 @@ export function Places({ payload }: { payload: DiagnosisPayload }) {
   );
 }
 
-/** All files, or those of one state, as buttons with their numbers. */
+/** All traces, or the files of one state, as buttons with their numbers. */
 export function StateFilter({
   files,
   state,
@@ -39,6 +39,7 @@ export function StateFilter({
   state: FileState | null;
   onState: (s: FileState | null) => void;
 }) {
+  const traces = [...files.path.keys()].filter((row) => isTrace(files, row)).length;
   const entry = (value: FileState | null, word: string, count: number, meaning: string) => (
     <button
       key={word}
@@ -54,7 +55,7 @@ export function StateFilter({
   );
   return (
     <div class="state-filter" role="group" aria-label="Show files by state">
-      {entry(null, "All", files.path.length, "All files found.")}
+      {entry(null, "Traces", traces, "All files found but those that are no traces.")}
       {countStates(files).map(({ state: value, count }) =>
         entry(value, STATES[value].word, count, STATES[value].meaning),
       )}

@@ -2,7 +2,25 @@ import { describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
 import { OTHER } from "../../widgets";
 import { alive, device, memory } from "./fixtures";
-import { aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf } from "./model";
+import { aliveBy, aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf } from "./model";
+
+it("folds what is alive by a group, and says of it what all of its rows share", () => {
+  const { rows } = alive();
+  const [first, second, third] = rows.bytes;
+  expect(aliveBy(rows, "operator")).toEqual({
+    operator: ["aten::mm", null],
+    parent: [null, null],
+    module: [null, null],
+    line: [null, null],
+    category: [null, null],
+    known_by: [null, null],
+    bytes: [(first ?? 0) + (second ?? 0), third],
+    blocks: [3, 1],
+    largest_bytes: [first, third],
+    oldest_ns: [null, 20],
+  });
+  expect(aliveBy(rows, "module").module).toEqual(["Linear_0", null]);
+});
 
 describe("the address bar", () => {
   it("gives a window inside the recording, or none", () => {

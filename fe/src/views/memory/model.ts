@@ -10,10 +10,11 @@ import { otherColor } from "../../base/theme";
 import { categoryColour } from "./categories";
 import type { Params, StepRange } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
+import { pickRows } from "../columns";
 import { partsByName } from "../parts_by_name";
 import type { Step } from "../rows";
 
-/** By what the parts of the memory that is alive are knownColumns apart; the names are those of the columns. */
+/** By what the parts of the memory that is alive are grouped; the names are those of the columns. */
 export const GROUPS = ["operator", "parent", "module", "line", "category"] as const;
 export type AliveGroup = (typeof GROUPS)[number];
 
@@ -123,6 +124,45 @@ export function aliveParts(
     { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },
   ];
   return [...parts, ...more.filter((part) => part.value > 0)];
+}
+
+/** One row per name of a group, the largest first; what several of its rows do not share is left open. */
+export function aliveBy(rows: MemoryAliveTable, group: AliveGroup): MemoryAliveTable {
+  const members = new Map<string | null, number[]>();
+  rows[group].forEach((name, row) => members.set(name, [...(members.get(name) ?? []), row]));
+  const groups = [...members.values()];
+  type Texts = "operator" | "parent" | "module" | "line" | "category" | "known_by";
+  const shared = (key: Texts): (string | null)[] =>
+    groups.map((own) => {
+      const [first] = own;
+      const value = first === undefined ? null : (rows[key][first] ?? null);
+      return own.every((row) => rows[key][row] === value) ? value : null;
+    });
+  const folded = (
+    key: "blocks" | "largest_bytes" | "oldest_ns",
+    fold: (...values: number[]) => number,
+  ): (number | null)[] =>
+    groups.map((own) => {
+      const values = own.map((row) => rows[key][row] ?? null);
+      return values.includes(null) ? null : fold(...(values as number[]));
+    });
+  const sum = (...values: number[]): number => values.reduce((total, value) => total + value, 0);
+  const table: MemoryAliveTable = {
+    operator: shared("operator"),
+    parent: shared("parent"),
+    module: shared("module"),
+    line: shared("line"),
+    category: shared("category"),
+    known_by: shared("known_by"),
+    bytes: groups.map((own) => sum(...own.map((row) => rows.bytes[row] ?? 0))),
+    blocks: folded("blocks", sum),
+    largest_bytes: folded("largest_bytes", Math.max),
+    oldest_ns: folded("oldest_ns", Math.min),
+  };
+  const order = [...table.bytes.keys()].sort(
+    (a, b) => (table.bytes[b] ?? 0) - (table.bytes[a] ?? 0),
+  );
+  return pickRows(table, order);
 }
 
 /** The tables that the trace has something for. */

@@ -18,7 +18,7 @@ import { declaredColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
 import { categoryColour, inOrder } from "./categories";
-import { CHANGE_LABELS, type ChangesBy, type Stretch } from "./model";
+import { type AliveGroup, CHANGE_LABELS, type ChangesBy, type Stretch } from "./model";
 import type { Step } from "../rows";
 
 interface CurveProps {
@@ -134,8 +134,14 @@ function originLinks(
 
 const before = { unknown: () => "before the recording" };
 
-export const aliveColumns = (rows: MemoryAliveTable, hrefOf: Href): Column[] =>
-  declaredColumns("memory_alive", rows, { ...originLinks(rows, hrefOf), oldest_ns: before });
+/** The column of the group comes first. */
+export function aliveColumns(rows: MemoryAliveTable, group: AliveGroup, hrefOf: Href): Column[] {
+  const columns = declaredColumns("memory_alive", rows, {
+    ...originLinks(rows, hrefOf),
+    oldest_ns: before,
+  });
+  return [...columns].sort((a, b) => Number(b.key === group) - Number(a.key === group));
+}
 
 export const blockColumns = (rows: MemoryBlocksTable, hrefOf: Href): Column[] => [
   ...declaredColumns("memory_blocks", rows, {

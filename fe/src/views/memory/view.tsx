@@ -2,7 +2,7 @@
 
 import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -22,6 +22,7 @@ import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import {
+  aliveBy,
   aliveParts,
   CHANGE_LABELS,
   groupsOf,
@@ -187,7 +188,8 @@ function AlivePanel({
   const [search, setSearch] = useState<Search>({ text: "", regex: false });
   const groups = groupsOf(alive.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
-  const columns = useColumns(() => aliveColumns(alive.rows, hrefOf), [alive]);
+  const rows = useMemo(() => aliveBy(alive.rows, group), [alive, group]);
+  const columns = useColumns(() => aliveColumns(rows, group, hrefOf), [rows, group]);
   const show = (key: string): void => {
     const name = nameOfKey(key);
     if (name === null) return;
@@ -226,7 +228,7 @@ function AlivePanel({
       <Grid
         label="Alive"
         columns={columns}
-        rowCount={alive.rows.bytes.length}
+        rowCount={rows.bytes.length}
         storage="memory-alive"
         height={TABLE_HEIGHT}
         search={search}

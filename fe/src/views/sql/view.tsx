@@ -46,11 +46,12 @@ export function SqlView(props: ViewProps) {
 
 function Console(props: ViewProps & { tables: SqlTablesPayload }) {
   const { params, tables, setParam } = props;
-  const asked = params.q ?? "";
-  const [text, setText] = useState(asked || (tables.examples[0]?.statement ?? ""));
+  // Until somebody asks, the first example is answered.
+  const asked = params.q ?? tables.examples[0]?.statement ?? "";
+  const [text, setText] = useState(asked);
   useEffect(() => {
-    if (asked) setText(asked);
-  }, [asked]);
+    if (params.q) setText(params.q);
+  }, [params.q]);
   const { run: name, worker, span } = props.selection;
   const resource = useResource("sql", asked ? { run: name, worker, span, q: asked } : null);
   const run = (): void => {

@@ -59,7 +59,7 @@ def _together(payload: FindingsPayload) -> Iterator[str]:
     for total in payload.totals:
         low, high = format_ns(total.low_ns), format_ns(total.high_ns)
         yield (
-            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.mean_ns)} →"
+            f"With all {_CHANGES[total.certainty]} changes: {format_ns(payload.step_ns)} →"
             f" {format_ns(total.step_ns)} ({low} to {high}), simulated together."
         )
     if payload.together:
@@ -109,7 +109,9 @@ def _saving(finding: Finding) -> str:
         return ""
     low, high = finding.recoverable_low_ns, finding.recoverable_high_ns
     between = f", {format_ns(low)} to {format_ns(high)} to be expected" if high is not None else ""
-    return f"Saves {format_ns(finding.recoverable_ns)} ({format_share(finding.share)}){between}"
+    often = f" {finding.often}" if finding.often else ""
+    saved = f"{format_ns(finding.recoverable_ns)} ({format_share(finding.share)})"
+    return f"Saves {saved}{often}{between}"
 
 
 def _names(finding: Finding) -> tuple[str, ...]:

@@ -92,7 +92,8 @@ def _threads(side: DrawnStep) -> Ints:
     spans = side.trace["spans"]
     met = np.unique(spans["track"][side.path.event[side.path.event >= 0]])
     tracks, count = np.unique(side.events.track, return_counts=True)
-    return np.union1d(np.intersect1d(met, tracks), tracks[count.argmax() : count.argmax() + 1])
+    busiest = tracks[count == count.max(initial=0)][:1]
+    return np.union1d(np.intersect1d(met, tracks), busiest)
 
 
 def _host_groups(side: DrawnStep, threads: Ints, work: int) -> list[tuple[int, Intervals]]:

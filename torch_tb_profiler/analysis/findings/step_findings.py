@@ -47,6 +47,9 @@ MOST = 0.5
 """Share of the steps beyond which they are most of them."""
 
 
+_SAVES_NOTHING = {"recoverable_ns": None, "share": None, "weighs": None}
+
+
 def findings_of(
     facts: Facts, insight: Insight, steps: Ints | None = None, speaks: int | None = None
 ) -> dict[str, Any]:
@@ -69,17 +72,11 @@ def findings_of(
                 continue
             item |= counted
         else:
-            item |= {
-                "recoverable_ns": None,
-                "share": None,
-                "weighs": None,
-                "row": median,
-                "hit": [],
-            }
+            item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
         item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
         if not finding["costs"]:
-            item |= {"recoverable_ns": None, "share": None, "weighs": None}
+            item |= _SAVES_NOTHING
         alone = finding["costs"] and len(rows) >= FEW_STEPS and item.pop("alone", False)
         found.append(item | {"once": item["row"] if alone else None})
     present = {item["certainty"] for item in found if not item["artefact"]}

@@ -66,7 +66,8 @@ def experiment(trace: Trace, facts: Facts, insight: Insight, peaks: str = "") ->
         SourceError: that file cannot be read.
     """
     findings = costly(findings_payload(Source(trace, facts, insight, "", "")).findings)
-    told = tuple((one.title, one.share or 0.0) for one in findings)
+    # Of the median step: what happens in some steps only is no property of the run.
+    told = tuple((one.title, one.share or 0.0) for one in findings if one.step is None)
     return experiment_of(trace, facts, insight, mfu_of(facts, insight, select(facts), peaks), told)
 
 

@@ -15,7 +15,7 @@ interface FigureProps {
   title: string;
   term?: string;
   note?: ComponentChildren;
-  /** The same numbers, where no table beside the chart has them. */
+  /** The numbers of the chart, where no table beside the chart has them. */
   table?: FigureTable;
   name?: string;
   actions?: ComponentChildren;

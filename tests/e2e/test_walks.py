@@ -145,7 +145,9 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
 def test_why_is_step_7_slow(walk: Walker) -> None:
     walked = walk(JOB)
     walked.click(walked.tab.frame.get_by_role("button", name="Why is step 7 slow?"))
-    walked.reads("Step 7 takes 9.78 ms longer: rank 2 loads data at dataloader.py:1482.", "the median")
+    walked.reads(
+        "Step 7 takes 9.78 ms longer: rank 2 loads data at dataloader.py:1482.", "the median"
+    )
 
 
 def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -> None:

@@ -40,9 +40,7 @@ def drawn(rows: dict[str, list[Any]]) -> list[int]:
     return kept
 
 
-def test_the_chart_is_worked_by_keyboard_and_is_a_table_too(
-    open_tab: OpenTab, real_server: Server
-) -> None:
+def test_the_chart_is_worked_by_keyboard(open_tab: OpenTab, real_server: Server) -> None:
     need_axe()
     tab = open_tab(real_server, dark=True).load("efficiency", run="h100_vit")
     rows = real_server.answer("efficiency", "h100_vit")["rows"]
@@ -67,10 +65,6 @@ def test_the_chart_is_worked_by_keyboard_and_is_a_table_too(
     grid(tab).locator(".body-row .toggle").first.click()
     tab.idle()
     assert accessibility(tab.frame) == []
-    tab.frame.get_by_role("button", name="Show Roofline as a data table").click()
-    expect(
-        tab.frame.get_by_role("region", name="Roofline, data table").locator("tbody tr")
-    ).to_have_count(len(order))
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -52,6 +52,7 @@ _PLACE = re.compile(
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
 _SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNORECASE)
+_ONE_STEP = re.compile(r"\bof a [\d.]+ \S+ step")
 _OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once")
 _NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
 
@@ -239,10 +240,11 @@ def _of_places(told: Answered) -> Iterator[str]:
     said = told.said
     for place in _PLACE.finditer(said):
         amounts = re.findall(_AMOUNT, said[: place.start()])
-        paths = [_time_at(place, trace) for trace in told.run if _has_lines(trace)]
+        paths = [_time_at(place, trace, said) for trace in told.run if _has_lines(trace)]
         if not amounts or not paths:
             continue
-        time = max(each.max() if _SOME_STEPS.search(said) else each.mean() for each in paths)
+        some = _SOME_STEPS.search(said) or _ONE_STEP.search(said)
+        time = max(each.max() if some else each.mean() for each in paths)
         share = time / _ns(*amounts[0])
         least = MOST if "ost of it" in place["how"] else 0.1
         if share < least / ROUNDED:
@@ -254,10 +256,12 @@ def _judged(trace: TraceFrames) -> list[int]:
     return list(findings_of(trace.facts, trace.insight, None)["rows"])
 
 
-def _time_at(place: re.Match[str], trace: TraceFrames) -> Array:
-    """How long the critical path is at a place in each step, ns."""
+def _time_at(place: re.Match[str], trace: TraceFrames, said: str) -> Array:
+    """How long the critical path is at a place, ns: in the median step, of "a step" in each of them."""
     table, strings = trace.insight["critical_path_steps"], trace.facts.strings
     what, script, rows = place["what"].strip(), place["file"] or place["script"], _judged(trace)
+    if _ONE_STEP.search(said):
+        rows = list(findings_of(trace.facts, trace.insight, None)["all_rows"])
     chosen = np.flatnonzero(np.isin(table["step"], rows))
     total = dict.fromkeys(rows, 0)
     for row in chosen.tolist():

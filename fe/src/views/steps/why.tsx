@@ -1,5 +1,6 @@
 /** Why a step takes longer, or shorter, than the median step. */
 
+import { useEffect, useRef } from "preact/hooks";
 import type { DifferencePart, LateRank, StepDifferencePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
@@ -24,8 +25,11 @@ export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
   );
   const resource = useResource("critical_path/step", query);
   const id = useId("why");
+  const box = useRef<HTMLElement>(null);
+  // What was asked for may open below the window.
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [step, resource.data]);
   return (
-    <section class="why" aria-labelledby={id}>
+    <section class="why" ref={box} aria-labelledby={id}>
       <Loaded resource={resource} shape={[240]}>
         {(payload) => (
           <>

@@ -1,8 +1,8 @@
 /** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
-import { useEffect, useState } from "preact/hooks";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
+import { useMedia } from "../base/media";
 import { useResource } from "../state/resource";
 import { besideOf, find } from "../state/runs";
 import type { ViewId, ViewProps } from "../state/view";
@@ -144,7 +144,7 @@ type ScopeProps = HeaderProps & { rows: readonly Step[] };
 
 function Scope(props: ScopeProps) {
   const { payload, selection, section, steps, rows, onSelect, setSteps } = props;
-  const narrow = useNarrow();
+  const narrow = useMedia(NARROW);
   const { run, span } = find(payload, selection);
   const all = allRanks(props);
   const choice = (
@@ -193,17 +193,6 @@ function allRanks({ payload, selection, section, params, onAllRanks }: HeaderPro
   return section.id === "overview" && count > 1
     ? { count, chosen: params.of === "ranks", onChoose: onAllRanks }
     : null;
-}
-
-function useNarrow(): boolean {
-  const [narrow, setNarrow] = useState(() => window.matchMedia(NARROW).matches);
-  useEffect(() => {
-    const query = window.matchMedia(NARROW);
-    const read = (): void => setNarrow(query.matches);
-    query.addEventListener("change", read);
-    return () => query.removeEventListener("change", read);
-  }, []);
-  return narrow;
 }
 
 function Compare(props: HeaderProps) {

@@ -35,12 +35,12 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.critical_path.steps import (
-    LABELS,
     StepCausesPayload,
     StepDifferencePayload,
     StepsOfTrace,
     step_causes_payload,
 )
+from torch_tb_profiler.views.words.texts import GROUP_LABELS
 from torch_tb_profiler.web.application import Application
 
 UNIX = 1_700_000_000 * 10**9
@@ -225,7 +225,7 @@ def test_a_planted_delay_of_a_single_program_is_named(
     assert median is not None
     assert median.step != step
     assert first.group == group
-    assert first.label == ("GPU compute" if group == "compute" else LABELS[group])
+    assert first.label == ("GPU compute" if group == "compute" else GROUP_LABELS[group])
     assert near(first.difference_ns, delay)
     longer = format_ns(told.step.wall_ns - median.wall_ns)
     assert told.headline.startswith(f"Step {FIRST + step} takes {longer} longer: it ")

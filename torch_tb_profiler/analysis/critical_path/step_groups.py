@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.median_step import middle, of_main_phase
 from torch_tb_profiler.analysis.figures.step_kinds import agreed, phases_of_kinds
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
@@ -80,20 +81,20 @@ class StepGroups:
         server's iterations of the phase that takes most time; −1 without one.
         """
         kept = self.usual if self.usual.any() else self.known
-        phases = np.unique(self.phase[kept])
-        if len(phases) > 1:
-            times = [self.wall[kept & (self.phase == phase)].sum() for phase in phases]
-            kept = kept & (self.phase == phases[int(np.argmax(times))])
-        return self._middle(kept)
+        rows = np.flatnonzero(kept)
+        if not len(rows):
+            return -1
+        return self._middle(rows[of_main_phase(self.phase[rows], self.wall[rows])])
 
     def median_for(self, step: int) -> int:
         """What a step is compared with: the median step of its phase, else of all others; −1 without one."""
         alike = self.usual & (self.phase == self.phase[step])
-        own = self._middle(alike)
+        own = self._middle(np.flatnonzero(alike))
         if own >= 0 and (own != step or alike.sum() > 1):
             return own
         others = self.known & (np.arange(len(self.names)) != step)
-        return self._middle(self.usual & others if (self.usual & others).any() else others)
+        among = self.usual & others
+        return self._middle(np.flatnonzero(among if among.any() else others))
 
     @property
     def slowest_odd(self) -> int:
@@ -101,11 +102,9 @@ class StepGroups:
         odd = np.flatnonzero(self.odd & self.known & ~self.cold)
         return int(odd[self.wall[odd].argmax()]) if len(odd) else -1
 
-    def _middle(self, among: Mask) -> int:
-        rows = np.flatnonzero(among)
-        if not len(rows):
-            return -1
-        return int(rows[np.argsort(self.wall[rows], kind="stable")[(len(rows) - 1) // 2]])
+    def _middle(self, rows: Ints) -> int:
+        place = middle(self.wall[rows])
+        return int(rows[place]) if place >= 0 else -1
 
 
 def own_groups(facts: Facts, insight: Insight) -> StepGroups:

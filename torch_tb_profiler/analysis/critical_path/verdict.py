@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.analysis.figures.step_kinds import recurring
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -97,8 +98,8 @@ class Verdict:
     def median(self) -> int | None:
         """The step that speaks for the regular ones, of those that somebody holds back where most are: of median length."""
         steps = [s for s in self.regular if self.hold is None or s in self.hold.steps]
-        steps = sorted(steps or self.regular, key=lambda step: float(self.length[step]))
-        return steps[(len(steps) - 1) // 2] if steps else None
+        steps = steps or self.regular
+        return steps[middle(self.length[steps])] if steps else None
 
     @property
     def usual(self) -> float:

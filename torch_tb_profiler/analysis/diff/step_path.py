@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups
 from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.facts.earlier_work import left_out, step_lengths
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -137,10 +138,8 @@ def step_path(facts: Facts, insight: Insight, step: int, on_device: bool) -> Ste
 
 def median_step(side: Side) -> int:
     """The compared step of median length, of an even number the shorter of the two; −1 without one."""
-    if not len(side.steps):
-        return -1
-    order = np.argsort(side.walls, kind="stable")
-    return int(side.steps[order[(len(order) - 1) // 2]])
+    place = middle(side.walls)
+    return int(side.steps[place]) if place >= 0 else -1
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,23 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.step_kinds import phases_of_kinds
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
 _APART = (StepFlag.COLD | StepFlag.CUT | StepFlag.ODD, StepFlag.COLD | StepFlag.CUT, StepFlag(0))
 """What speaks for no others, where others are left."""
+
+
+def middle(lengths: Array) -> int:
+    """Place of the median length, of an even number the shorter of the two in the middle; −1 without one."""
+    return int(np.argsort(lengths, kind="stable")[(len(lengths) - 1) // 2]) if len(lengths) else -1
+
+
+def of_main_phase(phase: Ints, lengths: Ints) -> Mask:
+    """Which steps are of the phase that takes most time, bool of shape (steps,); ``phase``, ``lengths``: of each step."""
+    each = np.unique(phase)
+    times = [int(lengths[phase == one].sum()) for one in each]
+    return np.asarray(phase == each[int(np.argmax(times))])
 
 
 def median_step(facts: Facts, rows: Ints) -> int | None:
@@ -29,8 +41,5 @@ def median_step(facts: Facts, rows: Ints) -> int | None:
         left for apart in _APART if len(left := rows[(flags[rows] & apart) == 0]) or not apart
     )
     phase = np.append(phases_of_kinds(facts), -1)[steps["kind"][kept]]
-    if len(np.unique(phase)) > 1:
-        times = {each: int(wall[kept[phase == each]].sum()) for each in np.unique(phase).tolist()}
-        kept = kept[phase == max(times, key=lambda each: times[each])]
-    order = kept[np.argsort(wall[kept], kind="stable")]
-    return int(order[(len(order) - 1) // 2])
+    kept = kept[of_main_phase(phase, wall[kept])]
+    return int(kept[middle(wall[kept])])

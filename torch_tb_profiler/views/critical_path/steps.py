@@ -42,18 +42,9 @@ from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
 from torch_tb_profiler.views.steps import first_steps, step_rows
 from torch_tb_profiler.views.wire import Wire
-from torch_tb_profiler.views.words.texts import capitalised
+from torch_tb_profiler.views.words.texts import GROUP_LABELS, group_label
 from torch_tb_profiler.views.words.vocabulary import vendor_words
 
-LABELS = {
-    "compute": "Compute",
-    "copies": "Copies",
-    "data_loading": "Data loading",
-    "communication": "Communication",
-    "waiting": "Waiting for a rank",
-    "host_code": "Host code",
-    "not_recorded": "Not recorded",
-}
 _DOES = {
     "compute": ("computes", " longer"),
     "copies": ("copies", " longer"),
@@ -78,7 +69,7 @@ STEP_CAUSES = DisplaySpec(
         _C("step", "id", "", "Number of the step, from 0."),
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         _C("wall_ns", "time", "", "Length."),
-        *(_C(f"{key}_ns", "time", label, label) for key, label in LABELS.items()),
+        *(_C(f"{key}_ns", "time", label, label) for key, label in GROUP_LABELS.items()),
         _C("cold", "flag", "", "A first step that sets up."),
         _C("odd", "flag", "", "Slower than others of its kind by far more than they differ."),
         _C("cut", "flag", "", "The end of the recording cut it off."),
@@ -310,7 +301,7 @@ def _merged(table: DisplayTable, groups: StepGroups) -> DisplayTable:
 
 
 def _label(key: str, groups: StepGroups) -> str:
-    return capitalised(f"{_device(groups)} compute") if key == "compute" else LABELS[key]
+    return group_label(key, _device(groups))
 
 
 def _device(groups: StepGroups) -> str:

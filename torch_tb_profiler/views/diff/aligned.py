@@ -21,9 +21,10 @@ from torch_tb_profiler.analysis.diff.step_path import UNNAMED, GroupChange, grou
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_count, format_delta, format_limit
-from torch_tb_profiler.views.diff.headline import device_word, group_label, median_paths, step_text
+from torch_tb_profiler.views.diff.headline import device_word, median_paths, step_text
 from torch_tb_profiler.views.diff.payload import Recording
 from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.words.texts import group_label
 
 TimeGroup = Literal[
     "compute", "copies", "data_loading", "communication", "waiting", "host_code", "not_recorded"
@@ -240,7 +241,7 @@ def _ties(steps: AlignedSteps) -> AlignedTies:
 def _change(one: GroupChange, both: Comparison) -> AlignedChange:
     return AlignedChange(
         group=one.group,  # type: ignore[arg-type]
-        label=group_label(one.group, both),
+        label=group_label(one.group, device_word(both)),
         before_ns=one.before,
         after_ns=one.after,
         more=f"{one.name}: {format_delta(one.name_change)}" if one.name and one.change else "",

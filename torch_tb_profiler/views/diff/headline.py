@@ -19,18 +19,10 @@ from torch_tb_profiler.analysis.diff.step_path import (
 from torch_tb_profiler.units import format_ns, format_number, format_share
 from torch_tb_profiler.views.diff.verdict import is_whole
 from torch_tb_profiler.views.diff.wire import Verdict
+from torch_tb_profiler.views.words.texts import GROUP_LABELS, group_label
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
-LABELS = {
-    "compute": "compute",
-    "copies": "Copies",
-    "data_loading": "Data loading",
-    "communication": "Communication",
-    "waiting": "Waiting for a rank",
-    "host_code": "Host code",
-    "not_recorded": "Not recorded",
-}
-assert list(LABELS) == list(GROUPS)
+assert list(GROUP_LABELS) == list(GROUPS)
 LEAST_TOLD = 0.2
 """Share of the difference from which on a group is told in a sentence."""
 
@@ -47,11 +39,6 @@ def median_paths(comparison: Comparison) -> tuple[StepPath, StepPath] | None:
         for side, step in zip(sides, steps, strict=True)
     )
     return a, b
-
-
-def group_label(group: str, comparison: Comparison) -> str:
-    """What a group is called: ``GPU compute``, without an accelerator ``CPU compute``."""
-    return f"{device_word(comparison)} {LABELS[group]}" if group == "compute" else LABELS[group]
 
 
 def device_word(comparison: Comparison) -> str:
@@ -121,7 +108,7 @@ def _changed_most(comparison: Comparison, changes: Sequence[GroupChange], judged
     most = max(changes, key=lambda one: one.change / delta)
     if most.change / delta < LEAST_TOLD:
         return ""
-    label = group_label(most.group, comparison)
+    label = group_label(most.group, device_word(comparison))
     return f"{label} went from {format_ns(most.before)} to {format_ns(most.after)}."
 
 

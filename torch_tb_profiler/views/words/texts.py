@@ -29,6 +29,23 @@ CATEGORY_LABELS, CATEGORY_TEXT = (
 )
 
 
+GROUP_LABELS = {
+    "compute": "Compute",
+    "copies": "Copies",
+    "data_loading": "Data loading",
+    "communication": "Communication",
+    "waiting": "Waiting for a rank",
+    "host_code": "Host code",
+    "not_recorded": "Not recorded",
+}
+"""Of the groups of causes of the critical path (``analysis/critical_path/cause_groups.py``)."""
+
+
+def group_label(group: str, device: str) -> str:
+    """What a group is called where it is known what computes: ``GPU compute``, without an accelerator ``CPU compute``."""
+    return capitalised(f"{device} compute") if group == "compute" else GROUP_LABELS[group]
+
+
 _NAME = re.compile(r"[\d_:./#<>(\[]")
 
 

@@ -1,7 +1,8 @@
 /** Where the details stand: below the timeline or at its right. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useMedia } from "../../base/media";
 import { readStored, writeStored } from "../../base/stored";
 import { Button, Splitter, useStoredSize } from "../../widgets";
 
@@ -15,13 +16,7 @@ const SIDE_WIDTH = 360;
 /** What was chosen last, else what the width of the page suggests. */
 export function useDock(): [Dock, (dock: Dock) => void] {
   const [chosen, setChosen] = useState(() => readStored(KEY));
-  const [narrow, setNarrow] = useState(() => window.matchMedia(NARROW).matches);
-  useEffect(() => {
-    const query = window.matchMedia(NARROW);
-    const read = (): void => setNarrow(query.matches);
-    query.addEventListener("change", read);
-    return () => query.removeEventListener("change", read);
-  }, []);
+  const narrow = useMedia(NARROW);
   const change = (dock: Dock): void => {
     setChosen(dock);
     writeStored(KEY, dock);

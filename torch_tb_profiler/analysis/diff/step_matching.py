@@ -139,10 +139,7 @@ def _match_host(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
     like_a, like_b = _subtrees(a, key_a), _subtrees(b, key_b)
     children_a, children_b = _Children(a.parent), _Children(b.parent)
     found: list[tuple[Ints, Ints]] = []
-    begun = [
-        (roots_a, roots_b)
-        for roots_a, roots_b in _threads(a, b, key_a, key_b, children_a, children_b)
-    ]
+    begun = _threads(a, b, key_a, key_b, children_a, children_b)
     while begun:
         of_a, of_b = begun.pop()
         i, j = common_subsequence(key_a[of_a], key_b[of_b])

@@ -52,7 +52,7 @@ _PLACE = re.compile(
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
 _SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNORECASE)
-_ONE_STEP = re.compile(r"\bof a [\d.]+ \S+ step")
+_ONE_STEP = re.compile(r"\bof (?:a|one) [\d.]+ \S+ step")
 _OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once")
 _NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
 
@@ -248,7 +248,7 @@ def _of_places(told: Answered) -> Iterator[str]:
         share = time / _ns(*amounts[0])
         least = MOST if "ost of it" in place["how"] else 0.1
         if share < least / ROUNDED:
-            yield f"{place[0]}: {share:.0%}"
+            yield f"{place[0]}: {share:.0%} ({said})"
 
 
 def _judged(trace: TraceFrames) -> list[int]:

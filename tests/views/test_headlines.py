@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import doing
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.views.distributed.texts import all_called, headline_of, parts_text
 from torch_tb_profiler.views.distributed.wire import (
@@ -125,11 +126,27 @@ def of_step(step: int, *also: int, rank: int = 1, held: int = 11 * MS) -> Blame:
     return Blame(step, rank, also, held, 60 * MS, (part,))
 
 
+@pytest.mark.parametrize(
+    ("name", "module", "line", "says"),
+    [
+        ("aten::mm", "", "", "aten::mm"),
+        ("aten::mm", "", "a/train.py: main", "aten::mm at train.py"),
+        ("json/encoder.py(205): iterencode", "", "a/books.py(17): enter", "iterencode in enter at books.py:17"),
+        ("<built-in method wait of Work at 0x7f>", "", "main.py: main", "wait in main at main.py"),
+        ("a/books.py(17): enter", "Net", "a/books.py(17): enter", "enter in Net at books.py:17"),
+    ],
+)  # fmt: skip
+def test_what_takes_longer_is_called_by_its_function_and_line(
+    name: str, module: str, line: str, says: str
+) -> None:
+    assert doing(BlamedWork(PathCause.PYTHON, name, 1, 0, 0, 1, module, line)) == says
+
+
 def test_who_holds_all_others_back_is_told_with_time_and_cause() -> None:
     assert told(distributed(), judged([of_step(step) for step in range(4)])) == [
         "Rank 1 holds all others back: 11.0 ms of each 100 ms step.",
         "The same operators take longer, as on a slower or shared processor: aten::mm in Net.layer1 at"
-        " train.py(12): forward, by 11.0 ms in the worst step.",
+        " train.py:12, by 11.0 ms in the worst step.",
     ]
 
 
@@ -155,7 +172,7 @@ def test_a_single_step_is_told_apart_and_not_averaged() -> None:
     held[2] = 80.0 * MS
     once = (Hold((0,), (2,), held, one),)
     assert told(distributed(), judged(once=once)) == [
-        "Once, in step 12, rank 0 held all others back by 80.0 ms: aten::mm in Net.layer1 at train.py(12): forward took longer."
+        "Once, in step 12, rank 0 held all others back by 80.0 ms: aten::mm in Net.layer1 at train.py:12 took longer."
     ]
 
 

@@ -51,6 +51,12 @@ class PythonFrame:
         return self.file.endswith(".py") or self.file.startswith("<ipython-input")
 
     @property
+    def place(self) -> str:
+        """``serialization.py:12``, the file without its folders; ``main.py`` where no line is known."""
+        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        return name if self.line is None else f"{name}:{self.line}"
+
+    @property
     def without_line(self) -> str:
         """``torch/serialization.py: save``."""
         return f"{self.file}: {self.function}"

@@ -91,7 +91,7 @@ def answers_of(path: Path) -> list[Answered]:
 def broken(told: Answered) -> list[str]:
     """The claims of an answer that are not so."""
     answer, trace, said = told.answer, told.trace, told.said
-    wrong = [*_of_texts(said, answer), *_of_steps(said, answer, trace)]
+    wrong = [*_of_texts(said, answer), *_of_steps(told)]
     if answer["step_ns"]:
         wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_loading(answer, trace)]
         wrong += _of_places(told)
@@ -130,10 +130,12 @@ def _of_texts(said: str, answer: Answer) -> Iterator[str]:
                 yield f"a share above all: {text}"
 
 
-def _of_steps(said: str, answer: Answer, trace: TraceFrames) -> Iterator[str]:
-    """A step that is spoken of is one that there is, or nearly."""
-    table = trace.facts["steps"]
-    walls = np.concatenate((table["end"] - table["start"], step_lengths(table))).astype(np.float64)
+def _of_steps(told: Answered) -> Iterator[str]:
+    """A step that is spoken of is one that there is on a rank of the run, or nearly."""
+    answer, said = told.answer, told.said
+    tables = [trace.facts["steps"] for trace in told.run]
+    each = [(table["end"] - table["start"], step_lengths(table)) for table in tables]
+    walls = np.concatenate([wall for both in each for wall in both]).astype(np.float64)
     if not answer["step_ns"] or not len(walls):
         return
     lengths = [float(answer["step_ns"])]

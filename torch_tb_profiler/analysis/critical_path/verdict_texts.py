@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
 LONGEST_NAME = 80
@@ -143,10 +144,15 @@ def longer_text(part: BlamedWork, other_work: bool = False) -> str:
 
 
 def doing(part: BlamedWork) -> str:
-    """``aten::mm in Linear_0 at train.py(7): step``."""
+    """``aten::mm in Linear_0 at train.py:7``; of a function ``iterencode in enter at books.py:17``, where it is called."""
+    frame, line = PythonFrame.of(part.name), PythonFrame.of(part.line)
+    what = _cut(frame.function if frame else part.name)
     where = f" in {part.module}" if part.module else ""
-    at = f" at {_cut(part.line)}" if part.line and part.line != part.name else ""
-    return f"{_cut(part.name)}{where}{at}"
+    if part.line and part.line != part.name:
+        if frame and line and not where:
+            where = f" in {_cut(line.function)}"
+        return f"{what}{where} at {line.place if line else _cut(part.line)}"
+    return f"{what}{where} at {frame.place}" if frame and frame.is_source else f"{what}{where}"
 
 
 def once_text(verdict: Verdict, hold: Hold, called: Called, steps: Sequence[str]) -> str:

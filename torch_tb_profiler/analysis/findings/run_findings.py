@@ -244,7 +244,7 @@ def _details(
         "words": {
             "worker": called,
             "doing": doing,
-            **({"slow": f"{_short(doing)} takes longer"} if doing else {}),
+            **({"slow": f"{doing} takes longer"} if doing else {}),
             "did": "waited for its data"
             if part and part.cause == PathCause.DATALOADER
             else "held all others back",
@@ -254,16 +254,12 @@ def _details(
 
 
 def _doing(part: BlamedWork) -> str:
-    """What takes longer; empty where nothing but the step was recorded."""
+    """What takes longer, of a frame its function: the line stands beside it; empty where nothing but the step was recorded."""
     if part.name.startswith("ProfilerStep"):
         return ""
-    return f"{part.name} in {part.module}" if part.module else part.name
-
-
-def _short(doing: str) -> str:
-    """Of a Python frame its function: the line stands beside it."""
-    frame = PythonFrame.of(doing)
-    return frame.function if frame is not None else doing
+    frame = PythonFrame.of(part.name)
+    name = frame.function if frame is not None else part.name
+    return f"{name} in {part.module}" if part.module else name
 
 
 def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:

@@ -144,10 +144,11 @@ def _counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict
 
 
 def _total(certainty: str, wall: Ints, saved: Array, error: float) -> dict[str, Any]:
-    predicted = np.maximum(wall - saved, 0)
+    # A change that makes a step longer by its simulation, as of a step that it is not about, saves nothing of it.
+    predicted = np.clip(wall - saved, 0, wall)
     reach = BY_CERTAINTY[certainty]
     low, high = step_interval(float(wall.mean()), predicted, error, reach)
-    gain = max(int(wall.sum() - predicted.sum()), 0)
+    gain = int(wall.sum() - predicted.sum())
     return {
         "certainty": certainty,
         "recoverable_ns": gain // len(wall),

@@ -129,10 +129,13 @@ def at_line(text: str, function: str | None = None) -> str:
     frame = PythonFrame.of(text)
     if frame is None or not frame.is_source:
         return ""
-    file = short_file(frame.file)
     if frame.line is not None:
-        return f" at {file}:{frame.line}"
-    return f" in {plain(frame.function)} of {file}" if function is None else f" of {file}"
+        return f" at {frame.place}"
+    return (
+        f" in {plain(frame.function)} of {frame.place}"
+        if function is None
+        else f" of {frame.place}"
+    )
 
 
 def of_line(text: str) -> str:
@@ -141,11 +144,6 @@ def of_line(text: str) -> str:
     if frame is None or not frame.is_source:
         return plain(text)
     return f"{plain(frame.function)}{at_line(text, '')}"
-
-
-def short_file(file: str) -> str:
-    """The name of a file without its folders."""
-    return file.replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def plain(name: str) -> str:

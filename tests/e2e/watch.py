@@ -1,4 +1,4 @@
-"""Listens to everything that a browser page says went wrong, and asks axe what is not accessible."""
+"""Listens to everything that a browser page says went wrong, asks axe what is not accessible, and looks for what has no room."""
 
 from __future__ import annotations
 
@@ -25,6 +25,25 @@ async (rules) => {
   return found.violations.map((v) => `${v.id}: ${v.help}; ${v.nodes.length} x, e.g. ${v.nodes[0].html.slice(0, 200)} ${v.nodes[0].failureSummary}`);
 }
 """
+
+_ROOM = """
+() => {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  const found = scrollWidth > clientWidth ? [`sideways: ${scrollWidth} of ${clientWidth} px`] : [];
+  const answers = "h1, h2, h3, .headline, .finding-head, .finding-line, .path-parts, [class*=legend]";
+  for (const part of document.querySelectorAll(answers))
+    if (part.innerText.includes("…")) found.push(`cut: ${part.innerText}`);
+  for (const part of document.querySelectorAll("header *, main *")) {
+    const words = [...part.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    const { width } = part.getBoundingClientRect();
+    if (words && width > 1 && part.scrollWidth > part.clientWidth + 1
+      && getComputedStyle(part).overflowX === "hidden" && !part.closest("[title], [aria-describedby]"))
+      found.push(`hidden: ${part.className} ${part.textContent}`);
+  }
+  return found;
+}
+"""
+"""Nothing scrolls sideways, nothing that answers is cut, and what else is cut has its whole text as tooltip."""
 
 
 class Watch:
@@ -95,4 +114,10 @@ def accessibility(frame: Frame, *, colours_only: bool = False) -> list[str]:
     if not frame.evaluate("() => typeof axe !== 'undefined'"):
         frame.evaluate(AXE.read_text(encoding="utf-8"))
     found: list[Any] = frame.evaluate(_AXE, COLOURS if colours_only else RULES)
+    return [str(line) for line in found]
+
+
+def without_room(frame: Frame) -> list[str]:
+    """What has no room at this width, one line each."""
+    found: list[Any] = frame.evaluate(_ROOM)
     return [str(line) for line in found]

@@ -45,7 +45,7 @@ _LEFT = re.compile(
 )
 _SHARE = re.compile(r"\((\d+(?:\.\d+)?) %\)")
 _PLACE = re.compile(
-    r"(?P<how>[Mm]ost of it|[Tt]he largest part(?: of it)?)(?: is)? in (?P<what>.+?)"
+    r"(?P<how>[Mm]ost of it|[Tt]he largest part(?: of it)?)(?: is)? in (?:\w+'s )?(?P<what>.+?)"
     r"(?: at (?P<file>[^\s()]+\.py):(?P<line>\d+)| of (?P<script>[^\s()]+\.py))?"
     r"(?=[.,;:](?:\s|$)|$)"
 )

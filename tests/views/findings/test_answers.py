@@ -171,6 +171,24 @@ def test_a_place_is_the_line_and_what_has_its_share(inner: str, least: int, wher
     assert "profiler.py" not in told
 
 
+def test_what_is_written_in_c_is_told_with_the_package_that_calls_it() -> None:
+    loads = [
+        part
+        for at in (100, 1100)
+        for part in (
+            span("user_annotation", "enumerate(DataLoader)#_Iter.__next__", at + 12, 860),
+            *launched("gemm", at, at + 900, at + 920, 20),
+        )
+    ]
+    entries = [*_traced("<built-in function zoom_shift>", 780), *loads]
+    around = [
+        span("python_function", "scipy/ndimage/_interpolation.py(739): zoom", at, 800)
+        for at in (115, 1115)
+    ]
+    assert "in scipy's zoom_shift at train.py:7." in page([*entries, *around]).detail
+    assert "in zoom_shift at train.py:7." in page(entries).detail
+
+
 def test_a_frame_that_was_open_has_no_line() -> None:
     entries = [
         item for item in _traced("aten", 1) if not str(item["name"]).startswith("train.py(7)")

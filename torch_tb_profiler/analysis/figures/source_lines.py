@@ -94,10 +94,20 @@ def _rank(text: str) -> int:
     return _rank_of_file(frame.file) if frame and frame.is_source else 0
 
 
+def package_of(file: str) -> str:
+    """The installed package of a Python file; empty of others, and where its folder was not recorded."""
+    return _top_of(file)[1] if _rank_of_file(file) == PACKAGE else ""
+
+
+def _top_of(file: str) -> tuple[str, str]:
+    """The file within the folder of installed packages, else as it is, and the first of its folders."""
+    inside = _INSTALLED.split(file.replace("\\", "/"))[-1]
+    return inside, inside.partition("/")[0].removesuffix(".py")
+
+
 def _rank_of_file(file: str) -> int:
     path = file.replace("\\", "/")
-    inside = _INSTALLED.split(path)[-1]
-    top = inside.partition("/")[0].removesuffix(".py")
+    inside, top = _top_of(file)
     if _OTHERS.search(inside) or top in sys.stdlib_module_names:
         return OTHERS
     return PACKAGE if inside != path or top in _PACKAGES or _is_checkout(path) else OWN

@@ -138,7 +138,7 @@ def _of_cause(
     rule, length = RULES[item["rule"]], item["length_ns"]
     own = dict(words) | {"the_step": the_step(analysis, words, length)}
     if item["row"] not in analysis["rows"] and item["hit"]:
-        path = Path.of(path.facts, path.insight, [item["row"]])
+        path = path.of_steps([item["row"]])
         own["the_step"] = f"one {format_ns(length)} {words['step']}"
     part = path.take(rule.causes)
     # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.

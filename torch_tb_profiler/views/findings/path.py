@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.source_lines import package_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -31,7 +32,8 @@ _LONGEST_NAME = 60
 class Place:
     """Where time goes: ``what``, a name; ``at``: `` at train.py:12``, `` in main of train.py``, or nothing; ``line``: that line
     with its folders, or nothing;
-    ``time``: its mean per step, ns. ``called``: whether it is what is called there.
+    ``time``: its mean per step, ns. ``called``: whether it is what is called there. ``package``: whose Python calls what is
+    written in C, or nothing.
     """
 
     what: str
@@ -39,6 +41,7 @@ class Place:
     time: float
     called: bool = False
     line: str = ""
+    package: str = ""
 
     @property
     def tells(self) -> bool:
@@ -49,26 +52,32 @@ class Place:
         return not around and _TELLS.fullmatch(self.what) is not None
 
     def __str__(self) -> str:
-        return f"{self.what}{self.at}"
+        whose = f"{self.package}'s " if self.package else ""
+        return f"{whose}{self.what}{self.at}"
 
 
 @dataclass(frozen=True)
 class Path:
     """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
-    step, ns.
+    step, ns. ``names``: of all spans, numbers of strings.
     """
 
     facts: Facts
     insight: Insight
+    names: Array
     row: Ints
     time: Array
 
     @classmethod
-    def of(cls, facts: Facts, insight: Insight, steps: Sequence[int]) -> Path:
+    def of(cls, facts: Facts, insight: Insight, names: Array, steps: Sequence[int]) -> Path:
         """The path of some rows of steps."""
         table = insight["critical_path_steps"]
         row = np.flatnonzero(np.isin(table["step"], np.array(steps, np.int64)))
-        return cls(facts, insight, row, table["time"][row] / max(len(steps), 1))
+        return cls(facts, insight, names, row, table["time"][row] / max(len(steps), 1))
+
+    def of_steps(self, steps: Sequence[int]) -> Path:
+        """The path of other rows of steps."""
+        return Path.of(self.facts, self.insight, self.names, steps)
 
     def column(self, name: str) -> Array:
         """A column of the table for its rows."""
@@ -80,7 +89,7 @@ class Path:
 
     def part(self, chosen: Array) -> Path:
         """The rows of a mask."""
-        return Path(self.facts, self.insight, self.row[chosen], self.time[chosen])
+        return replace(self, row=self.row[chosen], time=self.time[chosen])
 
     @property
     def total(self) -> float:
@@ -111,7 +120,19 @@ class Path:
         what = self.facts.strings[called]
         if _MARK.match(what):
             return None
-        return Place(plain(what), at_line(text), of_call.total, True, text)
+        package = of_call._package() if _written_in_c(what) else ""
+        return Place(plain(what), at_line(text), of_call.total, True, text, package)
+
+    def _package(self) -> str:
+        """The package whose Python is nearest around the longest event; empty of the user's own, of PyTorch and of Python."""
+        parent = self.facts["span_links"]["parent"]
+        event = int(self.column("event")[self.time.argmax()])
+        while event >= 0:
+            frame = PythonFrame.of(self.facts.strings[int(self.names[event])])
+            if frame is not None and frame.is_source:
+                return package_of(frame.file)
+            event = int(parent[event])
+        return ""
 
     def _largest(self, keys: Array) -> int:
         """The key with most time; −1 for an empty path."""
@@ -120,6 +141,11 @@ class Path:
         each, group = np.unique(keys, return_inverse=True)
         time = sum_by(group, len(each), np.rint(self.time).astype(np.int64))
         return int(each[time.argmax()])
+
+
+def _written_in_c(name: str) -> bool:
+    frame = PythonFrame.of(name)
+    return frame is not None and not frame.file
 
 
 def at_line(text: str, function: str | None = None) -> str:

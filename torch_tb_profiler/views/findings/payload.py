@@ -103,7 +103,8 @@ def _payload(
         _finding(source, analysis, own, item)
         for own, item in zip(texts, analysis["found"], strict=True)
     ]
-    path, lacking = Path.of(facts, source.insight, analysis["rows"]), absent(facts)
+    names, lacking = source.trace["spans"]["name"], absent(facts)
+    path = Path.of(facts, source.insight, names, analysis["rows"])
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
     answer = (

@@ -172,14 +172,8 @@ def test_a_place_is_the_line_and_what_has_its_share(inner: str, least: int, wher
 
 
 def test_what_is_written_in_c_is_told_with_the_package_that_calls_it() -> None:
-    loads = [
-        part
-        for at in (100, 1100)
-        for part in (
-            span("user_annotation", "enumerate(DataLoader)#_Iter.__next__", at + 12, 860),
-            *launched("gemm", at, at + 900, at + 920, 20),
-        )
-    ]
+    load = "enumerate(DataLoader)#_Iter.__next__"
+    loads = [span("user_annotation", load, at, 860) for at in (112, 1112)]
     entries = [*_traced("<built-in function zoom_shift>", 780), *loads]
     around = [
         span("python_function", "scipy/ndimage/_interpolation.py(739): zoom", at, 800)

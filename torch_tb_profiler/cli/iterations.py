@@ -48,20 +48,26 @@ def run(options: argparse.Namespace) -> int:
 def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.iterations import iteration_table
     from torch_tb_profiler.views.display_wire import records, wire_columns
+    from torch_tb_profiler.views.work.iterations import headline
 
-    table = iteration_table(opened.facts, selected_steps(opened, options))
+    selection = selected_steps(opened, options)
+    table = iteration_table(opened.facts, selection)
     return Report(
-        lambda: Document(opened.title, (opened.span.path,), tuple(_blocks(table, options.limit))),
+        lambda: Document(
+            opened.title,
+            (opened.span.path,),
+            tuple(_blocks(headline(opened.facts, selection), table, options.limit)),
+        ),
         lambda: {**identity(opened), "iterations": records(wire_columns(table))},
     )
 
 
-def _blocks(table: DisplayTable, limit: int) -> list[Block]:
+def _blocks(headline: str, table: DisplayTable, limit: int) -> list[Block]:
     from torch_tb_profiler.analysis.figures.iterations import phase_table
-    from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, headline, speaking
+    from torch_tb_profiler.views.work.iterations import HOW_TO_RECORD, speaking
 
     phases = phase_table(speaking(table))
-    said = Item(headline(table, phases), (), "")
+    said = Item(headline, (), "")
     if not table.n:
         items = [Item(f"{server}: {how}") for server, how in HOW_TO_RECORD]
         return [Listing("No iterations", [said, *items])]

@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
-from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.missing_data import absent
-from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind, Writer
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.words.texts import capitalised
+from torch_tb_profiler.views.work.iterations import iteration_of
 
 _SERVERS = {Writer.VLLM: "vLLM", Writer.SGLANG: "SGLang"}
 MOST_DEVICES = 2
@@ -68,18 +65,3 @@ def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
     if count > 1:
         return f"{named}, the median of {format_count(count)}"
     return named if facts["steps"].n > 1 else f"{named}, the only one recorded"
-
-
-def iteration_of(facts: Facts, row: int) -> dict[str, Any] | None:
-    """Phase, tokens and tokens per second (None unknown) of a server's iteration; None where a step is none."""
-    table = iteration_table(facts, Selection(np.array([row], np.int64), False))
-    if not table.n or table["phase"][0] == "other":
-        return None
-    tokens = sum(max(int(table[key][0]), 0) for key in ("context_tokens", "generation_tokens"))
-    rate = float(table["tokens_per_second"][0])
-    phase = table["phase"][0]
-    return {
-        "phase": "mixed iteration" if phase == "mixed" else phase,
-        "tokens": tokens,
-        "rate": rate if rate == rate else None,
-    }

@@ -26,10 +26,11 @@ from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_count, format_ns, format_number, format_share
-from torch_tb_profiler.views.findings.about import iteration_of, step_name
+from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import MOST, NOTABLE, Path, Place, of_line, plain
 from torch_tb_profiler.views.words.texts import capitalised, filled
+from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
 
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
@@ -110,7 +111,6 @@ def _of_server(
     cause: Mapping[str, Any] | None,
 ) -> Answer:
     """How fast a server is, and what its device does meanwhile."""
-    rate, time = _rate(iteration["rate"]), format_ns(analysis["step_ns"])
     computes = path.take(DEVICE)
     share = format_share(min(computes.total / analysis["step_ns"], 1.0))
     told = f"The {words['device']} computes for {share} of it"
@@ -119,16 +119,11 @@ def _of_server(
     rest = "No cause was found that costs 2 % or more."
     if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
         rest = "Little to save was found." if cause is None else ""
-    headline = f"A {iteration['phase']} takes {time}: {rate} tokens per second."
+    headline = answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"])
     detail = f"{told}{at}." if path.total else ""
     return Answer(
         headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""
     )
-
-
-def _rate(rate: float) -> str:
-    """Tokens per second, three digits."""
-    return format_count(float(f"{rate:.3g}")) if rate >= 100 else format_number(rate)
 
 
 def _of_cause(

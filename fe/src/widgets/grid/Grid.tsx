@@ -26,7 +26,7 @@ import {
 import { useOpenRows } from "./open";
 import { nextSort, shownRows } from "./order";
 import { Detail, Row, type RowActions } from "./Rows";
-import { fitting, isHidden, useSaved, widthOf } from "./storage";
+import { fitting, isHidden, useSaved, widthsOf } from "./storage";
 import { Toolbar } from "./Toolbar";
 import { type Folding, parentOf, treeRows, unfoldedRows, useFolding } from "./tree";
 import type { Column, GridProps, Search, Sort } from "./types";
@@ -125,7 +125,7 @@ export function Grid(props: GridProps) {
           {...{ visible, pinned, rows, folding }}
           sort={ordered}
           reset={`${sortKey ?? ""} ${descending} ${text} ${regex}`}
-          widths={visible.map((column) => widthOf(column, saved))}
+          widths={widthsOf(visible, saved, room)}
           onHead={(column) => setSort(nextSort(sort, column, props.order))}
           onWidth={onWidth}
         />

@@ -1,4 +1,4 @@
-import { fitting } from "./storage";
+import { fitting, widthsOf } from "./storage";
 import type { Column } from "./types";
 import { describe, expect, it } from "vitest";
 import {
@@ -90,27 +90,41 @@ describe("fitting", () => {
     ...more,
   });
   const columns = [
-    column("name"),
+    column("name", { kind: "code" }),
     column("a"),
     column("b"),
     column("c", { width: 60 }),
     column("go", { action: true }),
   ];
   const saved = { hidden: {}, widths: {} };
-  const keys = (room: number, sorted?: string, more = {}): string =>
-    fitting(columns, { ...saved, ...more }, room, sorted)
+  const keysOf = (some: Column[], room: number, sorted?: string, more = {}): string =>
+    fitting(some, { ...saved, ...more }, room, sorted)
       .map(({ key }) => key)
       .join(" ");
+  const keys = (...wanted: [number, string?, object?]): string => keysOf(columns, ...wanted);
 
   it("leaves out all columns from the first for which there is no room", () => {
     expect(keys(Infinity)).toBe("name a b c go");
     expect(keys(400)).toBe("name a b go");
     expect(keys(390)).toBe("name a go");
-    expect(keys(0)).toBe("name go");
+  });
+  it("leaves out what leads somewhere before the figure that the table is of", () => {
+    expect(keys(250)).toBe("name a");
+    expect(
+      keysOf(
+        columns.map((c) => (c.key === "b" ? { ...c, bar: true } : c)),
+        0,
+      ),
+    ).toBe("name b");
+    expect(keys(0)).toBe("name a");
   });
   it("keeps the sorted column, and those that somebody chose", () => {
     expect(keys(300, "b")).toBe("name b go");
-    expect(keys(0, undefined, { hidden: { c: false } })).toBe("name c go");
+    expect(keys(0, undefined, { hidden: { c: false } })).toBe("name a c");
+  });
+  it("gives the name at most half of the room, unless somebody dragged it", () => {
+    expect(widthsOf(columns, saved, 120)[0]).toBe(60);
+    expect(widthsOf(columns, { ...saved, widths: { name: 90 } }, 120)[0]).toBe(90);
   });
   it("keeps all where somebody asked for them", () => {
     expect(keys(0, undefined, { all: true })).toBe("name a b c go");

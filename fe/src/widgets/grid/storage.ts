@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { readStored, writeStored } from "../../base/stored";
+import { isText } from "./order";
 import type { CellKind, Column } from "./types";
 
 export interface Saved {
@@ -61,9 +62,18 @@ export function widthOf(column: Column, saved: Saved): number {
   return clamp(width, NARROWEST, WIDEST);
 }
 
+/** How wide columns are: as somebody dragged them, the first at most as wide as half of the room. */
+export function widthsOf(columns: readonly Column[], saved: Saved, room: number): number[] {
+  return columns.map((column, place) => {
+    const width = widthOf(column, saved);
+    const most = place || column.key in saved.widths ? width : Math.max(room / 2, NARROWEST);
+    return Math.min(width, most);
+  });
+}
+
 /**
- * The columns for which there is room, in their order. The first, those that somebody chose, the sorted one and those that lead
- * somewhere always stay; of the others all up to the first that has no room.
+ * The columns for which there is room, in their order. The first, the sorted one (else the first figure, with a bar if there is one) and those that somebody
+ * chose always stay; then those that lead somewhere, and of the others all up to the first that has no room.
  */
 export function fitting(
   columns: readonly Column[],
@@ -72,16 +82,23 @@ export function fitting(
   sorted: string | undefined,
 ): readonly Column[] {
   if (saved.all) return columns;
+  const figure =
+    columns.find(({ bar }) => bar) ?? columns.find(({ kind, action }) => !action && !isText(kind));
   const stays = (column: Column): boolean =>
     column === columns[0] ||
-    column.action === true ||
-    column.key === sorted ||
+    column.key === (sorted ?? figure?.key) ||
     saved.hidden[column.key] === false;
+  const widths = widthsOf(columns, saved, room);
+  const kept = new Set<Column>();
   let left = room;
-  for (const column of columns) if (stays(column)) left -= widthOf(column, saved);
-  return columns.filter((column) => {
-    if (stays(column)) return true;
-    left -= left < 0 ? 0 : widthOf(column, saved);
-    return left >= 0;
-  });
+  const keep = (wanted: (column: Column) => boolean, always = false): void =>
+    columns.forEach((column, place) => {
+      if (kept.has(column) || !wanted(column) || (left < 0 && !always)) return;
+      left -= widths[place] ?? 0;
+      if (left >= 0 || always) kept.add(column);
+    });
+  keep(stays, true);
+  keep(({ action }) => action === true);
+  keep(() => true);
+  return columns.filter((column) => kept.has(column));
 }

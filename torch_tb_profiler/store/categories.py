@@ -26,7 +26,7 @@ CATEGORY_RULES = (
     ("activation", "released in backward"),
     ("activation", "held through backward"),
     ("kept", "to the end of its phase"),
-    ("kept", "past the next such phase"),
+    ("kept", "past its step"),
     ("temporary", "within a phase"),
 )
 """The rules by which the category of a block follows from its life (``definitions.md``), in the order

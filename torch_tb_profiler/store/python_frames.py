@@ -60,3 +60,13 @@ class PythonFrame:
     def without_line(self) -> str:
         """``torch/serialization.py: save``."""
         return f"{self.file}: {self.function}"
+
+    @property
+    def short(self) -> str:
+        """``save at serialization.py:12``, without the line ``main of main.py``."""
+        file = re.split(r"[\\/]", self.file)[-1]
+        return (
+            f"{self.function} of {file}"
+            if self.line is None
+            else f"{self.function} at {file}:{self.line}"
+        )

@@ -672,11 +672,12 @@ export interface MemoryHolder {
   bytes: number;
 }
 
-/** An allocation that failed for lack of memory. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `by_category`, `by_line`: what held it, the largest of each. */
+/** An allocation that failed for lack of memory: `sentence` what was asked for and free, `why` what held the rest and whether fragmentation is why. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `by_category`, `by_line`: what held it, the largest of each. */
 export interface MemoryFailure {
   time_ns: number;
   device: number | null;
   sentence: string;
+  why: string[];
   requested_bytes: number | null;
   free_bytes: number | null;
   allocated_bytes: number | null;
@@ -687,7 +688,7 @@ export interface MemoryFailure {
   by_line: MemoryHolder[];
 }
 
-/** Route `/memory`: devices, the one with the most allocated bytes at its peak first, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
+/** Route `/memory`: devices, that of the first failure first, then the one with the most allocated bytes at its peak, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
 export interface MemoryPayload {
   source: MemorySource;
   span_ns: number;

@@ -322,7 +322,7 @@ def test_a_trace_says_why_it_ran_out_of_memory() -> None:
         "args": {"Bytes": 1 << 30, "Device Free": 512, "Device Type": 0, "Device Id": -1},
     }
     one = item(made([*loop([FORWARD] * 3), body, failed]), "out_of_memory")
-    assert one["words"]["failed"].startswith("1.00 GiB were asked for, with 512 B free")
+    assert one["words"]["failed"] == "1.00 GiB were asked for; 512 B were free"
     assert one["numbers"]["allocated"] == 8192
     assert one["recoverable_ns"] is None
 

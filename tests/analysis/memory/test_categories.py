@@ -67,14 +67,14 @@ def life(begin: int, end: int | None) -> tuple[str, str]:
         (LINEAR, EVALUATE, ("activation", "released in backward")),
         (LINEAR, LINEAR + 2, ("temporary", "within a phase")),
         (LINEAR, STEP, ("", "")),
-        (LINEAR, None, ("kept", "past the next such phase")),
+        (LINEAR, None, ("kept", "past its step")),
         (EVALUATE, ZERO, ("gradient", "held for the optimizer")),
         (EVALUATE, None, ("gradient", "held for the optimizer")),
         (EVALUATE, EVALUATE + 3, ("temporary", "within a phase")),
         (STEP, None, ("optimizer_state", "kept by the optimizer")),
         (STEP, STEP + 2, ("temporary", "within a phase")),
         (STEP, NEXT, ("", "")),
-        (NEXT, None, ("", "")),
+        (NEXT, None, ("kept", "past its step")),
     ],
 )
 def test_a_block_is_told_by_its_life(begin: int, end: int | None, wanted: tuple[str, str]) -> None:
@@ -87,9 +87,32 @@ def test_a_recording_without_phases_or_steps_tells_nothing() -> None:
     ]
 
 
-def test_a_state_is_none_while_its_optimizer_step_may_still_release_it() -> None:
+def test_what_an_optimizer_step_may_still_release_is_no_state() -> None:
     drawing = "main [aten::zeros] [Optimizer.step#Adam      ]"
-    assert told(insight("main 25 gpu0 a +64", drawing)) == [(64, "", "")]
+    assert told(insight("main 25 gpu0 a +64", drawing)) == [(64, "kept", "past its step")]
+
+
+STEPS = """
+main [ProfilerStep#1                                        ][ProfilerStep#2                                        ]
+main [aten::mm][autograd::engine::evaluate_function: A     ] [aten::mm] [autograd::engine::evaluate_function: B    ]
+"""
+BORDER = STEPS.split("\n")[1].index("[ProfilerStep#2")
+LATEST = BORDER + 55
+
+
+@examples(40)
+@given(st.integers(6, LATEST), st.none() | st.integers(7, LATEST))
+def test_what_its_step_does_not_release_is_kept_and_never_temporary(
+    begin: int, end: int | None
+) -> None:
+    if end is not None and end <= begin:
+        return
+    release = f"\nmain {end} gpu0 a -64" if end else ""
+    ((_, category, _),) = told(insight(f"main {begin} gpu0 a +64{release}", STEPS))
+    if end is None or (begin < BORDER <= end):
+        assert category == "kept"
+    else:
+        assert category in ("temporary", "activation", "")
 
 
 MODULES = """
@@ -158,7 +181,7 @@ def test_what_was_there_before_the_buffer_is_told_by_its_stack() -> None:
     for frames in (DATA, FORWARD, BACKWARD, OPTIMIZER):
         device.free(device.alloc(50, frames), frames)
     assert [row[1:] for row in told(of(device)) if row[0] == 1000] == [
-        ("kept", "past the next such phase"),
+        ("kept", "past its step"),
         ("optimizer_state", "kept by the optimizer"),
         ("parameter", "built by a module"),
     ]

@@ -102,18 +102,14 @@ def test_a_failed_allocation_is_told_with_what_held_the_memory() -> None:
     entry = out_of_memory(Bytes=2 << 30)
     trace, facts, found = case("main 1 gpu0 a +64 64 100", "", [entry, {**entry, "ts": 6}])
     payload = memory_payload(trace, facts, found)
-    assert (payload.failed, payload.failures[0].sentence) == (
-        2,
-        "An allocation of 2.00 GiB failed for want of memory at 5.00 µs.",
-    )
+    first = payload.failures[0]
+    assert (payload.failed, first.sentence) == (2, "Out of memory: 2.00 GiB were asked for.")
+    assert first.why == ["It was the first of 2 that failed."]
     told = {"Device Type": 1, "Device Id": 0, "Device Free": 1024, "Bytes": 5}
     found_too = memory_payload(
         *case("main 1 gpu0 a +64 64 100", "", [{**entry, "args": told}])
     ).failures[0]
-    assert found_too.sentence == (
-        "An allocation of 5 B failed for want of memory on GPU 0 at 5.00 µs;"
-        " the device had 1.00 KiB free."
-    )
+    assert found_too.sentence == "Out of memory: 5 B were asked for; 1.00 KiB were free."
     assert (found_too.allocated_bytes, found_too.reserved_bytes) == (64, 100)
     assert [(holder.name, holder.bytes) for holder in found_too.by_category] == [(None, 64)]
 
@@ -126,6 +122,14 @@ def test_devices_that_are_called_the_same_say_their_type() -> None:
     """)
     )
     assert [device.name for device in payload.devices] == ["GPU 0 (type 1)", "GPU 0 (type 6)"]
+
+
+def test_the_device_that_ran_out_of_memory_is_first() -> None:
+    told = {"Device Type": 1, "Device Id": 0, "Bytes": 5}
+    payload = memory_payload(
+        *case("main 1 gpu0 a +1 1 9\nmain 2 gpu1 a +5 5 9", "", [out_of_memory(**told)])
+    )
+    assert [device.name for device in payload.devices] == ["GPU 0", "GPU 1"]
 
 
 def test_the_device_with_the_highest_peak_is_first_and_the_cpu_last() -> None:

@@ -323,6 +323,7 @@ def _inferred(phases: Phases, blocks: Blocks, device: Ints) -> tuple[Array, Arra
                   +                   -                gradient
                            +                           optimizer state
         + +-+- -                                       kept, temporary between
+          +           …           -                    kept: released in a later step, or not at all
     """
     released = blocks.end >= 0
     whole = (blocks.allocation >= 0) & (blocks.releases | ~released)
@@ -339,6 +340,8 @@ def _inferred(phases: Phases, blocks: Blocks, device: Ints) -> tuple[Array, Arra
     phase = phases.phase[allocation]
     forward = phase == Phase.FORWARD
     again = np.select([phase == one for one in Phase], [between(one) for one in Phase], False)
+    step, ends = phases.step[allocation], phases.step[release]
+    later = released & (step >= 0) & (ends != step)
     ends_in_backward = np.append(phases.of_run, -1)[np.minimum(until, last)] == Phase.BACKWARD
     lives = (
         (phase == Phase.MODULE) & ~released,
@@ -350,10 +353,10 @@ def _inferred(phases: Phases, blocks: Blocks, device: Ints) -> tuple[Array, Arra
         & ~phases.in_module[allocation]
         & phases.ahead[allocation]
         & ((until > run) | ~phases.ahead[release]),
-        forward & released & (until > run) & ends_in_backward,
-        forward & released & phases.in_module[allocation] & between(Phase.BACKWARD),
+        forward & released & ~later & (until > run) & ends_in_backward,
+        forward & released & ~later & phases.in_module[allocation] & between(Phase.BACKWARD),
         forward & released & (until == run) & _to_the_end(blocks, run, forward & whole, device),
-        (phase >= 0) & ~released & again,
+        (phase >= 0) & (~released | later | ((step < 0) & again)),
         # One run is no phase: a recording without marks or steps does not tell one from another.
         (phase >= 0) & released & (until == run) & (len(phases.of_run) > 1),
     )

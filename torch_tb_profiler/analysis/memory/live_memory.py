@@ -11,6 +11,9 @@ from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.python_frames import PythonFrame
+
+_LONGEST_PLACE = 80
 
 
 class LiveMemory(msgspec.Struct, frozen=True):
@@ -62,16 +65,32 @@ def live_memory_at(insight: Insight, device: int, time: int | None) -> LiveMemor
 
 def places_of(insight: Insight, held: LiveMemory, most: int) -> list[tuple[str, int]]:
     """Where most of what is alive was allocated, and its bytes: line, else operator, else module, else what it is for."""
-    found = []
-    for row in range(min(most, len(held.bytes))):
-        numbers = (held.line[row], held.operator[row], held.module[row])
-        place = next((insight.strings[int(number)] for number in numbers if number >= 0), "")
-        kind = int(held.category[row])
-        if not place and 0 <= kind < len(BLOCK_CATEGORIES):
-            place = BLOCK_CATEGORIES[kind].replace("_", " ")
-        if place and held.bytes[row] > 0:
-            found.append((place, int(held.bytes[row])))
-    return found
+    name = np.where(
+        held.line >= 0, held.line, np.where(held.operator >= 0, held.operator, held.module)
+    )
+    # What has no name is told by its category, −2 and below; −1: nothing is known of it.
+    key = np.where(name >= 0, name, np.where(held.category >= 0, -2 - held.category, -1))
+    distinct, number = np.unique(key, return_inverse=True)
+    sums = sum_by(number, len(distinct), held.bytes)
+    order = [one for one in np.argsort(-sums, kind="stable").tolist() if distinct[one] != -1]
+    return [
+        (_place(insight, int(distinct[one])), int(sums[one]))
+        for one in order[:most]
+        if sums[one] > 0
+    ]
+
+
+def _place(insight: Insight, key: int) -> str:
+    if key < 0:
+        return BLOCK_CATEGORIES[-2 - key].replace("_", " ")
+    return short_place(insight.strings[key])
+
+
+def short_place(place: str) -> str:
+    """``forward at model.py:12`` of a line; other names as they are, but for endless ones."""
+    frame = PythonFrame.of(place)
+    text = frame.short if frame is not None and frame.is_source else place
+    return text if len(text) <= _LONGEST_PLACE else f"{text[:_LONGEST_PLACE]}…"
 
 
 def last_record(insight: Insight, device: int, time: int | None) -> int:

@@ -23,7 +23,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
-from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN, host_step
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -85,6 +85,7 @@ class Phases:
     last: the last run of its device.
     in_module: recorded within a module.
     ahead: before the first call of a module in its run, which has one.
+    step: whose host window it is in; −1 outside all, and where there are none.
     of_run: phase per run; int8 of shape (runs,).
     """
 
@@ -93,6 +94,7 @@ class Phases:
     last: Ints
     in_module: Mask
     ahead: Mask
+    step: Array
     of_run: Array
 
 
@@ -108,7 +110,9 @@ def phases_of_spans(
     spans, steps = trace["spans"], facts["steps"]
     row = np.flatnonzero((of_span >= 0) & _on_main_threads(trace, of_span))
     start, phase = spans["start"][row], of_span[row]
-    step = host_step(steps["host_start"], steps["host_end"], start)
+    windows = steps["host_start"], steps["host_end"]
+    step = host_step(*windows, start)
+    stepped = facts.summary.step_source != WHOLE_SPAN
     begins = np.flatnonzero(_changes(phase) | _changes(step))
     begin, of_run = start[begins], phase[begins]
     run = np.searchsorted(begin, time, side="right") - 1
@@ -127,6 +131,7 @@ def phases_of_spans(
         last=np.full(len(time), len(begin) - 1),
         in_module=modules_of_paths(paths)[path] >= 0,
         ahead=(run >= 0) & (time < first[run]),
+        step=host_step(*windows, time) if stepped else np.full(len(time), -1, np.int32),
         of_run=of_run,
     )
 
@@ -194,7 +199,7 @@ def phases_of_stacks(
     use = np.flatnonzero(in_module & tells & ~before)[::-1]
     called[run[use]] = use
     ahead = (run > base) & (np.arange(len(run)) < called[run])
-    return Phases(own, run, last, in_module, ahead, own[begins])
+    return Phases(own, run, last, in_module, ahead, np.full(len(run), -1), own[begins])
 
 
 def _read_stack(text: str) -> tuple[int, bool]:

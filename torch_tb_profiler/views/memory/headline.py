@@ -4,53 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.failures import failed_allocations
 from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at, places_of
+from torch_tb_profiler.analysis.memory.shortage import HOLDERS, shortage_of, shortage_sentences
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_bytes, format_count, format_ns
+from torch_tb_profiler.units import format_bytes, format_ns
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
-from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
-HOLDERS = 3
-"""Places that are named."""
-_LONGEST_PLACE = 80
 _UNTIMED = "memory_record_without_time"
 """The defect of records whose times are made up."""
 
 
 def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> tuple[str, str]:
-    """Of a failed allocation what was asked for, what was free and reserved, and the largest holders; else the peak of the
-    device that allocated most, when, and where most of it was allocated.
+    """Of a failed allocation what was asked for and free, then what held the rest and why; else the peak of the device that
+    allocated most, when, and where most of it was allocated.
     """
     failures, count = failed_allocations(trace, facts, insight, 1)
     devices = insight["memory_devices"]
     names = device_names(devices, vocabulary(facts))
     if failures:
-        first, *rest = _failed(insight, names, failures[0], count)
+        first, *rest = shortage_sentences(shortage_of(trace, insight, failures[0]), count)
         return first, " ".join(rest)
     if not devices.n:
         return "The file holds no allocation.", ""
     first, *rest = _peaks(insight, names, not trace.defects[_UNTIMED])
     return first, " ".join(rest)
-
-
-def _failed(insight: Insight, names: list[str], failure: Failure, count: int) -> Iterator[str]:
-    where = f" at {cut(failure.line, _LONGEST_PLACE)}" if failure.line else ""
-    who = names[failure.device] if failure.device >= 0 else "A device"
-    asked = f"{format_bytes(failure.bytes)} were" if failure.bytes >= 0 else "memory was"
-    parts = [f"{format_bytes(failure.free)} free"] if failure.free >= 0 else []
-    held = live_memory_at(insight, failure.device, failure.time) if failure.device >= 0 else None
-    if held is not None:
-        parts.append(f"{format_bytes(held.allocated)} allocated")
-        parts += [f"{format_bytes(held.reserved)} reserved"] if held.reserved >= 0 else []
-    state = f", with {', '.join(parts)}" if parts else ""
-    yield f"{who} ran out of memory: {asked} asked for{where}{state}."
-    if held is not None and (holders := _holders(insight, held)):
-        yield f"Most is held by {', '.join(holders)}."
-    if count > 1:
-        yield f"It is the first of {format_count(count)} allocations that failed."
 
 
 def _peaks(insight: Insight, names: list[str], timed: bool) -> Iterator[str]:
@@ -76,8 +56,5 @@ def _peaks(insight: Insight, names: list[str], timed: bool) -> Iterator[str]:
 
 
 def _holders(insight: Insight, held: LiveMemory) -> list[str]:
-    """``14.0 MiB at model.py(12): forward``, the largest first."""
-    return [
-        f"{cut(place, _LONGEST_PLACE)} ({format_bytes(size)})"
-        for place, size in places_of(insight, held, HOLDERS)
-    ]
+    """``forward at model.py:12 (14.0 MiB)``, the largest first."""
+    return [f"{place} ({format_bytes(size)})" for place, size in places_of(insight, held, HOLDERS)]

@@ -11,7 +11,8 @@ from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.memory.allocator_state import has_segments
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
-from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory
+from torch_tb_profiler.analysis.memory.shortage import shortage_of, shortage_sentences
 from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
 from torch_tb_profiler.store.columns import Table
@@ -44,10 +45,16 @@ def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayloa
     return MemoryPayload(
         source=insight.about["memory_source"],
         span_ns=whole_window(trace, facts)[1],
-        devices=_devices(trace, insight, vocabulary(facts)),
+        devices=sorted(
+            _devices(trace, insight, vocabulary(facts)),
+            key=lambda device: bool(failures) and device.key != failures[0].device,
+        ),
         categories=category_names(insight),
         categories_known=_knowledge(insight),
-        failures=[_failure(insight, failure, vocabulary(facts)) for failure in failures],
+        failures=[
+            _failure(trace, insight, failure, 1 if number else failed)
+            for number, failure in enumerate(failures)
+        ],
         failed=failed,
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
         has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
@@ -111,18 +118,14 @@ def _knowledge(insight: Insight) -> list[Knowledge]:
     return [*words, "", ""]
 
 
-def _failure(insight: Insight, failure: Failure, words: Vocabulary) -> MemoryFailure:
-    device = failure.device
-    alive = live_memory_at(insight, device, failure.time) if device >= 0 else None
-    wanted = f" of {format_bytes(failure.bytes)}" if failure.bytes >= 0 else ""
-    free = f"; the device had {format_bytes(failure.free)} free" if failure.free >= 0 else ""
-    names = device_names(insight["memory_devices"], words)
-    where = f" on {names[device]}" if device >= 0 else ""
+def _failure(trace: Trace, insight: Insight, failure: Failure, failed: int) -> MemoryFailure:
+    short = shortage_of(trace, insight, failure)
+    alive, sentences = short.held, shortage_sentences(short, failed)
     return MemoryFailure(
         time_ns=failure.time,
-        device=device if device >= 0 else None,
-        sentence=f"An allocation{wanted} failed for want of memory{where} at"
-        f" {format_ns(failure.time)}{free}.",
+        device=failure.device if failure.device >= 0 else None,
+        sentence=sentences[0],
+        why=sentences[1:],
         requested_bytes=_known(failure.bytes),
         free_bytes=_known(failure.free),
         allocated_bytes=alive.allocated if alive else None,

@@ -54,7 +54,8 @@ class MemoryHolder(Wire, frozen=True, kw_only=True):
 
 
 class MemoryFailure(Wire, frozen=True, kw_only=True):
-    """An allocation that failed for lack of memory. ``device``: its key, where the file says it.
+    """An allocation that failed for lack of memory: ``sentence`` what was asked for and free, ``why`` what held the rest and
+    whether fragmentation is why. ``device``: its key, where the file says it.
     ``allocated_bytes``, ``reserved_bytes``: what the device held. ``stack``: innermost first.
     ``by_category``, ``by_line``: what held it, the largest of each.
     """
@@ -62,6 +63,7 @@ class MemoryFailure(Wire, frozen=True, kw_only=True):
     time_ns: int
     device: int | None
     sentence: str
+    why: list[str]
     requested_bytes: int | None
     free_bytes: int | None
     allocated_bytes: int | None
@@ -73,8 +75,8 @@ class MemoryFailure(Wire, frozen=True, kw_only=True):
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/memory``: devices, the one with the most allocated bytes at its peak first, the CPU
-    last. ``categories``: what blocks are for, then what was there before the recording, and what is
+    """Route ``/memory``: devices, that of the first failure first, then the one with the most allocated bytes at
+    its peak, the CPU last. ``categories``: what blocks are for, then what was there before the recording, and what is
     unknown; empty where no category is known. ``categories_known``: of each how it is known.
     ``failures``: the first allocations that failed, ``failed`` of all.
     """

@@ -103,12 +103,13 @@ export function Line({ line }: { line: string }) {
   return <code title={line}>{lineParts(line).place}</code>;
 }
 
-/** The findings that save time; the others folded. */
+/** The findings that save time; the others folded, but where there is no step that they could save time of: `all`. */
 export function RankedFindings({
   children,
+  all,
   ...props
-}: FindingListProps & { children?: ComponentChildren }) {
-  const { top, rest } = ranked(props.findings);
+}: FindingListProps & { children?: ComponentChildren; all?: boolean }) {
+  const { top, rest } = all ? { top: props.findings, rest: [] } : ranked(props.findings);
   return (
     <>
       {top.length ? <FindingList {...props} findings={top} /> : null}

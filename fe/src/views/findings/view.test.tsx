@@ -59,6 +59,13 @@ describe("Findings", () => {
     expect(text()).toBe("");
   });
 
+  it("folds nothing away where there is no step to save time of", () => {
+    list(findings([finding({ recoverable_ns: null })], { step_ns: null }));
+    expect(text()).not.toContain("nothing was found");
+    expect(document.querySelectorAll(".findings-foot details")).toHaveLength(0);
+    expect(document.querySelectorAll("details")).toHaveLength(1);
+  });
+
   it("lists the longest lines without a known cause, and what they take of the step", () => {
     const line = {
       line: "src/train.py(12): main",

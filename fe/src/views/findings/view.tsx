@@ -50,11 +50,16 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
               <section aria-labelledby="what-to-change">
                 <header class="section-head">
                   <h2 id="what-to-change">What to change</h2>
-                  <span title={payload.together}>{headingText(payload)}</span>
-                  <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
+                  {step_ns === null ? null : (
+                    <>
+                      <span title={payload.together}>{headingText(payload)}</span>
+                      <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
+                    </>
+                  )}
                 </header>
                 <RankedFindings
                   findings={findings}
+                  all={step_ns === null}
                   links={linksOf(place, payload)}
                   steps={steps.map(({ step, selected, cold, cut }) => ({
                     step,

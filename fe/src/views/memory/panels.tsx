@@ -52,7 +52,6 @@ export function FailedPanels({ payload, setParam, picked }: PanelProps) {
             )
           }
         >
-          <p>{failure.sentence}</p>
           <Failed failure={failure} />
         </Panel>
       ))}

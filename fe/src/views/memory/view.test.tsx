@@ -193,7 +193,8 @@ it("shows an allocation that failed, and asks what was alive then", async () => 
       {
         time_ns: 400,
         device: 0,
-        sentence: "An allocation of 9.00 GiB failed.",
+        sentence: "Out of memory: 9.00 GiB were asked for.",
+        why: ["Most was held by f at a.py:1 (5 B)."],
         requested_bytes: 9,
         free_bytes: 1,
         allocated_bytes: 5,
@@ -207,7 +208,10 @@ it("shows an allocation that failed, and asks what was alive then", async () => 
   });
   const setParam = show();
   await ready();
-  expect(text()).toContain("An allocation of 9.00 GiB failed.");
+  const [told] = screen.getAllByRole("region", { name: "In short" });
+  expect(told?.textContent).toBe(
+    "Out of memory: 9.00 GiB were asked for.Most was held by f at a.py:1 (5 B).",
+  );
   expect(text()).toContain("the first of 2");
   expect(text()).toContain("2.00 KiB activation");
   expect(text()).not.toContain("Held, by line");

@@ -104,9 +104,10 @@ function MemoryPage(props: PageProps) {
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
   const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
   const shared = { ...props, window, setWindow, query, picked };
+  const [failure] = payload.failures;
   return (
     <>
-      <InShort sentences={device.headline} />
+      <InShort sentences={failure ? [failure.sentence, ...failure.why] : device.headline} />
       <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
       <FailedPanels {...shared} />

@@ -64,9 +64,4 @@ class PythonFrame:
     @property
     def short(self) -> str:
         """``save at serialization.py:12``, without the line ``main of main.py``."""
-        file = re.split(r"[\\/]", self.file)[-1]
-        return (
-            f"{self.function} of {file}"
-            if self.line is None
-            else f"{self.function} at {file}:{self.line}"
-        )
+        return f"{self.function} {'of' if self.line is None else 'at'} {self.place}"

@@ -78,7 +78,7 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
               pressed={why === payload.slowest_odd}
               onClick={() => setParam("why", String(payload.slowest_odd))}
             >
-              {`Why is step ${stepName(slowest.steps > 1 ? String(payload.slowest_odd) : slowest.name)} slow?`}
+              {`Why is step ${stepName(slowest.steps > 1 ? "" : slowest.name, payload.slowest_odd)} slow?`}
             </Button>
           ) : null
         }

@@ -161,8 +161,8 @@ def test_rows_beyond_the_limit_are_pooled() -> None:
 
 def test_the_headline_names_the_largest_part_and_its_line() -> None:
     whole = payload((0, 0))
-    assert whole.headline[0].startswith("Kernel: 6")
-    assert whole.headline[1].endswith(" of the path, is gemm at train.py(7): step.")
+    assert whole.headline[0].startswith("GPU compute takes ")
+    assert whole.headline[1].endswith(" of the path, is gemm at train.py:7.")
     assert whole.contrast == []
 
 

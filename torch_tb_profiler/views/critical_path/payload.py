@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.overlay import event_on_path, path_overlay
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
@@ -31,6 +32,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_ns, format_share
@@ -38,7 +40,7 @@ from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.steps import step_rows
 from torch_tb_profiler.views.timeline.event import track_text
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
-from torch_tb_profiler.views.words.texts import missing
+from torch_tb_profiler.views.words.texts import group_label, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 
@@ -273,20 +275,25 @@ def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
 def headline(
     facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
 ) -> list[str]:
-    """What takes most of the path, and what of it most."""
+    """``GPU compute takes 5.97 ms of a 6.47 ms step.``: the group that takes most of the path, and what of it most."""
     if not parts.n:
         return []
-    kind, share, steps = parts["kind"][0], float(parts["share"][0]), len(selection.steps)
-    per_step = format_ns(int(parts["path_ns"][0]) / max(steps, 1))
-    whole = "the step" if steps == 1 else "a step"
+    steps, each = max(len(selection.steps), 1), parts["path_ns"].astype(np.int64)
+    kinds = list(KINDS)
+    group = groups_of_causes(facts.summary.has_device)[[kinds.index(k) for k in parts["kind"]]]
+    most = int(np.bincount(group, weights=each).argmax())
+    time, total = (format_ns(int(some.sum()) / steps) for some in (each[group == most], each))
+    name = group_label(list(GROUPS)[most], vocabulary(facts).device)
     sentences = [
-        f"{KINDS[kind]}: {format_share(share)} of the critical path, {per_step} of {whole}"
+        f"{name} takes {time} of {'the' if len(selection.steps) == 1 else 'a'} {total} step."
     ]
+    kind = parts["kind"][int(np.flatnonzero(group == most)[0])]
     largest = largest_part(facts, insight, selection, kind)
     name, line = facts.strings[largest.name], facts.strings[largest.line]
     if name:
-        place = f" at {line}" if line and line != name else ""
-        name = short_name(name) if kind in OF_DEVICE_WORK else name
-        part = format_share(largest.share)
-        sentences.append(f"The largest part of it, {part} of the path, is {name}{place}.")
+        frame, around = PythonFrame.of(name), PythonFrame.of(line)
+        place = f" at {around.place}" if around is not None and around.is_source else ""
+        short = short_name(name) if kind in OF_DEVICE_WORK else name
+        what, part = frame.function if frame else short, format_share(largest.share)
+        sentences.append(f"The largest part of it, {part} of the path, is {what}{place}.")
     return sentences

@@ -13,6 +13,7 @@ import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
 import { Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
+import { MiddleCut } from "../../widgets/middle_cut";
 import { Folded } from "../folded";
 import { linkedTo } from "../links";
 import { InShort, Loaded, Nothing } from "../loaded";
@@ -147,7 +148,9 @@ export function Costs({ rows, pooled }: { rows: ApiCallsTable; pooled: number })
     <ul class="bars" aria-label="Time by call">
       {longest.map(({ name, time, calls, waits }) => (
         <li key={name} class="bar-row">
-          <code class="bar-name">{name}</code>
+          <code class="bar-name" title={name}>
+            <MiddleCut text={name} />
+          </code>
           <span class="bar-track">
             <span
               class={`bar-fill ${waits ? "call-waits" : "call-costs"}`}

@@ -22,7 +22,7 @@ export const strip = (over: Partial<PathStrip> = {}): PathStrip => ({
 export function payload(over: Partial<CriticalPathPayload> = {}): CriticalPathPayload {
   return {
     vocabulary: GPU_WORDS,
-    headline: ["Kernel: 75 % of the critical path, 75 ns of a step", "Most of it is gemm."],
+    headline: ["GPU compute takes 75 ns of a 100 ns step.", "Most of it is gemm."],
     contrast: ["relu takes 40 % of the kernel time, but 1 % of the critical path."],
     parts: declaredTable("path_kinds", 2, {
       kind: ["kernel", "python"],

@@ -161,13 +161,13 @@ describe("the choice", () => {
         .map(({ searchParams }) => [...searchParams.keys()]);
     await waitFor(() => expect(keys()).toEqual([["run", "worker", "span", "by"]]));
     fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
-    await waitFor(() => expect(text()).toContain("Kernel: 75 % of the critical path"));
+    await waitFor(() => expect(text()).toContain("GPU compute takes 75 ns"));
   });
 
   it("is not there for a single rank", async () => {
     listRun(1);
     render(<Page start={{}} />);
-    await waitFor(() => expect(text()).toContain("Kernel: 75 %"));
+    await waitFor(() => expect(text()).toContain("GPU compute takes 75 ns"));
     expect(screen.queryByRole("radio", { name: "All ranks" })).toBeNull();
   });
 });

@@ -69,7 +69,7 @@ const lastRows = (): Params =>
 describe("the page", () => {
   it("says the answer and what is hidden, draws the longest step and lists what is on the path", async () => {
     await show();
-    expect(text()).toContain("Kernel: 75 % of the critical path");
+    expect(text()).toContain("GPU compute takes 75 ns of a 100 ns step.");
     expect(text()).toContain("relu takes 40 % of the kernel time, but 1 % of the critical path.");
     expect(text()).toContain("drawn: ProfilerStep#5, the longest");
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");

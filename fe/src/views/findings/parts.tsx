@@ -216,8 +216,8 @@ export function UnexplainedLines({ lines }: { lines: readonly Unexplained[] }) {
     <ul class="unexplained">
       {lines.map(({ line, name, path_ns, share }) => (
         <li key={`${line ?? ""} ${name}`}>
-          {line ? <Line line={line} /> : <span />}
-          <span>{name}</span>
+          {line ? <Line line={line} /> : null}
+          <span class={line ? undefined : "without-line"}>{name}</span>
           <span class="number">{formatTime(path_ns)}</span>
           <span class="number muted">{formatShare(share)}</span>
         </li>

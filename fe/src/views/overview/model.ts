@@ -43,11 +43,8 @@ export function isWholeSpan({ steps, step_source }: OverviewPayload): boolean {
 /** How many steps a bar is of. */
 export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ?? 1;
 
-/** The number that a person knows a step by: `ProfilerStep#5` → `5`, otherwise its place. */
-export function stepLabel(step: Step): string {
-  const name = stepName(step.name);
-  return name === step.name ? String(step.step) : name;
-}
+/** The number that a person knows a step by. */
+export const stepLabel = (step: Step): string => stepName(step.name, step.step);
 
 /** What a step may be marked with, in words (never by colour alone). */
 export const MARKS = [

@@ -33,7 +33,7 @@ const FLAGS = [
 export function barsOf(payload: StepCausesPayload): StackedBar[] {
   const series = seriesOf(payload);
   return rowsOf(payload.steps).map((row) => {
-    const label = stepName(row.name);
+    const label = stepName(row.name, row.step);
     const said = FLAGS.filter(([flag]) => row[flag]).map(([flag, why]) => `${flag}: ${why}`);
     return {
       key: row.step,
@@ -66,7 +66,7 @@ export function tableOf(payload: StepCausesPayload): FigureTable {
 export function noteOf(payload: StepCausesPayload): string {
   const cold = rowsOf(payload.steps)
     .filter((row) => row.cold)
-    .map(({ name }) => stepName(name));
+    .map(({ name, step }) => stepName(name, step));
   const are = cold.length > 1 ? `steps ${cold.join(", ")} are cold` : `step ${cold[0]} is cold`;
   return [
     payload.ranks ? `through all ${formatCount(payload.ranks)} ranks` : "",

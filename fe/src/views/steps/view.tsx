@@ -5,7 +5,7 @@ import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, Figure, Progress, StackedBars } from "../../widgets";
+import { Button, EmptyState, Figure, Progress, StackedBars } from "../../widgets";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { barsOf, noteOf, seriesOf, tableOf } from "./model";
@@ -41,7 +41,10 @@ export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
             detail={`${formatCount(payload.ready)} of ${formatCount(payload.workers_total)} are here`}
           />
         ) : payload.steps.step.length < 2 ? (
-          <p class="muted">The recording has one step: there is nothing to compare it with.</p>
+          <EmptyState
+            title={`The recording has ${payload.steps.step.length ? "one step" : "no steps"}`}
+            text="This place compares steps: record several, and mark each with profiler.step()."
+          />
         ) : (
           <Steps {...props} payload={payload} ranks={ranks} />
         )
@@ -78,7 +81,7 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
               pressed={why === payload.slowest_odd}
               onClick={() => setParam("why", String(payload.slowest_odd))}
             >
-              {`Why is step ${stepName(slowest.steps > 1 ? String(payload.slowest_odd) : slowest.name)} slow?`}
+              {`Why is step ${stepName(slowest.steps > 1 ? "" : slowest.name, payload.slowest_odd)} slow?`}
             </Button>
           ) : null
         }

@@ -136,7 +136,6 @@ export function HeatMap(props: HeatMapProps) {
             onClick={press}
           >
             {bitmap ? null : <HeatPaths {...{ range, cells }} values={drawn} />}
-            {cells.texts ? <HeatTexts {...{ range, cells, unit }} values={drawn} /> : null}
             {props.faint?.map((column) => (
               <rect
                 key={column}
@@ -146,6 +145,7 @@ export function HeatMap(props: HeatMapProps) {
                 height={size.height}
               />
             ))}
+            {cells.texts ? <HeatTexts {...{ range, cells, unit }} values={drawn} /> : null}
             {framed
               .filter((cell) => order.includes(cell.row))
               .map((cell) => box(cell, "heat-framed"))}

@@ -14,8 +14,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
@@ -57,8 +59,7 @@ _OTHER_ORDER = frozenset(("torch.nn.functional.embedding",))
 """Functions whose tensors are in another order than the operator's."""
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """The work of one call.
 
     Attributes:
@@ -77,15 +78,14 @@ class Work:
     bytes: int | None
     unit: Unit
     precision: str
-    parameters: dict[str, object] = field(default_factory=dict)
+    parameters: dict[str, object] = msgspec.field(default_factory=dict)
     bias_flops: int = 0
 
 
 Function = Callable[[Call], "Work | None"]
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(msgspec.Struct, frozen=True):
     """A registered model; ``family`` is a word that the page shows (``gemm``, ``attention`` …).
 
     ``of_step``: the work depends on the iteration of the server (``Call.step``).

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
@@ -56,8 +56,7 @@ MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
     are about; with all or None, those that the rules judge.
     """

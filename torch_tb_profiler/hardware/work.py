@@ -11,7 +11,6 @@ error: ``Unrecorded``, or one of a shape that has too few dimensions.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, get_args
@@ -23,7 +22,6 @@ from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
 
-logger = logging.getLogger(__name__)
 Unit = Literal["matrix", "vector", ""]
 """The units that can do the arithmetic; empty without any (a copy)."""
 _LARGEST = 1 << 62
@@ -225,7 +223,9 @@ def work_of(call: Call) -> Work | None:
         # Invalid shapes: a trace may hold anything. Failures of a user's model are logged.
         if not _is_ours(registered.function) and call.name not in _WARNED:
             _WARNED.add(call.name)
-            logger.warning(
+            import logging
+
+            logging.getLogger(__name__).warning(
                 "The performance model of %s raised %s: %.300s",
                 call.name,
                 type(error).__name__,

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.figures import everything
 from tests.api.traces import SETTINGS, frames

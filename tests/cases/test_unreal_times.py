@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import to_builtins
 
 from tests.builders import loop
 from tests.examples import examples
@@ -49,7 +49,7 @@ def figures(trace: Trace) -> dict[str, Any]:
         "origin": trace.origin_ns,
         "steps": {key: facts["steps"][key].tolist() for key in facts["steps"] if key != "name"},
         "busy": facts["device_steps"]["busy"].tolist(),
-        "summary": asdict(facts.summary),
+        "summary": to_builtins(facts.summary),
     }
 
 

@@ -7,11 +7,11 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.views import hand_made
 from torch_tb_profiler.cli import main

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, get_args
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Route, expect
 
 from tests.analysis.distributed.written_ranks import Call, rank_of

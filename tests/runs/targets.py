@@ -12,6 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs.import_job import outcome_of
 from torch_tb_profiler.settings import Settings
@@ -53,7 +55,7 @@ def obey(location: str, sidecar_path: str, settings: Settings, report: Report) -
     )
     trace, facts = small(summary, len(text))
     sidecar.write(Path(sidecar_path), trace, facts)
-    return vars(outcome_of(trace, facts))
+    return asdict(outcome_of(trace, facts))
 
 
 def _misbehave(orders: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.api.traces import write as write_run
 from tests.runs.clusters import Processes, of_cluster, threads
@@ -204,7 +205,7 @@ def test_a_trace_is_not_begun_where_it_does_not_fit(
     with threads(1, memory_limit="600MB") as small:
         queue = queue_of(small)
         for key, memory in (("large", 1e9), ("half", 5e8), ("other", 5e8), ("all", INFINITE)):
-            queue.submit(replace(job(tmp_path, key), memory=memory), (key,))
+            queue.submit(structs.replace(job(tmp_path, key), memory=memory), (key,))
         until(lambda: heard.done("large", "half", "other", "all"))
         assert heard.news["large"][-1].code == "no_room"
         assert "may use more than 572 MiB" in (heard.news["large"][-1].error or "")
@@ -219,7 +220,7 @@ def test_two_that_do_not_fit_together_run_one_after_another(
         queue.executor.slots = lambda wanted: 2
         for key in "ab":
             orders = job(tmp_path, key, until=tmp_path / "open")
-            queue.submit(replace(orders, memory=5e8), (key,))
+            queue.submit(structs.replace(orders, memory=5e8), (key,))
         until(lambda: queue.counts().running == 2 and begun(settings))
         assert len(begun(settings)) == 1
         (tmp_path / "open").touch()

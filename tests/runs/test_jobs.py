@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.examples import examples
 from torch_tb_profiler.runs.jobs import UNDECIDED, Decision, KnownFile, decide, moment_of

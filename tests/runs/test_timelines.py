@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING, until, write
@@ -103,7 +104,7 @@ def test_what_was_finished_between_the_look_and_the_order_is_not_made_again(
             raise SidecarError("It was not there when it was looked for.")
         return TIMELINE.read(path)
 
-    product = replace(TIMELINE, read=read)
+    product = structs.replace(TIMELINE, read=read)
     store = SidecarStore(settings)
     try:
         assert store.get(product, trace_sidecar)["slices"].n == 3

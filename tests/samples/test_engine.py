@@ -5,12 +5,12 @@ operators, kernels, attribution.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 from tests.analysis.figures import everything
 from tests.loading import load

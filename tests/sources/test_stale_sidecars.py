@@ -6,10 +6,10 @@ import os
 import shutil
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.builders.drawn import events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive

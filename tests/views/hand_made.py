@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_rows
 from torch_tb_profiler.analysis.facts.flags import Attribution

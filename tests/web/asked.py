@@ -5,8 +5,9 @@ compare with figures written in a test.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.analysis.figures import UNNAMED
 from tests.views import hand_made

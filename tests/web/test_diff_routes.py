@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from werkzeug.test import Client
 
 from tests.builders.drawn import trace_of

@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from werkzeug.test import TestResponse
 
 from tests.builders.loop import span

@@ -5,11 +5,11 @@ be said.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES, inputs
 from tests.builders.drawn import draw

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.fuzz.check import MOST_REPLY_BYTES, questions
 from tests.builders.drawn import trace_of

@@ -5,11 +5,11 @@ make no sense.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from werkzeug.test import Client
 
 from tests.builders.allocator import records

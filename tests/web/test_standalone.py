@@ -11,10 +11,10 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.builders.drawn import Event, events, trace_of
 from tests.views import hand_made

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import events, repr_text

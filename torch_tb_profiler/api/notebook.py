@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import replace
 from types import MappingProxyType, SimpleNamespace
 from typing import cast
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.api.trace_context import TraceContext, bounds
 from torch_tb_profiler.api.waiting import OpenedTraces

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from operator import index
 from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.figures.selection import Selection, select
 from torch_tb_profiler.runs.loading import insight_of
@@ -23,8 +25,7 @@ Steps = int | tuple[int, int] | None
 """A step, a first and a last step (both included), or None: everything, also outside all steps."""
 
 
-@dataclass(frozen=True)
-class TraceContext:
+class TraceContext(msgspec.Struct, frozen=True):
     """``steps`` and ``skip_cold`` select what figures are made from. ``cold``: which steps are cold in the job of the trace,
     where its ranks were asked.
     """

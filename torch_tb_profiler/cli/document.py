@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.units import UNKNOWN, and_more
 
@@ -14,16 +16,14 @@ Kind = Literal["name", "text", "number", "bar", "below"]
 """
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """A column of a table."""
 
     label: str
     kind: Kind = "number"
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """Rows of cells, the most important first, of ``total``; ``note`` stands below."""
 
     title: str
@@ -33,8 +33,7 @@ class Table:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(msgspec.Struct, frozen=True):
     """A list item. ``mark``: its bullet in plain text; ``brief``: replaces the details where these
     are cut; ``names``: of the trace, those that occur in its texts.
     """
@@ -46,8 +45,7 @@ class Item:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """A list. ``lead`` is its answer: it stands first and is never left out."""
 
     title: str
@@ -59,15 +57,14 @@ class Listing:
 Block = Table | Listing
 
 
-@dataclass(frozen=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """Title, lines about the whole, and blocks, the most important first. ``whole``: it is about a run, and the documents
     behind it about parts of it.
     """
 
     title: str
     lines: tuple[str, ...] = ()
-    blocks: tuple[Block, ...] = field(default=())
+    blocks: tuple[Block, ...] = msgspec.field(default=())
     whole: bool = False
 
     def cut(self, rows: int, blocks: int, details: int, lines: bool = True) -> Document:

@@ -10,9 +10,10 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
@@ -32,8 +33,7 @@ if TYPE_CHECKING:
 REASONS_SHOWN = 5
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(msgspec.Struct, frozen=True):
     """What a command prints about one trace, made only in the form that is asked for.
 
     ``data``: plain values, times in integer ns, None is unknown. Without ``data`` the report is on

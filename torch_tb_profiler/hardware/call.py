@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -29,8 +28,7 @@ _LARGEST = 1 << 48
 """Larger dimensions are invalid: products of them would overflow."""
 
 
-@dataclass(frozen=True)
-class Tensor:
+class Tensor(msgspec.Struct, frozen=True):
     """A tensor argument; ``dtype`` as written (``c10::BFloat16``), ``""`` unknown; ``strides`` in
     elements, None unknown.
     """
@@ -95,8 +93,7 @@ Input = Tensor | tuple[Tensor, ...] | None
 """A tensor, a list of tensors, or None for anything else (number, list of numbers, None)."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A call; ``inputs`` and ``values`` (text of non-tensors) have one entry per recorded argument.
 
     ``step`` is the iteration of the server that made the call, None unknown or of no server.

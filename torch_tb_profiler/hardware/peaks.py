@@ -10,11 +10,12 @@ The file is JSON: patterns of device names (``*`` matches anything) → what ove
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler import untrusted
 from torch_tb_profiler.errors import SourceError
@@ -39,8 +40,7 @@ _OF_FAMILY = {
 }
 
 
-@dataclass(frozen=True)
-class Peaks:
+class Peaks(msgspec.Struct, frozen=True):
     """The peaks of one device.
 
     Attributes:

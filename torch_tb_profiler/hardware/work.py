@@ -11,17 +11,17 @@ error: ``Unrecorded``, or one of a shape that has too few dimensions.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
 
-logger = logging.getLogger(__name__)
 Unit = Literal["matrix", "vector", ""]
 """The units that can do the arithmetic; empty without any (a copy)."""
 _LARGEST = 1 << 62
@@ -57,8 +57,7 @@ _OTHER_ORDER = frozenset(("torch.nn.functional.embedding",))
 """Functions whose tensors are in another order than the operator's."""
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """The work of one call.
 
     Attributes:
@@ -77,15 +76,14 @@ class Work:
     bytes: int | None
     unit: Unit
     precision: str
-    parameters: dict[str, object] = field(default_factory=dict)
+    parameters: dict[str, object] = msgspec.field(default_factory=dict)
     bias_flops: int = 0
 
 
 Function = Callable[[Call], "Work | None"]
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(msgspec.Struct, frozen=True):
     """A registered model; ``family`` is a word that the page shows (``gemm``, ``attention`` …).
 
     ``of_step``: the work depends on the iteration of the server (``Call.step``).
@@ -225,7 +223,9 @@ def work_of(call: Call) -> Work | None:
         # Invalid shapes: a trace may hold anything. Failures of a user's model are logged.
         if not _is_ours(registered.function) and call.name not in _WARNED:
             _WARNED.add(call.name)
-            logger.warning(
+            import logging
+
+            logging.getLogger(__name__).warning(
                 "The performance model of %s raised %s: %.300s",
                 call.name,
                 type(error).__name__,

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.scopes import begins_with

@@ -10,9 +10,8 @@ Source: ``XpuptiActivityProfilerSession::handleScopeRecord`` in Kineto's ``plugi
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.model import Trace

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.collectives import (
@@ -28,8 +29,7 @@ class Source(Protocol):
     def open(self, run: str, worker: str, span: str) -> Opened: ...
 
 
-@dataclass(frozen=True)
-class Companion:
+class Companion(msgspec.Struct, frozen=True):
     """A worker and its span for a requested trace; ``opened`` is None until that is imported."""
 
     worker: Worker
@@ -37,8 +37,7 @@ class Companion:
     opened: Opened | None
 
 
-@dataclass(frozen=True)
-class AlignedRun:
+class AlignedRun(msgspec.Struct, frozen=True):
     """Workers by rank on one clock. ``place``: of each of ``aligned`` and of each rank of
     ``matches``, which of the ``names`` (worker, span) it is.
     """

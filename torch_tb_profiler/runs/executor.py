@@ -10,8 +10,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.memory import free_memory, system_text
@@ -23,8 +24,7 @@ _START = (
 _KILLS = re.compile(r"^oom_kill (\d+)$", re.M)
 
 
-@dataclass(frozen=True)
-class Death:
+class Death(msgspec.Struct, frozen=True):
     """Why a worker ended without an answer. ``code``: "memory" where it ran out, "killed" where
     somebody or something ended it, "died" where its own fault did.
     """

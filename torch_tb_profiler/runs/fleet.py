@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import Literal, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
@@ -57,8 +59,7 @@ class Source(Protocol):
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
 
 
-@dataclass(frozen=True)
-class FleetMember:
+class FleetMember(msgspec.Struct, frozen=True):
     """A worker and its span. When ready it has a ``rank``, and ``id`` names the content."""
 
     worker: Worker
@@ -70,8 +71,7 @@ class FleetMember:
     rank: Rank | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Walk:
+class Walk(msgspec.Struct, frozen=True, eq=False, dict=True):
     """What goes through the traces of a run once somebody asks for the path; see ``RanksWalk``. An object of its own, as
     copies of a fleet share what was walked.
     """
@@ -108,8 +108,7 @@ class Walk:
         return Stragglers(self.figures, traces).as_fast(ranks, steps)
 
 
-@dataclass(frozen=True, eq=False)
-class Fleet:
+class Fleet(msgspec.Struct, frozen=True, eq=False, dict=True):
     """The workers of a run. ``place``: which member each rank of ``figures`` is. ``walk``: None until the fleet is complete,
     and nobody is blamed. ``open_rank``: the trace of a rank of ``figures``, None if it cannot be had.
     """

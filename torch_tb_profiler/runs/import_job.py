@@ -7,10 +7,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+
+import msgspec
+from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.runs.merged_files import ranks_of_parts
@@ -43,8 +45,7 @@ _LEFT_OUT = (
 )
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True):
     """The small facts of an import that the catalogue shows without opening the trace.
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
@@ -57,14 +58,14 @@ class Outcome:
     rank: int | None
     world_size: int | None
     synthetic: bool
-    defects: dict[str, int] = field(default_factory=dict)
+    defects: dict[str, int] = msgspec.field(default_factory=dict)
     identity: str = ""
     begin: int | None = None
     end: int | None = None
     part: str = ""
-    parts: list[str] = field(default_factory=list)
-    work: list[int] = field(default_factory=list)
-    collectives: list[list[int]] = field(default_factory=list)
+    parts: list[str] = msgspec.field(default_factory=list)
+    work: list[int] = msgspec.field(default_factory=list)
+    collectives: list[list[int]] = msgspec.field(default_factory=list)
 
 
 def outcome_of(trace: Trace, facts: Facts) -> Outcome:

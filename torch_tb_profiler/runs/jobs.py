@@ -26,8 +26,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.names import TraceName
@@ -44,8 +46,7 @@ _TOKEN = re.compile(r"[^A-Za-z0-9]+")
 _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)", re.ASCII)
 
 
-@dataclass(frozen=True)
-class KnownFile:
+class KnownFile(msgspec.Struct, frozen=True):
     """What is known of a file that holds a trace.
 
     settled: it was imported, and the rest is what it says. rank, world_size: by its ``distributedInfo``. begin, end: Unix
@@ -62,8 +63,7 @@ class KnownFile:
     collectives: tuple[tuple[int, int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Process:
+class Process(msgspec.Struct, frozen=True):
     """One process and its recordings, as the catalogue shows them.
 
     files: indices into the files. job: numbers from 0, or ``UNDECIDED``. source: what tells the rank. extra: its files
@@ -80,8 +80,7 @@ class Process:
     called_after: str = ""
 
 
-@dataclass(frozen=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """``processes``: of all files. ``remarks``: sentences on what the files contradict or leave open."""
 
     processes: tuple[Process, ...]
@@ -93,8 +92,7 @@ def decide(files: Sequence[KnownFile]) -> Decision:
     return _Deciding(files).decision()
 
 
-@dataclass(frozen=True)
-class _Rank:
+class _Rank(msgspec.Struct, frozen=True):
     """What is known of the rank of a file."""
 
     number: int | None

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.errors import NotFound, OverLimit, ProfilerError, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_of, open_at
@@ -37,8 +39,7 @@ HELD_BYTES = 64 << 20
 """Text of traces that stay in memory between their import and their use; others are read again."""
 
 
-@dataclass(frozen=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True):
     """A file without a trace, or a part of a folder that could not be read, and why; of what
     is in no run ``run``, ``worker`` and ``span`` are empty.
 

@@ -8,11 +8,12 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from typing import Any, TypeVar, cast
 from weakref import WeakSet
+
+import msgspec
 
 from torch_tb_profiler.store import damage_reports
 
@@ -23,8 +24,7 @@ LIMIT = 128
 UNLIMITED = math.inf
 
 
-@dataclass
-class _Kept:
+class _Kept(msgspec.Struct):
     """A result. ``weight``: 0 where nobody limits it; ``used``: when, as a running number."""
 
     result: Any

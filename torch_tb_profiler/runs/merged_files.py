@@ -10,7 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.names import TraceName, ranks_by_name
@@ -58,8 +60,7 @@ def name_of_part(name: TraceName, part: str) -> TraceName:
     return replace(name, worker=part, recording=recording, aside=part == UNRANKED)
 
 
-@dataclass(frozen=True)
-class Recording:
+class Recording(msgspec.Struct, frozen=True):
     """A file, or a rank in it, that was imported: what shows that one is a copy of another.
 
     place: its logdir and run. name: what its name says of the recording. part, parts, work, begin: see ``Outcome``.

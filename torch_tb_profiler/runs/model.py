@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.runs.jobs import MOST_SKEW_NS, UNDECIDED
 from torch_tb_profiler.runs.memo import Memo
@@ -31,8 +32,7 @@ class State(str, Enum):
     REJECTED = "rejected"
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """One trace file of a worker. ``name`` is unique within the worker and stable over restarts."""
 
     name: str
@@ -58,8 +58,7 @@ class Span:
     """Unix time of the first and of the last event, ns; None until it is imported, and where it is unknown."""
 
 
-@dataclass(frozen=True)
-class Worker:
+class Worker(msgspec.Struct, frozen=True):
     """One process, spans in time order. ``extra``: by their names, its files hold no traces. ``places``: (dimension, place) in
     the job, as its name tells: ``("TP", 1)``. ``job``: number of its job within the run, see ``runs/jobs.py``.
     """
@@ -74,8 +73,7 @@ class Worker:
     job: int = 0
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """A directory that holds traces. ``remarks``: what its files contradict or leave open about whose recordings they are."""
 
     name: str
@@ -142,8 +140,7 @@ def _shared_ns(a: Span, b: Span) -> int:
     return min(a.end, b.end) - max(a.begin, b.begin)
 
 
-@dataclass(frozen=True)
-class SeenFile:
+class SeenFile(msgspec.Struct, frozen=True):
     """A file of the logdir and what became of it."""
 
     path: str
@@ -157,8 +154,7 @@ class SeenFile:
     lost: int | None = None
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(msgspec.Struct, frozen=True):
     """The catalogue at one moment. ``version`` differs between any two snapshots that differ.
 
     ``scanning``: the first look at the logdirs is not finished, so that no run is no answer yet.
@@ -169,7 +165,7 @@ class Snapshot:
     logdirs: tuple[str, ...]
     runs: tuple[Run, ...] = ()
     files: tuple[SeenFile, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
 
 def snapshot_of(
@@ -185,8 +181,7 @@ def snapshot_of(
     return Snapshot(version, scanning, logdirs, runs, files, notes)
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True, eq=False):
     """An imported trace in its place. ``sidecar``: where it is kept; empty if it is not."""
 
     run: Run
@@ -194,8 +189,8 @@ class Opened:
     span: Span
     trace: Trace
     facts: Facts
-    memo: Memo = field(default_factory=Memo, repr=False, compare=False)
-    sidecar: str = field(default="", repr=False, compare=False)
+    memo: Memo = msgspec.field(default_factory=Memo)
+    sidecar: str = ""
 
     @property
     def title(self) -> str:
@@ -218,8 +213,7 @@ class Opened:
         return self.memo.get(key, make)
 
 
-@dataclass(frozen=True)
-class OpenedInsight:
+class OpenedInsight(msgspec.Struct, frozen=True):
     """An opened trace with its insight. ``id``: of the file's content and the program."""
 
     opened: Opened
@@ -227,8 +221,7 @@ class OpenedInsight:
     id: str
 
 
-@dataclass(frozen=True)
-class OpenedRank:
+class OpenedRank(msgspec.Struct, frozen=True):
     """The index of a rank in its place, for which nothing is open. ``id``: of the file's content and the program."""
 
     worker: Worker
@@ -237,8 +230,7 @@ class OpenedRank:
     id: str
 
 
-@dataclass(frozen=True)
-class OpenedTimeline:
+class OpenedTimeline(msgspec.Struct, frozen=True):
     """An opened trace with its timeline. ``id``: of the file's content and the program."""
 
     opened: Opened

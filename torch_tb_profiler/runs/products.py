@@ -10,10 +10,11 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.errors import SidecarError
@@ -40,8 +41,7 @@ class OpenTrace(NamedTuple):
     memo: Memo
 
 
-@dataclass(frozen=True)
-class Product(Generic[T]):
+class Product(msgspec.Struct, Generic[T], frozen=True):
     """One kind of thing that is kept in a sidecar.
 
     ``name``: in file names; ``label``: in messages. ``maker``: ``module:function(location,
@@ -56,8 +56,7 @@ class Product(Generic[T]):
     write: Callable[[str, T], None]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DerivedProduct(Product[T]):
+class DerivedProduct(Product[T], frozen=True, kw_only=True):
     """What is made of an imported trace.
 
     ``module``: its closure of imports decides what it holds, beside what decides the import, and so

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from torch_tb_profiler.errors import SidecarError, SourceError
 from torch_tb_profiler.runs.import_job import Report, outcome_of

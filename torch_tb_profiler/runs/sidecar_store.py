@@ -13,11 +13,11 @@ import sys
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.errors import ImportFailed, NotReady, SidecarError, SourceError
 from torch_tb_profiler.runs.executor import Executor, LocalProcesses
@@ -64,15 +64,14 @@ DESCRIPTORS_PER_MAP = 8
 """Each map needs a file descriptor; of each kind of sidecar so small a share of all is mapped."""
 
 
-@dataclass(eq=False)
-class PendingJob:
+class PendingJob(msgspec.Struct, eq=False):
     """Something that is being made, or that failed and of which nobody heard yet. ``listeners``: who
     is told what happens, by the queue's threads, and how.
     """
 
     job: Job
     priority: Priority
-    listeners: dict[Hashable, Listener] = field(default_factory=dict)
+    listeners: dict[Hashable, Listener] = msgspec.field(default_factory=dict)
     progress: float = 0.0
     done: bool = False
     error: str = ""

@@ -7,8 +7,10 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, NamedTuple
+
+import msgspec
 
 from torch_tb_profiler.runs.executor import Death, Executor, LocalProcesses, Worker
 from torch_tb_profiler.runs.worker import do_task
@@ -22,8 +24,7 @@ IDLE_SECONDS = 20.0
 Priority = tuple[Any, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Job:
+class Job(msgspec.Struct, frozen=True, eq=False):
     """One piece of work: each submission is an object of its own, so that news of an outdated one
     can be told apart.
 
@@ -46,8 +47,7 @@ class Job:
 _Waiting = tuple[Priority, int, Job]
 
 
-@dataclass(frozen=True)
-class News:
+class News(msgspec.Struct, frozen=True):
     """What happened to a job: exactly one of begun, progress, outcome, error is set."""
 
     begun: bool = False
@@ -66,8 +66,7 @@ class QueueCounts(NamedTuple):
     failed: int
 
 
-@dataclass(eq=False)
-class _Running:
+class _Running(msgspec.Struct, eq=False):
     job: Job
     heard: float
     worker: Worker | None = None

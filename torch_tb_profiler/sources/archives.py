@@ -19,10 +19,10 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, cast
 
+import msgspec
 from isal import igzip
 
 from torch_tb_profiler.sources import places
@@ -47,16 +47,14 @@ class ArchiveError(Exception):
     """The content is no such archive, or is damaged or larger than is read."""
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(msgspec.Struct, frozen=True):
     """A file in an archive: its path there, and its size in bytes."""
 
     path: str
     size: int
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(msgspec.Struct, frozen=True):
     """Files that may be traces, and a sentence for each kind of thing that was left out."""
 
     files: tuple[Member, ...]

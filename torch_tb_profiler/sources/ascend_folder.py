@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources.places import Place
@@ -46,8 +47,7 @@ TABLE = (
 )
 
 
-@dataclass(frozen=True)
-class AscendFolder:
+class AscendFolder(msgspec.Struct, frozen=True):
     """What the folder of a trace tells; None unknown.
 
     devices: numbers of the devices that were recorded, ascending.

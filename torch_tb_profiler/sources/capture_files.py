@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import names
@@ -28,8 +30,7 @@ _MOST_DETAILS = 4 << 20
 """Bytes of a list of captures; a real one has some thousands."""
 
 
-@dataclass(frozen=True)
-class CaptureFile:
+class CaptureFile(msgspec.Struct, frozen=True):
     """One recording of captures. ``batch``: −1 unknown; ``mode``: ``""`` unknown."""
 
     location: Place

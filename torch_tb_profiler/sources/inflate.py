@@ -14,9 +14,9 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import cast
 
+import msgspec
 from isal import isal_zlib
 
 GZIP = b"\x1f\x8b"
@@ -48,8 +48,7 @@ class Unreadable(Exception):
     """The rest of a source cannot be read; what came before is used."""
 
 
-@dataclass
-class Inflated:
+class Inflated(msgspec.Struct):
     """Progress of a decompression: raw bytes consumed, and the problem it ended with."""
 
     consumed: int = 0

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """A kind of file: what it is, with an article, and what opens it or what to do, as a clause."""
 
     what: str
@@ -29,14 +29,13 @@ class Kind:
         return f"Not a trace: {'; '.join(filter(None, (self.what, self.instead)))}."
 
 
-@dataclass(frozen=True)
-class _Json:
+class _Json(msgspec.Struct, frozen=True):
     """A kind of JSON and the sets of keys that tell it: one is enough. ``a.b`` is a key ``b`` of an object, or of the objects of
     a list, at the key ``a``; ``*.b`` is one at any depth.
     """
 
     kind: Kind
-    keys: tuple[frozenset[str], ...] = field(default=())
+    keys: tuple[frozenset[str], ...] = msgspec.field(default=())
 
 
 def _told_by(*sets: str) -> tuple[frozenset[str], ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.errors import ProfilerError, SourceError
 from torch_tb_profiler.sources import archives, capture_files, names, streams
@@ -22,18 +24,16 @@ FOLDER_LIMIT = 100_000
 """Folders visited in one walk: symbolic links may span a seemingly endless maze."""
 
 
-@dataclass(frozen=True)
-class Listing:
+class Listing(msgspec.Struct, frozen=True):
     """Files in natural order of their paths, and a sentence for each thing that could not be read."""
 
     files: tuple[ListedFile, ...]
     notes: tuple[str, ...] = ()
 
 
-@dataclass
-class _Walk:
-    files: list[ListedFile] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+class _Walk(msgspec.Struct):
+    files: list[ListedFile] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
     folders: int = 0
     open_archives: bool = True
 

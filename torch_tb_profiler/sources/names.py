@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, Literal
+
+import msgspec
 
 RankSource = Literal["distributedInfo", "file name", "order"]
 """What tells a rank: the file itself, its name, or, as a guess, the order of names."""
@@ -82,8 +83,7 @@ _SLOWEST_FIRST = ("DP", "PP", "CP", "DCP", "TP")
 _TIME = re.compile(r"(?<!\d)(\d{19}|\d{16}|\d{13}|\d{10})(?:\.\d{1,9})?(?!\d)", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Form:
+class Form(msgspec.Struct, frozen=True):
     """How frameworks name what they record: a row of ``FORMS``.
 
     Attributes:
@@ -212,8 +212,7 @@ _LONGEST_NAME = 1_000
 """Characters of a name that forms are looked for in; file systems allow 255."""
 
 
-@dataclass(frozen=True)
-class TraceName:
+class TraceName(msgspec.Struct, frozen=True):
     """The parts of a trace's path.
 
     Attributes:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO
+
+import msgspec
 
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources import kinds
@@ -68,8 +69,7 @@ _TAR_OFFSET = 257
 _TEXT_BYTES = 256
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """The first inflated bytes of a file; ``whole``: all of it; ``problem``: why inflating stopped."""
 
     text: bytes

@@ -5,9 +5,11 @@ stored (``docs/columns.md``), ``page`` as the page and the DataFrames show them 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.sql.readable import READABLE, Data

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sized
-from dataclasses import dataclass
 from typing import Any, NewType, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,8 +21,7 @@ StepRow = NewType("StepRow", int)
 TrackRow = NewType("TrackRow", int)
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One declared column: name, numpy dtype, unit (``""`` if none) and a sentence."""
 
     name: str
@@ -31,8 +30,7 @@ class Column:
     doc: str
 
 
-@dataclass(frozen=True)
-class TableSpec:
+class TableSpec(msgspec.Struct, frozen=True):
     """A declared table: name, a sentence, its columns in order."""
 
     name: str

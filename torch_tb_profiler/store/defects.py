@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+
+import msgspec
 
 
 class Severity(str, Enum):
@@ -21,8 +22,7 @@ class Severity(str, Enum):
     """A figure is missing or wrong."""
 
 
-@dataclass(frozen=True)
-class Defect:
+class Defect(msgspec.Struct, frozen=True):
     """A kind of defect: name, severity, a sentence, and the figures that it makes doubtful."""
 
     name: str

@@ -12,10 +12,10 @@ columns, the DataFrame, the command line's text, Markdown and JSON, and the docu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Columns
@@ -83,8 +83,7 @@ _DTYPES: dict[str, str] = {
 _OPTIONAL = {"int64": "Int64", "bool": "boolean"}
 
 
-@dataclass(frozen=True)
-class DisplayColumn:
+class DisplayColumn(msgspec.Struct, frozen=True):
     """One column.
 
     ``name`` is its only name: on the wire, in DataFrames, JSON and links. ``label``: its heading, in
@@ -109,7 +108,7 @@ class DisplayColumn:
     page: bool = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "unit", self.unit or _UNITS.get(self.kind, ""))
+        msgspec.structs.force_setattr(self, "unit", self.unit or _UNITS.get(self.kind, ""))
 
     @property
     def dtype(self) -> str:
@@ -118,8 +117,7 @@ class DisplayColumn:
         return _OPTIONAL.get(dtype, dtype) if self.optional or self.kind == "row" else dtype
 
 
-@dataclass(frozen=True)
-class Coded:
+class Coded(msgspec.Struct, frozen=True):
     """A column of few distinct texts: ``texts[code]`` of each row, −1 unknown."""
 
     codes: Array
@@ -136,8 +134,7 @@ class Coded:
         return [self.texts[code] if code >= 0 else None for code in self.codes.tolist()]
 
 
-@dataclass(frozen=True)
-class DisplaySpec:
+class DisplaySpec(msgspec.Struct, frozen=True):
     """A declared table: its name, one sentence, its columns in order; the first one names a row."""
 
     name: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.strings import StringTable
 
 
-@dataclass(frozen=True)
-class Insight:
+class Insight(msgspec.Struct, frozen=True):
     """The basis of the findings and of the Memory, Module, Distributed and Diff views.
 
     Attributes:
@@ -28,7 +28,7 @@ class Insight:
 
     strings: StringTable
     tables: dict[str, Table]
-    about: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Table:
         return self.tables[name]

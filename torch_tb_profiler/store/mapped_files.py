@@ -19,10 +19,11 @@ import os
 import signal
 import sys
 import threading
-from dataclasses import dataclass
 from functools import cache
 from typing import IO, Any
 from weakref import ref
+
+import msgspec
 
 from torch_tb_profiler.store import damage_reports
 
@@ -34,8 +35,7 @@ _FIXED, _ANONYMOUS, _FAILED = 0x10, 0x20, ctypes.c_void_p(-1).value
 """Of ``mmap`` on Linux."""
 
 
-@dataclass
-class _Mapped:
+class _Mapped(msgspec.Struct):
     """``told``: that it was cut."""
 
     path: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.defects import DefectCounts
@@ -11,8 +12,7 @@ from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.store.summary import Summary
 
 
-@dataclass(frozen=True)
-class SourceFile:
+class SourceFile(msgspec.Struct, frozen=True):
     """The file of this machine that a trace was read from.
 
     Attributes:
@@ -26,8 +26,7 @@ class SourceFile:
     device: int
 
 
-@dataclass(frozen=True)
-class Trace:
+class Trace(msgspec.Struct, frozen=True, weakref=True):
     """One trace file as columns.
 
     Attributes:
@@ -55,8 +54,7 @@ class Trace:
         return self.tables[name]
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What ``analysis.facts.derive`` computes from one trace.
 
     Attributes:
@@ -75,8 +73,7 @@ class Facts:
         return self.tables[name]
 
 
-@dataclass(frozen=True)
-class RankIndex:
+class RankIndex(msgspec.Struct, frozen=True):
     """What the figures of a run need of one rank.
 
     Attributes:

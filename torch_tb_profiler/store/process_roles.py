@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from torch_tb_profiler.store.roles import Role
 
 
-@dataclass(frozen=True)
-class EventOrigin:
+class EventOrigin(msgspec.Struct, frozen=True):
     """Where an event stands: what its file calls its process and thread, and its category; empty
     where it does not say.
     """
@@ -32,8 +32,7 @@ class EventOrigin:
     category: str
 
 
-@dataclass(frozen=True)
-class ProcessRule:
+class ProcessRule(msgspec.Struct, frozen=True, dict=True):
     """Patterns, each of the whole text, and the role of the events that fit them.
 
     Attributes:
@@ -73,8 +72,7 @@ def bool_of_any(_: str) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class Profiler:
+class Profiler(msgspec.Struct, frozen=True):
     """A profiler and what its processes hold.
 
     Attributes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 
-@dataclass(frozen=True)
-class CompiledKernel:
+
+class CompiledKernel(msgspec.Struct, frozen=True):
     """One kernel of one compiled graph.
 
     name: as in the generated code; a call of a library is ``extern_kernels.mm``.
@@ -31,8 +31,7 @@ class CompiledKernel:
         return tuple(dict.fromkeys(line for call in self.calls for line in call))
 
 
-@dataclass(frozen=True)
-class Provenance:
+class Provenance(msgspec.Struct, frozen=True, dict=True):
     """What the logs of a folder tell.
 
     kernels: in the order of the logs.
@@ -40,7 +39,7 @@ class Provenance:
     """
 
     kernels: tuple[CompiledKernel, ...]
-    problems: dict[str, int] = field(default_factory=dict)
+    problems: dict[str, int] = msgspec.field(default_factory=dict)
 
     @cached_property
     def _named(self) -> dict[str, list[CompiledKernel]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 _TEXT = re.compile(
     r"<built-in (?:function|method) (?P<built_in>\S+?)(?: of .+)?>"
@@ -13,8 +14,7 @@ _TEXT = re.compile(
 _MOST_DIGITS = 18
 
 
-@dataclass(frozen=True)
-class PythonFrame:
+class PythonFrame(msgspec.Struct, frozen=True):
     """A function in a file, or one that is written in C.
 
     ::

@@ -25,7 +25,6 @@ import mmap
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -110,8 +109,7 @@ class _Head(msgspec.Struct):
     metadata: _Told = msgspec.field(name="__metadata__")
 
 
-@dataclass(frozen=True)
-class _Check:
+class _Check(msgspec.Struct, frozen=True):
     """Verifies one column; ``path`` is the file, ``stated`` its CRC-32 as the header says."""
 
     path: str
@@ -152,8 +150,8 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
         "origin_ns": trace.origin_ns,
         "base_ns": trace.base_ns,
         "trace_defects": trace.defects.as_dict(),
-        "source": asdict(trace.source) if trace.source else None,
-        "summary": asdict(facts.summary),
+        "source": msgspec.to_builtins(trace.source) if trace.source else None,
+        "summary": msgspec.to_builtins(facts.summary),
         "defects": facts.defects.as_dict(),
     }
     about = {"header": trace.header, "texts": len(trace.strings)}

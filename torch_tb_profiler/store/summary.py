@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
+
+import msgspec
 
 
 class WorkloadKind(str, Enum):
@@ -19,8 +20,7 @@ class WorkloadKind(str, Enum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(msgspec.Struct, frozen=True):
     """The kind of work, and a sentence that says by what it was recognised."""
 
     kind: WorkloadKind
@@ -44,8 +44,7 @@ class Writer(str, Enum):
 SERVERS = (Writer.VLLM, Writer.SGLANG, Writer.SERVER)
 
 
-@dataclass(frozen=True)
-class EventCounts:
+class EventCounts(msgspec.Struct, frozen=True):
     """How many device events could be followed back to the host.
 
     Attributes:
@@ -59,11 +58,10 @@ class EventCounts:
     kernels: int = 0
     with_launch: int = 0
     with_operator: int = 0
-    by: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    by: Mapping[str, Mapping[str, int]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True):
     """Facts that are not tables. A sidecar keeps them as JSON.
 
     Attributes:
@@ -108,13 +106,13 @@ class Summary:
     backend: str | None = None
     synthetic: bool = False
     sums: bool = False
-    versions: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = msgspec.field(default_factory=dict)
     data_parallel: bool = False
     communication_backends: tuple[str, ...] = ()
     matrix_eligible_share: float | None = None
-    touched_ns: Mapping[str, int] = field(default_factory=dict)
+    touched_ns: Mapping[str, int] = msgspec.field(default_factory=dict)
     profiled_ranges: int = 0
-    unplaced: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    unplaced: Mapping[str, Mapping[str, int]] = msgspec.field(default_factory=dict)
     part: str = ""
     parts: tuple[str, ...] = ()
     work: tuple[int, ...] = ()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.store.columns import Table
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """What the Trace view draws.
 
     Attributes:
@@ -26,7 +26,7 @@ class Timeline:
     """
 
     tables: dict[str, Table]
-    about: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Table:
         return self.tables[name]

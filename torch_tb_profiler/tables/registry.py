@@ -12,9 +12,10 @@ This module imports nothing that takes time: ``--help`` reads it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 if TYPE_CHECKING:
     from torch_tb_profiler.tables.source import Computed
@@ -24,8 +25,7 @@ Needs = Literal["trace", "insight", "ranks", "run"]
 there; ``run``: all ranks, so it is no table of one trace."""
 
 
-@dataclass(frozen=True)
-class Listed:
+class Listed(msgspec.Struct, frozen=True):
     """A table by name.
 
     ``module``: of this package, with the function of the same name; empty: Python makes an object of its own that is more

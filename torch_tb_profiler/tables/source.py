@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
 
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.runs.model import Opened
@@ -19,8 +20,7 @@ FleetPlace: TypeAlias = "tuple[Fleet, int]"
 """A fleet and a trace's place among its ranks; −1: not among them."""
 
 
-@dataclass(frozen=True)
-class TableSource:
+class TableSource(msgspec.Struct, frozen=True):
     """A trace with its selected steps. ``derive``: gives the insight, and is called once a table needs it. ``peaks``: file
     of the user's own peaks, empty: none. ``opened``: the trace in its place, None where a process knows only its content.
     ``member``: its place among the ranks that were recorded together with it, None where they are not asked.
@@ -45,8 +45,7 @@ class TableSource:
         return self.derive()
 
 
-@dataclass(frozen=True)
-class Computed:
+class Computed(msgspec.Struct, frozen=True):
     """A table's columns, and the function that computes it: called with a ``TableSource`` (of a table of all ranks with a
     ``Fleet``) and options by name.
     """

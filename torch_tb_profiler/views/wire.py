@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
-import orjson
 
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.callers import CALLERS
@@ -59,6 +58,8 @@ def to_json(value: Any) -> bytes:
     Raises:
         TypeError: a value of another type, an integer beyond 64 bits, or text that is not valid Unicode.
     """
+    import orjson
+
     return orjson.dumps(value, _plain, orjson.OPT_SERIALIZE_NUMPY)
 
 

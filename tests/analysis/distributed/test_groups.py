@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.distributed.written_ranks import Call, rank_of
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup

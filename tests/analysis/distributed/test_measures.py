@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.distributed.written_ranks import Call, rank_of
 from torch_tb_profiler.analysis.arrays.grouping import block_begins

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import asdict, replace
 
 from tests.analysis.efficiency.cases import H100, drawn, inputs
 from torch_tb_profiler.analysis.efficiency.device import device_peaks
@@ -333,7 +333,7 @@ def test_a_row_is_judged_by_the_larger_share_alone(
         np.array(column) for column in zip(*drawn_rows, strict=True)
     )
     rows = replace(
-        Rows(**{key: values[which] for key, values in vars(two).items()}),
+        Rows(**{key: values[which] for key, values in asdict(two).items()}),
         time=time,
         flops=flops,
         bytes=moved,

@@ -5,8 +5,9 @@ many events.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.builders import loop
 from tests.builders.drawn import Event, draw, events, trace_of
@@ -61,7 +62,7 @@ def looked_at(trace: Trace) -> Findings:
 
 def of_some_program(facts: Facts) -> Facts:
     """Facts of a drawing that stands for a part of a program: its few kernels make no microbenchmark."""
-    return replace(facts, summary=replace(facts.summary, workload=Summary.workload))
+    return replace(facts, summary=replace(facts.summary, workload=Summary().workload))
 
 
 def drawn(

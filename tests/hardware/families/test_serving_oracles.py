@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from tests.hardware.families.test_oracles import ORACLES, amounts, calls
 from torch_tb_profiler.hardware.call import Call

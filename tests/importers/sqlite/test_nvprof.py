@@ -5,11 +5,11 @@ from __future__ import annotations
 import sqlite3
 import struct
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 import torch_tb_profiler
 from tests.builders.nvprof import EPOCH, INSTANT, PID, TID, NvprofFile, object_id, write_training

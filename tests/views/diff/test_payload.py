@@ -10,9 +10,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
+from msgspec import structs
 
 from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
 from tests.builders.pairs import NO_CHANGE
@@ -64,11 +64,11 @@ def test_the_answer_is_of_the_median_steps(less: int, workers: tuple[str, str], 
     usual = [2120, 2110, 2130, 2115, 2125]
     found = compare(of_lengths(usual), of_lengths([x - less for x in usual]))
     a, b = (
-        msgspec.structs.replace(A, worker=workers[0]),
-        msgspec.structs.replace(B, worker=workers[1]),
+        structs.replace(A, worker=workers[0]),
+        structs.replace(B, worker=workers[1]),
     )
     run = A.run if workers[0] != workers[1] else B.run
-    told = diff_payload(found, a, msgspec.structs.replace(b, run=run)).headline
+    told = diff_payload(found, a, structs.replace(b, run=run)).headline
     assert told[0] == first
     assert len(told[0].split()) <= 14
     assert "Steps vary by ±7.91 µs" in told[1]
@@ -193,16 +193,17 @@ def test_host_only_and_device() -> None:
 
 
 def with_summary(side: Side, **summary: Any) -> Side:
-    return replace(side, facts=replace(side.facts, summary=replace(side.facts.summary, **summary)))
+    return replace(
+        side,
+        facts=structs.replace(side.facts, summary=structs.replace(side.facts.summary, **summary)),
+    )
 
 
 def test_notes_on_what_differs() -> None:
     a, b = drawn(NO_CHANGE), drawn(NO_CHANGE, seed=3, steps=4)
     b = with_summary(b, versions={"torch": "2.7"}, world_size=8, step_source="train")
     a = with_summary(a, versions={"torch": "2.6"}, world_size=4)
-    found = diff_payload(
-        compare(a, b), msgspec.structs.replace(A, header={"with_stack": 1}), B
-    ).notes
+    found = diff_payload(compare(a, b), structs.replace(A, header={"with_stack": 1}), B).notes
     assert found == [
         (
             "Steps are made from ProfilerStep in A and from train in B: they may not be the same"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.distributed.written_ranks import rank_of
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.analysis.memory.recorded import case, out_of_memory
 from tests.builders.drawn import Event

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import asdict
 
 from tests.analysis.figures import everything
 from tests.views import hand_made

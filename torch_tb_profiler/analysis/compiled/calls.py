@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
@@ -37,8 +38,7 @@ _ATEN = "aten::"
 _FUNCTION, _BACKWARD = "CompiledFunction", "CompiledFunctionBackward"
 
 
-@dataclass(frozen=True)
-class CompiledCalls:
+class CompiledCalls(msgspec.Struct, frozen=True):
     """Arrays of shape (calls,), ordered by row.
 
     row: of spans: the host call; of a fused kernel without one, the kernel.
@@ -146,8 +146,7 @@ def region_of(text: str) -> str:
     return match[1] if match else ""
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """What a log says of a kernel. ``by``: ``graph`` if graph and name lead to one kernel, ``name``
     if the name alone does, ``several`` if it leads to more than one, which are not told apart.
     ``lines``: source lines of one call where the log tells calls apart, else of all.

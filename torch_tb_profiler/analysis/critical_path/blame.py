@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
@@ -51,8 +52,7 @@ MOST_PARTS, LEAST_PART = 3, 0.05
 """What takes longer is named up to so many, from this share of the whole on."""
 
 
-@dataclass(frozen=True)
-class BlamedWork:
+class BlamedWork(msgspec.Struct, frozen=True):
     """Work on the path that takes longer than on other ranks.
 
     name: of the operator, else of the event. held: ns of the path that the other ranks would not take. event: the
@@ -69,8 +69,7 @@ class BlamedWork:
     line: str
 
 
-@dataclass(frozen=True)
-class Blame:
+class Blame(msgspec.Struct, frozen=True):
     """Who holds a step back. rank, also: indices of ranks; ``also`` exceed the others as much.
 
     held: ns of the path by which the rank exceeds the others. on_path: ns of the path on it. parts: the most first.
@@ -219,8 +218,7 @@ class _Told:
         return self._ranks[rank]
 
 
-@dataclass(frozen=True)
-class _Origins:
+class _Origins(msgspec.Struct, frozen=True):
     """Of the stretches ``row`` of a path on one rank: ``start`` and ``dur`` of their events, and ``texts``."""
 
     row: Ints

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, Literal
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
@@ -23,8 +24,7 @@ MORE = 1.1
 """How many times as much a rank is given from which on that is more."""
 
 
-@dataclass(frozen=True)
-class _Workloads:
+class _Workloads(msgspec.Struct, frozen=True):
     """Operators of a rank: arrays of shape (rows,) by workload and common step. time: on host and device, ns. elements: of
     the inputs of one call, −1 not recorded.
     """
@@ -37,8 +37,7 @@ class _Workloads:
     elements: Array
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(msgspec.Struct, frozen=True):
     """``ranks``: indices of those that were read. ``elements``: of all inputs, float64 of shape (ranks, steps); NaN unknown."""
 
     ranks: tuple[int, ...]
@@ -65,8 +64,7 @@ class Given:
         return self.ranks[most], self.ranks[least], times
 
 
-@dataclass(frozen=True)
-class Unequal:
+class Unequal(msgspec.Struct, frozen=True):
     """What a rank is given more per step than the others: calls of ``name``, or elements of the inputs of ``name`` (empty: of
     all operators). shape, other_shape: of the largest inputs; empty unknown.
     """

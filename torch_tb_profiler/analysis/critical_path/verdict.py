@@ -14,11 +14,12 @@ averaged over the others. All views, findings and commands say what this says.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from math import comb
 from typing import Literal
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
@@ -43,8 +44,7 @@ AsFast = Callable[[Sequence[int], Ints | None], tuple[Ints, Array] | None]
 """Ranks, common steps → ``Stragglers.as_fast``; None where that is not simulated."""
 
 
-@dataclass(frozen=True)
-class Hold:
+class Hold(msgspec.Struct, frozen=True):
     """Who holds some steps back. ranks: indices. steps: common steps, ascending.
 
     held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. Where it could be simulated, what
@@ -68,8 +68,7 @@ class Hold:
         return float(self.held[list(self.steps)].mean())
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """judged: the common steps whose path is known. length: of the path of each common step through all ranks, ns.
 
     hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.build import path_tables
 from torch_tb_profiler.analysis.critical_path.ranks import arrivals

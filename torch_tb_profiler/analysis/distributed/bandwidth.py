@@ -8,8 +8,8 @@ all_gather, reduce_scatter, all_to_all (n − 1) / n; broadcast, reduce, send, r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -36,8 +36,7 @@ def bus_factor(kind: str, ranks: int) -> float | None:
     return (ranks - 1) / ranks if kind in _SHARED else None
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(msgspec.Struct, frozen=True):
     """Calls with one key on one rank, or on ``ALL``. Times in ns, bandwidths in bytes/s; None
     unknown.
 
@@ -109,7 +108,7 @@ def _of_rank(index: int, rank: Rank, wait: Ints) -> list[Operation]:
 
 def _of_all_ranks(key: OperationKey, rows: Sequence[Operation]) -> Operation:
     sums = {
-        field.name: sum(getattr(row, field.name) for row in rows) for field in fields(Operation)[2:]
+        name: sum(getattr(row, name) for row in rows) for name in Operation.__struct_fields__[2:]
     }
     if not all(row.split for row in rows):
         sums["carried"] = sums["sum"]

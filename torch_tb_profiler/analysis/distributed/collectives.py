@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -113,8 +112,7 @@ class Collectives(msgspec.Struct, frozen=True):
     end: Ints
 
 
-@dataclass(frozen=True)
-class Matches:
+class Matches(msgspec.Struct, frozen=True, dict=True):
     """Collectives that at least two ranks share, by time. Each rank's call of one is an entry: so few ranks of a group
     among many need no more room than they are.
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
 from torch_tb_profiler.store.columns import Ints
@@ -71,8 +72,7 @@ _ANY_GROUP = {
 _WORD = re.compile(r"[a-z]+", re.ASCII)
 
 
-@dataclass(frozen=True, eq=False)
-class Dimension:
+class Dimension(msgspec.Struct, frozen=True, eq=False):
     """A dimension of a job. ``size``: ranks of a group; ``stride``: between neighbours in a group, 0 where it varies;
     ``by_name``: not from groups but from what names tell.
     ``independent``: these dimensions together tell ranks apart, where all places are known; others run along them.
@@ -89,8 +89,7 @@ class Dimension:
     by_name: bool = False
 
 
-@dataclass(frozen=True)
-class _Family:
+class _Family(msgspec.Struct, frozen=True):
     """Disjoint groups of one size. ``place``, ``group``: of each rank, −1 none."""
 
     name: str

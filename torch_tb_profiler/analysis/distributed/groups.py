@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation, bus_factor
@@ -38,8 +38,7 @@ class GroupKey(NamedTuple):
     ranks: tuple[int, ...]
 
 
-@dataclass
-class GroupSums:
+class GroupSums(msgspec.Struct):
     """Sums over the ranks that recorded calls in a group; ns, bytes.
 
     recorded: indices of these ranks. calls: of each. moved: Σ message sizes, None once one is unknown. time: with any of its
@@ -48,8 +47,8 @@ class GroupSums:
 
     listed: ProcessGroup | None
     size: int
-    recorded: list[int] = field(default_factory=list)
-    calls: list[int] = field(default_factory=list)
+    recorded: list[int] = msgspec.field(default_factory=list)
+    calls: list[int] = msgspec.field(default_factory=list)
     moved: int | None = 0
     time: int = 0
     waiting: int = 0
@@ -130,8 +129,7 @@ def _add_operation(sums: GroupSums, row: Operation) -> None:
         sums.carried += row.carried
 
 
-@dataclass(frozen=True)
-class RankNode:
+class RankNode(msgspec.Struct, frozen=True):
     """Where a rank of the figures runs. number: its rank, None unknown. node: empty unknown."""
 
     number: int | None

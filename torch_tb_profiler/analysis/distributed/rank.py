@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
@@ -55,8 +55,7 @@ class Device(NamedTuple):
     vendor: str
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(msgspec.Struct, frozen=True):
     """One worker. Arrays over its collectives have shape (n,), in time order; times are int64 ns
     after its first event.
 

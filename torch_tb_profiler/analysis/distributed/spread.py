@@ -10,10 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
 from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, means, step_times
@@ -30,8 +31,7 @@ GAP = 0.03
 of 1 for shares."""
 
 
-@dataclass(frozen=True)
-class Spread:
+class Spread(msgspec.Struct, frozen=True):
     """One figure over all ranks. values: of each rank, NaN unknown; ns, share or bytes.
     quartiles: least value, first quartile, median, third quartile, greatest value.
     deviation: the usual one, 1.4826 × the median absolute deviation.

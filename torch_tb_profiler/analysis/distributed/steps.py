@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
@@ -15,8 +16,7 @@ from torch_tb_profiler.analysis.distributed.waiting import Waits
 from torch_tb_profiler.store.columns import Array, Ints
 
 
-@dataclass(frozen=True)
-class CommonSteps:
+class CommonSteps(msgspec.Struct, frozen=True):
     """The steps of a run.
 
     names: their names.
@@ -111,8 +111,7 @@ def _used(rank: int, matches: Matches, waits: Waits) -> Ints:
     return entry[~waits.spoiled[matches.match[entry]]]
 
 
-@dataclass(frozen=True)
-class CollectiveTime:
+class CollectiveTime(msgspec.Struct, frozen=True):
     """Time with a collective in flight, int64 ns of shape (groups,); its parts add up."""
 
     waiting: Ints
@@ -175,6 +174,6 @@ def waiting_shares(
         np.add.at(late, late_step[late_step >= 0], waits.late[entry[late_step >= 0]])
         has_step = np.zeros(shape[1], np.bool_)
         has_step[steps.place[index][steps.place[index] >= 0]] = True
-        for name, values in {**vars(shares), "late": late}.items():
+        for name, values in {**asdict(shares), "late": late}.items():
             shares_by_name[name][index, has_step] = values[has_step]
     return shares_by_name

@@ -18,8 +18,8 @@ came did not wait for it: its time is not split.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import occurrences
@@ -37,8 +37,7 @@ MOST_SPOILED = 8
 """Leading collectives of a group that may be spoiled."""
 
 
-@dataclass(frozen=True)
-class Waits:
+class Waits(msgspec.Struct, frozen=True):
     """Arrays of shape (entries,) of the matches, from ``last_entry`` on of shape (matches,); times int64 ns.
 
     start: on the common clock.

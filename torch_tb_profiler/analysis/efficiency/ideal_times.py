@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.efficiency.rates import (
@@ -23,8 +23,7 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE
 
 
-@dataclass(frozen=True)
-class IdealTimes:
+class IdealTimes(msgspec.Struct, frozen=True):
     """Arrays with one entry per piece of device work.
 
     time: shortest time that the device's peaks allow, ns, float64, NaN unknown.

@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
@@ -36,8 +36,7 @@ _FAMILIAR = ("name", "dims", "types", "family", "flops", "bytes", "unit", "preci
 _COMPUTED_IN_SINGLE = ("fp32", "fp16", "bf16", "fp8")
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """Workloads, or kernels of workloads, of the selected steps; arrays of shape (n,), sorted by
     ``time`` descending.
 
@@ -65,8 +64,7 @@ class Rows:
     fast: Mask
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(msgspec.Struct, frozen=True):
     """Rates and shares of ``Rows``, of the same shape; float64, NaN unknown.
 
     peak: FLOP/s.
@@ -266,7 +264,7 @@ def _known(values: Array) -> Array:
 
 def _ordered(rows: Rows) -> Rows:
     order = np.argsort(-rows.time, kind="stable")
-    return Rows(**{key: values[order] for key, values in vars(rows).items()})
+    return Rows(**{key: values[order] for key, values in asdict(rows).items()})
 
 
 def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
@@ -324,8 +322,7 @@ def _without_roof(rows: Rows, of_roof: Array, no_peak: Mask) -> list[str]:
     ]
 
 
-@dataclass(frozen=True)
-class _Kinds:
+class _Kinds(msgspec.Struct, frozen=True):
     """Per row its peak in FLOP/s, that peak's unit and precision (else the workload's), and whether
     it is not a product.
     """
@@ -401,8 +398,7 @@ def _bounds(flops_share: Array, bytes_share: Array, little: Mask) -> list[str]:
     return [str(word) for word in bound.tolist()]
 
 
-@dataclass(frozen=True)
-class MatrixUse:
+class MatrixUse(msgspec.Struct, frozen=True):
     """The share of the device's peak that the matrix work of steps reaches; arrays of shape
     (steps,).
 

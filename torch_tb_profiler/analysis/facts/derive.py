@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
@@ -390,7 +390,7 @@ def _find_defects(
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
     counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
     counts.add(d.OTHER_STEPS, windows.left_out)
-    counts.add(d.HIDDEN_STEP, int(hidden_steps(vars(windows)).sum()))
+    counts.add(d.HIDDEN_STEP, int(hidden_steps(asdict(windows)).sum()))
     touched = {
         name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
         for name, row in marks.items()

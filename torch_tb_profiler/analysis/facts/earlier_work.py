@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
@@ -54,8 +55,7 @@ _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
 _STARTS = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 
 
-@dataclass(frozen=True)
-class _Waits:
+class _Waits(msgspec.Struct, frozen=True):
     """Arrays of shape (waits,): from when, until when, ns, and the row of ``steps`` that it belongs to, −1 none."""
 
     since: Ints

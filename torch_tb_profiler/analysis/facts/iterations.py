@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
@@ -48,8 +48,7 @@ _BLOCKS = re.compile(rf"{WAITS.pattern}|\w*Memcpy")
 """Calls in which the host may wait for the device; a copy may also be called asynchronous."""
 
 
-@dataclass(frozen=True)
-class ServerIterations:
+class ServerIterations(msgspec.Struct, frozen=True):
     """Iterations in time order; they do not overlap.
 
     row: rows of spans of their annotations, int64 of shape (iterations,).

@@ -5,10 +5,11 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import union
@@ -73,8 +74,7 @@ _SERIES_SOUGHT = 64
 """Of series without an open step, those that ended last are looked at."""
 
 
-@dataclass(frozen=True)
-class StepWindows:
+class StepWindows(msgspec.Struct, frozen=True):
     """Steps in time order, arrays of shape (steps,), times int64 ns.
 
     source: ``ProfilerStep``, ``iteration of a server``, the name of the annotation, ``pass of the model``, or

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.figures.operators import frames, operator_stacks
@@ -88,16 +89,15 @@ def kernel_callers(
     return _tree(facts, stack[first][order], sums, operator[first][order], library)
 
 
-@dataclass
-class _Rows:
+class _Rows(msgspec.Struct):
     """The rows of the tree in the order in which they were met."""
 
-    name: list[str] = field(default_factory=list)
-    parent: list[int] = field(default_factory=list)
-    kind: list[str] = field(default_factory=list)
-    layers: list[dict[str, set[str]]] = field(default_factory=list)
-    sums: list[Array] = field(default_factory=list)
-    _known: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    name: list[str] = msgspec.field(default_factory=list)
+    parent: list[int] = msgspec.field(default_factory=list)
+    kind: list[str] = msgspec.field(default_factory=list)
+    layers: list[dict[str, set[str]]] = msgspec.field(default_factory=list)
+    sums: list[Array] = msgspec.field(default_factory=list)
+    _known: dict[tuple[int, str, str], int] = msgspec.field(default_factory=dict)
 
     def add(self, path: Sequence[_Caller], sums: Array) -> None:
         at = -1
@@ -119,8 +119,7 @@ class _Rows:
             at = row
 
 
-@dataclass(frozen=True)
-class _Caller:
+class _Caller(msgspec.Struct, frozen=True):
     kind: str
     name: str
     modules: tuple[str, ...] = ()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -20,8 +20,7 @@ THRESHOLD = 0.02
 """Least share of the step that is worth a finding."""
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """What a rule found, before it is simulated.
 
     Attributes:
@@ -38,8 +37,8 @@ class Candidate:
     row: Ints
     start: Ints
     end: Ints
-    numbers: dict[str, float] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, float] = msgspec.field(default_factory=dict)
+    words: dict[str, str] = msgspec.field(default_factory=dict)
     certainty: Certainty | None = None
     change: str | None = None
     edit: Edit | None = None

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
@@ -53,8 +54,7 @@ _NOT_HOUSEKEEPING = re.compile(
 _OPTIMIZER = re.compile(r"Optimizer\.")
 
 
-@dataclass(frozen=True)
-class Training:
+class Training(msgspec.Struct, frozen=True, dict=True):
     """The parts of a program's own work; masks are bool of shape (spans,).
 
     Which host spans are a program's own training or inference: model, backward, optimizer, input and communication.
@@ -134,8 +134,7 @@ class Training:
         return ~self.loop & ~self.inside
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(msgspec.Struct, frozen=True):
     """What the main device did, in time order; arrays of shape (n,).
 
     row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that
@@ -152,7 +151,7 @@ class Work:
 
     def take(self, chosen: Mask) -> Work:
         """Those of a mask."""
-        return Work(*(getattr(self, part.name)[chosen] for part in fields(self)))
+        return Work(*(column[chosen] for column in astuple(self)))
 
     @property
     def busy(self) -> Intervals:
@@ -160,8 +159,7 @@ class Work:
         return union(self.start, self.end)
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, dict=True):
     """A trace before the rules."""
 
     scene: Scene

@@ -13,9 +13,9 @@ device: for another stream, for the launch queue, or for nothing that the trace 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
@@ -37,8 +37,7 @@ SHORT_PAUSE = 20_000
 """ns; a device that pauses longer between works that were launched waits for something."""
 
 
-@dataclass(frozen=True)
-class Gaps:
+class Gaps(msgspec.Struct, frozen=True):
     """Idle time within the windows, in time order; int64 of shape (n,).
 
     start, end: ns. before, next: rows of the work that was done before it and of that which ended
@@ -69,7 +68,7 @@ class Gaps:
 
     def _parts(self, row: Ints, start: Ints, end: Ints) -> Gaps:
         """Parts of the gaps ``row`` (places, not a mask)."""
-        return Gaps(start, end, *(getattr(self, part.name)[row] for part in fields(self)[2:]))
+        return Gaps(start, end, *(column[row] for column in astuple(self)[2:]))
 
     @property
     def length(self) -> int:

@@ -23,14 +23,14 @@ class Fix(msgspec.Struct, frozen=True):
     """A known call.
 
     Attributes:
-        name: matches its frame or operator.
+        name: a regular expression that matches its frame or operator.
         what: what engineers call it: a noun, or a verb with -ing, that a sentence can begin with.
         attempt: what to write instead, one or two sentences.
         source: (title, address) of the page that says so.
         certainty: how sure it is that its time goes.
     """
 
-    name: re.Pattern[str]
+    name: str
     what: str
     attempt: str
     source: tuple[str, str]
@@ -41,7 +41,7 @@ def known_fix(name: str) -> Fix | None:
     """What is known of a frame or an operator."""
     frame = PythonFrame.of(name)
     text = frame.without_line if frame and frame.file else name
-    return next((fix for fix in FIXES if fix.name.search(text)), None)
+    return next((fix for fix in FIXES if re.search(fix.name, text)), None)
 
 
 def plain_name(name: str) -> str:
@@ -64,7 +64,7 @@ def _fixes(
     *entries: tuple[str, str, str, tuple[str, str]], certainty: Certainty = "likely"
 ) -> Iterable[Fix]:
     for name, what, attempt, source in entries:
-        yield Fix(re.compile(name), what, " ".join(attempt.split()), source, certainty)
+        yield Fix(name, what, " ".join(attempt.split()), source, certainty)
 
 
 _FILE = r"[^():]*\.py"

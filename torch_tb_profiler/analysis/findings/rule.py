@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
 from torch_tb_profiler.analysis.findings.case import Case
@@ -32,8 +33,7 @@ RankVerdict = Literal["", "itself", "other", "input", "once"]
 Unit = Literal["ns", "bytes", "share", "count", ""]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A rule: what it finds, the change that it states, and what is said about it. The name of its file
     is its key, the docstring there its definition.
 
@@ -86,7 +86,7 @@ class Rule:
     links: tuple[tuple[str, str], ...] = ()
     host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()
-    numbers: Mapping[str, tuple[str, Unit]] = field(default_factory=dict)
+    numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
     words: tuple[str, ...] = ()
     risk: float = 0.0
     artefact: bool = False

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.levels import changed_before
@@ -16,8 +15,7 @@ Window = tuple[int, int]
 """[begin, end), ns."""
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True):
     """A step function: a value holds from its time on. int64 of shape (points,).
 
     reserved: −1 unknown.

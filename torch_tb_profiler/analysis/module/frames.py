@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
@@ -25,8 +24,7 @@ SMALLEST = 10_000
 """A frame is drawn if it has at least 1 / this of the total time."""
 
 
-@dataclass(frozen=True)
-class Frames:
+class Frames(msgspec.Struct, frozen=True):
     """A tree of frames, parents before children; arrays of shape (frames,).
 
     parent: −1 outermost.
@@ -126,7 +124,7 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     chosen = np.flatnonzero(large)
     position = np.full(n + 1, -1, np.int64)
     position[chosen] = np.arange(len(chosen))
-    joined = {key: getattr(frames, key)[chosen] for key in Frames.__dataclass_fields__}
+    joined = {key: getattr(frames, key)[chosen] for key in Frames.__struct_fields__}
     above = joined["parent"]
     joined["parent"] = np.where(above >= 0, position[above], -1)
     first = extreme_by(np.minimum, target, n + 1, frames.first[edge])

@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from torch_tb_profiler.analysis.compiled.calls import graph_of, region_of
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -34,13 +35,12 @@ GRAPH = "CompiledFxGraph "
 """How the name of a module that is a compiled graph begins."""
 
 
-@dataclass
-class NamedModules:
+class NamedModules(msgspec.Struct):
     """A tree of named modules: parent and name of each, parents before children."""
 
-    parent: list[int] = field(default_factory=list)
-    name: list[str] = field(default_factory=list)
-    _known: dict[tuple[int, str], int] = field(default_factory=dict)
+    parent: list[int] = msgspec.field(default_factory=list)
+    name: list[str] = msgspec.field(default_factory=list)
+    _known: dict[tuple[int, str], int] = msgspec.field(default_factory=dict)
 
     def add(self, names: Iterable[str]) -> int:
         """The module at the end of a path of names, created where needed; −1 for no names."""

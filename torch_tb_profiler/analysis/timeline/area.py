@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
@@ -73,8 +74,7 @@ class Sums:
         return Sums(*(column[rows] for column in vars(self).values()))
 
 
-@dataclass(frozen=True)
-class GroupBusy:
+class GroupBusy(msgspec.Struct, frozen=True):
     """A group of lanes: row, busy ns of its chosen lanes, and events that touch the window."""
 
     group: int
@@ -82,8 +82,7 @@ class GroupBusy:
     events: int
 
 
-@dataclass(frozen=True)
-class Overlap:
+class Overlap(msgspec.Struct, frozen=True):
     """Device time of the window; the four add up to its length."""
 
     computation_ns: int
@@ -92,8 +91,7 @@ class Overlap:
     idle_ns: int
 
 
-@dataclass(frozen=True)
-class Area:
+class Area(msgspec.Struct, frozen=True):
     """Statistics of a window.
 
     rows: by total time, then count, descending. ``self_ns``: what is in no event of the selection
@@ -174,8 +172,7 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
     return Area(rows, kinds, window.groups(), window.overlap())
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(msgspec.Struct, frozen=True, dict=True):
     """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
 
     first, stop: all rows.

@@ -8,9 +8,9 @@ A value holds until the next sample; ``integral`` makes means over any window ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -33,8 +33,7 @@ _HOST = 0
 """c10's device type of the host."""
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(msgspec.Struct, frozen=True):
     """A series before it goes into the table; ``time``: ascending int64 ns, ``value``: float64."""
 
     key: str
@@ -96,8 +95,7 @@ def edges(begin: int, end: int, parts: int) -> Ints:
     return np.array([begin + (end - begin) * part // parts for part in range(parts + 1)], np.int64)
 
 
-@dataclass(frozen=True)
-class Buckets:
+class Buckets(msgspec.Struct, frozen=True):
     """A curve in the buckets of a window: float64 of shape (buckets,), NaN before the first sample."""
 
     lowest: Array

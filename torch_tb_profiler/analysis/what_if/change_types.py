@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
@@ -23,8 +22,7 @@ Values = Mapping[str, str]
 Apply = Callable[[Scene, Durations, Values], None]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(msgspec.Struct, frozen=True):
     """A kind of change.
 
     name, words: what it is called and what it does; parameters in braces. apply: does it. stage: when, among others.
@@ -35,8 +33,8 @@ class Change:
     words: str
     apply: Apply
     stage: Stage
-    defaults: Values = field(default_factory=dict)
-    about: Values = field(default_factory=dict)
+    defaults: Values = msgspec.field(default_factory=dict)
+    about: Values = msgspec.field(default_factory=dict)
     of_run: bool = False
 
 

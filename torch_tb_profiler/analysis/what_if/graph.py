@@ -26,9 +26,9 @@ the time at which they came, so what a point waits for stands before it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -44,8 +44,7 @@ NONE, ROOT = 0, 1
 """The first two points: one that never holds anything back, and the begin of the trace."""
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(msgspec.Struct, frozen=True, dict=True):
     """The points of a trace.
 
     main: the program's thread, row of tracks; −1 none.

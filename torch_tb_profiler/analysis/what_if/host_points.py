@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork
@@ -27,8 +27,7 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES
 _PLAIN, _BEGIN, _END, _RELEASE = range(4)
 
 
-@dataclass(frozen=True)
-class HostPoints:
+class HostPoints(msgspec.Struct, frozen=True):
     """Arrays of shape (host points,) but for ``launch``.
 
     track: row of tracks. time: ns. kind: order among those of one time: a thread begins what another
@@ -52,8 +51,7 @@ class HostPoints:
     marks: Ints
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(msgspec.Struct, frozen=True):
     """Moments of host threads, arrays of shape (n,): row of segments, the share of it that has passed,
     and ns outside of all segments.
     """
@@ -67,8 +65,7 @@ class Places:
         return np.asarray(passed + self.share * segment_ns[self.segment] + self.outside)
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(msgspec.Struct, frozen=True):
     """Some points; ``reach`` and what follows it as in ``HostPoints``."""
 
     track: Ints
@@ -114,8 +111,8 @@ def host_points(
     call = other_operators(trace, facts, main, locks)
     parts += _handovers(trace, host, work, main, call, sum(len(part.time) for part in parts))
     columns = {
-        field.name: np.concatenate([getattr(part, field.name) for part in parts])
-        for field in fields(_Part)
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in _Part.__struct_fields__
     }
     before = _before(**{key: columns[key] for key in ("track", "time", "kind", "reach")})
     return HostPoints(**columns, before=before, launch=launch, marks=marks)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
+from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import device_causes
@@ -27,8 +28,7 @@ _KEPT = 8
 """Choices that are kept, a bit for each segment and piece of device work."""
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(msgspec.Struct, frozen=True, dict=True):
     """A trace, its graph and what is known of it; the same for all changes."""
 
     trace: Trace
@@ -36,7 +36,7 @@ class Scene:
     insight: Insight
     graph: Graph
     peaks_file: str = ""
-    _inside: dict[bytes, tuple[Array, Array]] = field(default_factory=dict)
+    _inside: dict[bytes, tuple[Array, Array]] = msgspec.field(default_factory=dict)
 
     @cached_property
     def peaks(self) -> Peaks:
@@ -80,7 +80,7 @@ class Scene:
             work = self.graph.work
             own = outer[work.row] | under[work.launch] & (work.launch >= 0)
             self._inside[key] = np.packbits(under[self.graph.host.span]), np.packbits(own)
-        masks = zip(self._inside[key], vars(self.nothing).values(), strict=True)
+        masks = zip(self._inside[key], astuple(self.nothing), strict=True)
         return Choice(*(np.unpackbits(bits, count=len(of)).view(np.bool_) for bits, of in masks))
 
     def within(self, glob: str, *roles: Role) -> Choice:
@@ -115,8 +115,7 @@ class Scene:
         return Choice(np.isin(self.graph.host.cause, causes), np.isin(self.work_causes, causes))
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """Which segments of host threads, and which pieces of device work."""
 
     segment: Mask

@@ -8,7 +8,6 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import name_mask
-from torch_tb_profiler.analysis.what_if.fusion import fusions
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.hardware.main_kernels import multiplies
@@ -69,6 +68,8 @@ def fuse(scene: Scene, durations: Durations, chosen: Mask) -> None:
 
 def fuse_chains(scene: Scene, durations: Durations) -> None:
     """Each chain is one kernel: as long as its remaining bytes take, launched once."""
+    from torch_tb_profiler.analysis.what_if.fusion import fusions
+
     found = fusions(scene)
     place = positions_of(scene.graph.work.row, found.row)
     durations.work[place[place >= 0]] *= found.kept[place >= 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -67,8 +68,7 @@ def measured_durations(graph: Graph, facts: Facts) -> Durations:
     )
 
 
-@dataclass(frozen=True)
-class Delays:
+class Delays(msgspec.Struct, frozen=True):
     """``first_ns``, ``second_ns`` of each point, ns, float64 of shape (points,)."""
 
     first: Array
@@ -108,8 +108,7 @@ def replay(first: Ints, second: Ints, delay: Delays) -> Array:
     return np.array(time)
 
 
-@dataclass(frozen=True)
-class StepTimes:
+class StepTimes(msgspec.Struct, frozen=True):
     """Begin and end of each step, ns, float64 of shape (steps,), and the point with which each ends."""
 
     start: Array

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
@@ -36,8 +36,7 @@ SPREAD = (10, 90)
 """Percentiles of the predicted steps that a prediction's interval spans at least; see ``outcomes.py``."""
 
 
-@dataclass(frozen=True)
-class _Chains:
+class _Chains(msgspec.Struct, frozen=True):
     """The points of a graph, chain by chain; a key point stands before its members.
 
     Replays without a step of Python per point: rows of points that follow each other are computed at once.
@@ -117,8 +116,7 @@ class _Chains:
         return time
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(msgspec.Struct, frozen=True):
     """Steps with changes; float64 of shape (steps,), ns.
 
     measured: wall time. replayed: of the graph as recorded. predicted: of the graph as changed, times measured ÷

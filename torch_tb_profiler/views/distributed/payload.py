@@ -50,8 +50,8 @@ from torch_tb_profiler.views.distributed.wire import (
     WaitingColumns,
     WorkerState,
 )
-from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.wire import RankSource
+from torch_tb_profiler.views.words.texts import cut
 from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vendor_words
 
 WHOLE_SPAN = "whole span"

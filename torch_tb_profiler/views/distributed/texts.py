@@ -20,9 +20,8 @@ from torch_tb_profiler.views.distributed.wire import (
     DistributedWorker,
     Unmatched,
 )
-from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.wire import Missing
-from torch_tb_profiler.views.words.texts import capitalised, profile_call
+from torch_tb_profiler.views.words.texts import capitalised, cut, profile_call
 
 LONGEST_NAME = 80
 MOST_UNMATCHED = 1 << 14

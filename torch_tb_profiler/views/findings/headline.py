@@ -13,9 +13,9 @@ words and two quantities, and every figure is of the one step that speaks for al
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.figures.devices import device_use
@@ -44,8 +44,7 @@ LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders."""
 
     headline: str

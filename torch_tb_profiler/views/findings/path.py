@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -28,8 +29,7 @@ _LONGEST_NAME = 60
 """Characters of a name beyond which its first word stands for it: half a name says nothing."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(msgspec.Struct, frozen=True):
     """Where time goes: ``what``, a name; ``at``: `` at train.py:12``, `` in main of train.py``, or nothing; ``line``: that line
     with its folders, or nothing;
     ``time``: its mean per step, ns. ``called``: whether it is what is called there. ``package``: whose Python calls what is
@@ -56,8 +56,7 @@ class Place:
         return f"{whose}{self.what}{self.at}"
 
 
-@dataclass(frozen=True)
-class Path:
+class Path(msgspec.Struct, frozen=True):
     """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
     step, ns. ``names``: of all spans, numbers of strings.
     """

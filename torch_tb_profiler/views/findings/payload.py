@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
@@ -37,10 +37,8 @@ from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answ
 from torch_tb_profiler.views.findings.path import Path
 from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
-from torch_tb_profiler.views.memory.headline import memory_headline
-from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.wire import Link, Number
-from torch_tb_profiler.views.words.texts import capitalised, filled, missing
+from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 LONGEST_LABEL = 120
@@ -56,8 +54,7 @@ MOST_ARTEFACTS = 0.5
 """Share of the step beyond which profiler overhead hides the rest."""
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
     are about; with all or None, those that the rules judge.
     """
@@ -107,11 +104,12 @@ def _payload(
     path = Path.of(facts, source.insight, names, analysis["rows"])
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
-    answer = (
-        Answer(*memory_headline(source.trace, facts, source.insight))
-        if allocations_alone
-        else answer_of(path, analysis, words, texts)
-    )
+    if allocations_alone:
+        from torch_tb_profiler.views.memory.headline import memory_headline
+
+        answer = Answer(*memory_headline(source.trace, facts, source.insight))
+    else:
+        answer = answer_of(path, analysis, words, texts)
     return FindingsPayload(
         headline=answer.headline,
         detail=answer.detail,

@@ -5,9 +5,10 @@ a step takes, which step is odd, what is lost.
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
@@ -157,7 +158,7 @@ def _kinds(steps: Steps) -> Iterator[Sentence]:
 
 def _kind_text(kind: str, times: Sequence[int]) -> str:
     many = "1 step" if len(times) == 1 else f"{len(times)} steps"
-    return f"{kind}, {many} of {format_ns(round(statistics.median(times)))}"
+    return f"{kind}, {many} of {format_ns(round(float(np.median(times))))}"
 
 
 def _odd(steps: Steps) -> Iterator[Sentence]:

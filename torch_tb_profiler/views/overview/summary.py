@@ -5,8 +5,9 @@ Times are integer nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -30,12 +31,12 @@ def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) 
         "events": {"total": entries, "stored": entries - lost, "lost": lost},
         "span_ns": facts.summary.span_ns,
         "step_source": facts.summary.step_source,
-        "workload": asdict(facts.summary.workload),
+        "workload": msgspec.to_builtins(facts.summary.workload),
         "steps": _steps(facts, selection),
         "devices": _devices(facts, selection),
         "operators": _operators(facts, selection),
         "kernels": _kernels(facts, selection),
-        "attribution": asdict(facts.summary.attribution),
+        "attribution": msgspec.to_builtins(facts.summary.attribution),
         "defects": [
             {"name": defect.name, "severity": defect.severity.value, "count": count}
             for defect, count in facts.defects

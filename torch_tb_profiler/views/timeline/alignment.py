@@ -12,13 +12,13 @@ from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
 from torch_tb_profiler.views.timeline.capture_arguments import LONGEST_NAME
 from torch_tb_profiler.views.timeline.event import Refs
-from torch_tb_profiler.views.timeline.event_arguments import cut
 from torch_tb_profiler.views.timeline.wire import (
     AlignedWorker,
     CollectivePayload,
     CollectivePeer,
     EventRef,
 )
+from torch_tb_profiler.views.words.texts import cut
 
 
 @dataclass(frozen=True)

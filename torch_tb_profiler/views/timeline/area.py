@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from msgspec.structs import asdict
 
 from torch_tb_profiler.analysis.timeline.area import GroupBusy, area_of
 from torch_tb_profiler.analysis.timeline.area_flame import MOST_EVENTS, area_flame
@@ -71,7 +72,7 @@ def area_payload(
             )
             for group in _largest(area.groups)
         ],
-        overlap=AreaOverlap(**vars(area.overlap)) if area.overlap else None,
+        overlap=AreaOverlap(**asdict(area.overlap)) if area.overlap else None,
     )
 
 

@@ -11,8 +11,9 @@ from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.views.timeline.event_arguments import OPERATOR_LABELS, cut
+from torch_tb_profiler.views.timeline.event_arguments import OPERATOR_LABELS
 from torch_tb_profiler.views.timeline.wire import Argument
+from torch_tb_profiler.views.words.texts import cut
 
 LONGEST_NAME = 4096
 EVIDENCE = {

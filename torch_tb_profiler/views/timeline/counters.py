@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import asdict
+
 from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.display_wire import optional_floats
@@ -20,7 +22,7 @@ def counters_payload(
         for number in series
     ]
     curves = [
-        CounterCurve(**{name: optional_floats(values) for name, values in vars(curve).items()})
+        CounterCurve(**{name: optional_floats(values) for name, values in asdict(curve).items()})
         for curve in buckets
     ]
     return CountersPayload(t0_ns=begin, t1_ns=end, curves=curves)

@@ -21,7 +21,7 @@ from torch_tb_profiler.views.timeline.capture_arguments import (
     captured_arguments,
     captured_operator,
 )
-from torch_tb_profiler.views.timeline.event_arguments import cut, kept_arguments, origin_arguments
+from torch_tb_profiler.views.timeline.event_arguments import kept_arguments, origin_arguments
 from torch_tb_profiler.views.timeline.payload import process_text
 from torch_tb_profiler.views.timeline.wire import (
     Argument,
@@ -31,6 +31,7 @@ from torch_tb_profiler.views.timeline.wire import (
     EventRef,
     Siblings,
 )
+from torch_tb_profiler.views.words.texts import cut
 
 
 class Refs:

@@ -18,6 +18,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.timeline.wire import Argument, EventArgsPayload
+from torch_tb_profiler.views.words.texts import cut
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 LONGEST_NAME = 1000
@@ -175,15 +176,6 @@ def _plain(value: bytes) -> str:
         )
     except _ERRORS:
         return value.decode("utf-8", "replace")
-
-
-def cut(text: str, longest: int) -> str:
-    """A text of bounded length and valid Unicode."""
-    # Lone surrogates cannot be sent.
-    whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
-    if len(whole) <= longest:
-        return whole
-    return f"{whole[:longest]}… ({format_count(len(whole))} characters)"
 
 
 def with_short_names(table: DisplayTable) -> dict[str, Any]:

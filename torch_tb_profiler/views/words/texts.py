@@ -10,6 +10,7 @@ from msgspec import structs
 
 from torch_tb_profiler.analysis.figures.missing_data import SETTING, Unplaced
 from torch_tb_profiler.store.summary import SERVERS, Writer
+from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.wire import Missing
 from torch_tb_profiler.views.words.recipes import recipe
 
@@ -282,3 +283,12 @@ def _unplaced(lack: Missing, unplaced: Unplaced) -> Missing:
         if unplaced.setting
         else "",
     )
+
+
+def cut(text: str, longest: int) -> str:
+    """A text of bounded length and valid Unicode."""
+    # Lone surrogates cannot be sent.
+    whole = text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+    if len(whole) <= longest:
+        return whole
+    return f"{whole[:longest]}… ({format_count(len(whole))} characters)"

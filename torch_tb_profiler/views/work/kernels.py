@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import msgspec
 
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, NoOperator, kernel_rows
@@ -41,6 +39,6 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=msgspec.convert(asdict(facts.summary.attribution), Attribution),
+        attribution=msgspec.convert(facts.summary.attribution, Attribution, from_attributes=True),
         missing=missing(absent(facts), ("device", "host")),
     )

@@ -34,6 +34,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
         recordings.map((item) => ({
           ...item,
           note: item.worker ? alignmentText(item.worker) : "",
+          open: !item.worker,
         })),
         grouping,
         onPath,

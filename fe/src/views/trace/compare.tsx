@@ -56,7 +56,8 @@ function queryOf(props: ViewProps, other: ReturnType<typeof sideParams>, window:
   return {
     ...query,
     ...timesOf({ t0: Math.max(0, window.t0), t1: window.t1 }),
-    n: `${window.parts}`,
+    // Two px of a part: less is no gap to look at.
+    n: `${Math.ceil(window.parts / 2)}`,
   };
 }
 

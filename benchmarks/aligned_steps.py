@@ -1,11 +1,15 @@
-"""Known delays in large steps: whether Compare finds each where it is, and how long the reply takes.
+"""Known delays in large steps: whether Compare finds each where it is, and how long the replies take.
 
-    python benchmarks/aligned_steps.py SOURCE.json[.gz] [--events 1000000] [--steps 2] [--delays 8] [--rounds 20]
+    python benchmarks/aligned_steps.py SOURCE.json[.gz] [--events 1000000] [--steps 2] [--delays 8] [--rounds 20] [--enlarged 10000000]
 
 The source's events are repeated along the time axis, without its own steps, into so many steps, and a copy stands still at
 drawn moments of the step that is compared. Printed are the events of a step, what was found of the delays, to the
 nanosecond and in the picture, and the median and 95th percentile of the reply, each made anew
 from open traces, with the processor time that it takes.
+
+Then both recordings are aligned as a whole for the timeline: how long that takes, what part of it is the matching, and how
+long the reply of a drawn window of it takes once that is kept. A reply is made of nothing but the ties and the paths, so those
+are repeated until they are of so many ``--enlarged`` events, and its replies are measured, too.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +32,29 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.builders.delays import delayed
 from tests.loading import load
+from torch_tb_profiler.analysis.arrays.intervals import totals, union
+from torch_tb_profiler.analysis.diff.aligned_recordings import (
+    AlignedRecordings,
+    GroupTimes,
+    RecordedSide,
+    align_recordings,
+)
 from torch_tb_profiler.analysis.diff.aligned_steps import DrawnStep, align, ties
+from torch_tb_profiler.analysis.diff.step_matching import match_steps, step_events
 from torch_tb_profiler.analysis.diff.step_path import step_path
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.diff.aligned import aligned_payload
+from torch_tb_profiler.views.diff.axis import axis_payload
 from torch_tb_profiler.views.diff.payload import Recording, compared
 from torch_tb_profiler.views.wire import to_json
 
 IDS = ("External id", "external id", "correlation", "Python id", "Python parent id")
 STEP = "ProfilerStep#"
+PARTS = 2560
+"""Of a window: what the page asks for at 1,280 px."""
 
 
 def repeated(path: Path, wanted: int, steps: int) -> list[dict[str, Any]]:
@@ -83,6 +100,7 @@ def main() -> None:
     parser.add_argument("source", type=Path)
     for name, value in (("events", 1_000_000), ("steps", 2), ("delays", 8), ("rounds", 20)):
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--enlarged", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     random = np.random.default_rng(options.seed)
@@ -102,19 +120,22 @@ def main() -> None:
             path.write_bytes(orjson.dumps({"schemaVersion": 1, "traceEvents": listed}))
             opened = load(str(path), Settings())
             sides.append((opened.trace, opened.facts, build_insight(opened.trace, opened.facts)))
-    report(sides, delays, options.rounds, options.delays)
+    told = report(sides, delays, options.rounds, options.delays)
+    print(json.dumps({**told, **timeline(sides, options.rounds, options.enlarged)}, indent=1))
 
 
-def report(sides: list[Any], delays: list[tuple[int, int]], rounds: int, count: int) -> None:
-    """Print one JSON object."""
+def report(
+    sides: list[Any], delays: list[tuple[int, int]], rounds: int, count: int
+) -> dict[str, Any]:
+    """What was found in the step, and how long its reply takes."""
     steps = [
         DrawnStep.of(trace, step_path(facts, insight, 0, facts.summary.has_device))
         for trace, facts, insight in sides
     ]
-    exact = align(*steps)
+    exact = align(steps[0], steps[1])
     assert exact.gaps is not None
     begin = int(sides[0][1]["steps"]["start"][0])
-    x, _ = ties(*steps, exact.matched)
+    x, _ = ties(steps[0], steps[1], exact.matched)
     expected: dict[int, int] = {}
     for moment, length in delays:
         tie = int(x[np.searchsorted(x, moment - begin, side="right")])
@@ -130,7 +151,7 @@ def report(sides: list[Any], delays: list[tuple[int, int]], rounds: int, count: 
         took.append(time.perf_counter() - start)
         cpu.append(time.process_time() - begun)
         size = len(reply)
-    told = {
+    return {
         "events_of_trace": sides[0][0]["spans"].n,
         "events_of_step": len(steps[0].events.host) + len(steps[0].events.device),
         "ties": len(x),
@@ -144,7 +165,83 @@ def report(sides: list[Any], delays: list[tuple[int, int]], rounds: int, count: 
         "p95_ms": round(float(np.quantile(took, 0.95)) * 1000),
         "median_cpu_ms": round(float(np.median(cpu)) * 1000),
     }
-    print(json.dumps(told, indent=1))
+
+
+def timeline(sides: list[Any], rounds: int, enlarged: int) -> dict[str, Any]:
+    """How long it takes to align both recordings, and to answer for windows of the axis."""
+    both = [
+        RecordedSide(trace, facts, insight, np.arange(facts["steps"].n))
+        for trace, facts, insight in sides
+    ]
+    events = [step_events(side.trace, side.facts, side.steps) for side in both]
+    start, begun = time.perf_counter(), time.process_time()
+    match_steps(events[0], events[1])
+    matching, matching_cpu = time.perf_counter() - start, time.process_time() - begun
+    start, begun = time.perf_counter(), time.process_time()
+    aligned = align_recordings(both[0], both[1])
+    cold, cold_cpu = time.perf_counter() - start, time.process_time() - begun
+    count = sides[0][0]["spans"].n
+    large = repeated_alignment(aligned, -(-enlarged // count))
+    told: dict[str, Any] = {
+        "matching_ms": round(matching * 1000),
+        "matching_cpu_ms": round(matching_cpu * 1000),
+        "aligned_cold_ms": round(cold * 1000),
+        "aligned_cold_cpu_ms": round(cold_cpu * 1000),
+    }
+    for name, one in (("", aligned), ("enlarged_", large)):
+        took, cpu, size = replies(one, 10 * rounds)
+        told |= {
+            f"{name}ties": len(one.axis),
+            f"{name}stretches": sum(len(points.start) for points, _ in one.spent[0].groups),
+            f"{name}window_bytes": size,
+            f"{name}window_median_ms": round(float(np.median(took)) * 1000, 1),
+            f"{name}window_p95_ms": round(float(np.quantile(took, 0.95)) * 1000, 1),
+            f"{name}window_p95_cpu_ms": round(float(np.quantile(cpu, 0.95)) * 1000, 1),
+        }
+    return told
+
+
+def replies(aligned: AlignedRecordings, rounds: int) -> tuple[list[float], list[float], int]:
+    """Time and processor time of replies for windows of any length anywhere, and the bytes of the largest."""
+    random = np.random.default_rng(1)
+    recording = Recording("a", "w", "", "a", {})
+    took, cpu, size = [], [], 0
+    for share, place in zip(10 ** -(6 * random.random(rounds)), random.random(rounds), strict=True):
+        length = max(1, int(aligned.length * share))
+        begin = int((aligned.length - length) * place)
+        start, begun = time.perf_counter(), time.process_time()
+        window = (begin, begin + length)
+        reply = to_json(axis_payload(aligned, (recording, recording), "GPU", window, PARTS))
+        took.append(time.perf_counter() - start)
+        cpu.append(time.process_time() - begun)
+        size = max(size, len(reply))
+    return took, cpu, size
+
+
+def repeated_alignment(aligned: AlignedRecordings, times: int) -> AlignedRecordings:
+    """What a recording so many times as long would be aligned as."""
+
+    def ties(column: Ints) -> Ints:
+        return (column + int(column[-1]) * np.arange(times)[:, None]).ravel()
+
+    def groups(side: GroupTimes, length: int) -> GroupTimes:
+        by = length * np.arange(times)[:, None]
+        found = [
+            union((points.start + by).ravel(), (points.end + by).ravel())
+            for points, _ in side.groups
+        ]
+        return GroupTimes(tuple((points, totals(points)) for points in found))
+
+    return replace(
+        aligned,
+        before=ties(aligned.before),
+        after=ties(aligned.after),
+        axis=ties(aligned.axis),
+        spent=(
+            groups(aligned.spent[0], int(aligned.before[-1])),
+            groups(aligned.spent[1], int(aligned.after[-1])),
+        ),
+    )
 
 
 if __name__ == "__main__":

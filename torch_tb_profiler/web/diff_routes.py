@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated
 
+from torch_tb_profiler.runs.alignments import Alignments
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views.diff import wire as diff_wire
 from torch_tb_profiler.views.diff.aligned import AlignedPayload, aligned_payload
+from torch_tb_profiler.views.diff.axis import AxisPayload, axis_payload
 from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
+from torch_tb_profiler.views.diff.headline import device_of
 from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
 from torch_tb_profiler.web.downloads import Download
-from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, StepsOf, Switch
+from torch_tb_profiler.web.parameters import (
+    OneOf,
+    StepRange,
+    Steps,
+    StepsOf,
+    Switch,
+    Whole,
+    WindowOf,
+)
 from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Pair, chosen, route
 
@@ -58,6 +69,30 @@ def diff_aligned(
     traces = first.opened.trace, second.opened.trace
     recordings = _recording(first.opened), _recording(second.opened)
     return aligned_payload(compared(a, b), traces, recordings)
+
+
+@route("/diff/axis")
+def diff_axis(
+    pair: Pair,
+    alignments: Alignments,
+    steps: Steps,
+    steps2: Annotated[StepRange, _SECOND_STEPS],
+    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+    window: Annotated[
+        tuple[int, int] | None,
+        WindowOf("The begin of what is looked at, ns on the axis. Default: all of it."),
+    ] = None,
+    n: Annotated[int, Whole("Parts of what is looked at.", 1, 8192)] = 1024,
+) -> AxisPayload:
+    """The recordings of A, before, and of B, after, on one axis, with their steps in order above each other and in these matched
+    operations. Until the operations are matched the answer is 202.
+    """
+    sides = _sides(pair, steps, steps2, earlier_first)
+    first, second = ((side, chosen(side.opened, of_it).steps) for side, of_it in sides)
+    opened = first[0].opened, second[0].opened
+    recordings = _recording(opened[0]), _recording(opened[1])
+    device = device_of(opened[0].facts, opened[1].facts)
+    return axis_payload(alignments.of(first, second), recordings, device, window, n)
 
 
 @route("/diff/file")

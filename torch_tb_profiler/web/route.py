@@ -1,6 +1,6 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``, ``Experiments``); every other
+else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``, ``Experiments``, ``Alignments``); every other
 argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
 bytes, or a ``Download``.
 
@@ -19,6 +19,7 @@ from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import NotReady, Outdated, SidecarError
+from torch_tb_profiler.runs.alignments import Alignments
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.experiments import Experiments
@@ -62,6 +63,7 @@ class Backend:
     simulations: Simulations
     statements: Statements
     experiments: Experiments
+    alignments: Alignments
 
 
 TRACE = {
@@ -124,6 +126,7 @@ _HANDED: dict[type, str] = {
     Simulations: "simulations",
     Statements: "statements",
     Experiments: "experiments",
+    Alignments: "alignments",
 }
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 

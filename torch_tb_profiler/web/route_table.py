@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.runs.alignments import Alignments
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.experiments import Experiments
@@ -48,5 +49,6 @@ def handlers(catalogue: Catalogue, settings: Settings) -> dict[str, Handler]:
         Simulations(settings),
         Statements(),
         Experiments(catalogue),
+        Alignments(),
     )
     return {path: handler(route, backend) for path, route in ROUTES.items()}

@@ -7,6 +7,7 @@ import type {
   AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
+  AxisPayload,
   CallersPayload,
   CollectivePayload,
   CountersPayload,
@@ -127,6 +128,7 @@ export interface Routes {
   experiments: ExperimentsPayload;
   diff: DiffPayload;
   "diff/aligned": AlignedPayload;
+  "diff/axis": AxisPayload;
   trace: TracePayload;
   "trace/timeline": TimelinePayload;
   "trace/names": NamesPayload;
@@ -354,6 +356,26 @@ export interface Parameters {
     skip_cold2?: "0" | "1";
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
+  };
+  "diff/axis": OfTrace & OfSteps & {
+    /** The run of side B. */
+    run2: string;
+    /** The worker of side B. */
+    worker2: string;
+    /** The span of side B. */
+    span2: string;
+    /** Steps of side B. */
+    steps2?: string;
+    /** Leave out the steps marked cold. */
+    skip_cold2?: "0" | "1";
+    /** A is the recording that was made before the other; two of one time stay as they are. */
+    earlier_first?: "0" | "1";
+    /** The begin of what is looked at, ns on the axis. Default: all of it. */
+    t0?: string;
+    /** The end of it, not included. */
+    t1?: string;
+    /** Parts of what is looked at. */
+    n?: string;
   };
   "diff/file": OfTrace & OfSteps & {
     /** The run of side B. */

@@ -353,6 +353,30 @@ export interface AlignedPayload {
   steps: Aligned | null;
 }
 
+/** A recording. `begin_ns`: of the first step that has a partner, else of the recording. */
+export interface AxisSide {
+  run: string;
+  worker: string;
+  span: string;
+  begin_ns: number;
+}
+
+/** Two recordings on one axis: columns of points of a line, ns on the axis and after the first event of each recording. Where both sides go on as the axis does they do the same; where one stands still it waits for the other, and `group` is what the other spends most of it on, null elsewhere. All these gaps add up to the difference of the recordings. `device`: what computes; `length_ns`: of the axis; `matched` of `operations` in `steps` pairs of steps; `note`: why only the steps stand above each other. */
+export interface AxisPayload {
+  before: AxisSide;
+  after: AxisSide;
+  device: string;
+  length_ns: number;
+  steps: number;
+  matched: number;
+  operations: number;
+  note: string;
+  axis_ns: number[];
+  before_ns: number[];
+  after_ns: number[];
+  group: (TimeGroup | null)[];
+}
+
 /** The recording that the asked one is best compared with: its row and why. */
 export interface Suggestion {
   row: number;

@@ -105,6 +105,15 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
   }, [payload, page]);
 }
 
+/** What shows another recording beside the chosen one. */
+const COMPARING: readonly ViewId[] = ["diff", "trace"];
+
+/** The other recording goes along from one to the other. */
+function withPair(own: Params, pair: Params): Params {
+  const keys = ["run2", "worker2", "span2", "steps2", "skip_cold2"];
+  return { ...own, ...Object.fromEntries(keys.map((key) => [key, pair[key] ?? ""])) };
+}
+
 /** What was looked at last: of each section its own choices, of each place the section. */
 function useRemembered(page: PageState, place: Place) {
   const params = useRef(new Map<ViewId, Params>());
@@ -121,9 +130,16 @@ function useRemembered(page: PageState, place: Place) {
   }
   params.current.set(page.view, page.params);
   sections.current.set(place, page.view);
+  const pair = COMPARING.includes(page.view) ? page.params : null;
   return (hrefOf: ViewProps["hrefOf"]) => ({
-    lastOf: (place: Place) => sections.current.get(place),
-    sectionHref: (view: ViewId) => hrefOf(view, params.current.get(view) ?? {}),
+    lastOf: (place: Place) => {
+      const comparing = place.sections.some(({ id }) => id === "diff") && pair?.run2;
+      return comparing ? ("diff" as const) : sections.current.get(place);
+    },
+    sectionHref: (view: ViewId) => {
+      const own = params.current.get(view) ?? {};
+      return hrefOf(view, pair && COMPARING.includes(view) ? withPair(own, pair) : own);
+    },
   });
 }
 

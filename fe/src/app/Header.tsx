@@ -196,8 +196,10 @@ function allRanks({ payload, selection, section, params, onAllRanks }: HeaderPro
 }
 
 function Compare(props: HeaderProps) {
-  const { section, params, hrefOf } = props;
-  const other = section.id === "diff" ? otherName(props) : "";
+  const { section, hrefOf } = props;
+  const onTrace = section.id === "trace";
+  const other = onTrace || section.id === "diff" ? otherName(props) : "";
+  const links: ViewProps["hrefOf"] = (view, ...more) => hrefOf(onTrace ? "trace" : view, ...more);
   return (
     <div class="compare">
       <Menu
@@ -205,12 +207,12 @@ function Compare(props: HeaderProps) {
         text={other ? `Compared with ${other}` : "Compare with …"}
         class={other ? "pick pick-set" : "pick pick-open"}
       >
-        <CompareMenu {...props} params={params} />
+        <CompareMenu {...props} hrefOf={links} />
       </Menu>
       {other ? (
         <a
           class="button button-quiet button-icon"
-          href={hrefOf("overview")}
+          href={hrefOf(onTrace ? "trace" : "overview")}
           aria-label="End the comparison"
         >
           ×

@@ -8,6 +8,7 @@ export const memory_statistics = { device: 65536 } as const;
 export const memory_alive = { device: 65536 } as const;
 export const memory_map = { device: 65536, n: 12288 } as const;
 export const memory_changes = { device: 65536 } as const;
+export const diff_axis = { n: 8192 } as const;
 export const trace_tiles = { k: 64, cells: 16384 } as const;
 export const trace_search_heat = { n: 4096 } as const;
 export const trace_arrows = { cap: 5000 } as const;

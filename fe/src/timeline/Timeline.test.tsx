@@ -90,6 +90,8 @@ function propsOf(more: Partial<TimelineProps> = {}): TimelineProps {
     area: null,
     hits: [null],
     highlight: [null],
+    gaps: [],
+    litGroup: null,
     hitHeat: null,
     rows: NO_ROW_STATE,
     onRows: vi.fn(),

@@ -1,9 +1,11 @@
 import { formatCount } from "../base/units";
 import { LEAST_WIDTH, type Letters, lettersOf, MOST_LABELS, PADDING } from "../widgets/labels";
 import { drawArrows } from "./arrows";
+import { Columns } from "./clock";
 import { Colours } from "./colours";
 import { drawCrosshair, drawFigures } from "./crosshair";
 import { drawCurve, drawCurveScales } from "./curves";
+import { drawGaps } from "./gaps";
 import { levelFor } from "./levels";
 import { LaneHighlight, drawHighlight } from "./highlight";
 import {
@@ -111,6 +113,7 @@ export class Painter {
   ): void {
     const width = this.#canvas.width;
     const perPx = nsPerPx(frame);
+    const scale = width / (frame.view.t1 - frame.view.t0);
     painter.begin(this.#strip.begin(width, rows.length), width);
     rows.forEach((row, index) => {
       const source = frame.sources[row.source];
@@ -121,7 +124,8 @@ export class Painter {
       painter.row({
         row: index,
         t0: frame.view.t0 - source.offset,
-        scale: width / (frame.view.t1 - frame.view.t0),
+        scale,
+        columns: source.line ? new Columns(source.line, frame.view.t0, scale) : null,
         by: frame.colourBy,
         table,
         hits: hits ? this.#hitTable(hits) : null,
@@ -167,6 +171,7 @@ export class Painter {
     drawBands(ctx, frame, top, bottom);
     drawRowGrounds(ctx, frame, rows);
     if (image) this.#stretch(frame, painted, image, pinned);
+    drawGaps(ctx, frame, rows, bottom);
     drawRowLines(ctx, frame, rows);
     this.#curves(frame, rows);
     drawHighlight(ctx, frame, rows);

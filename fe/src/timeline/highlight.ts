@@ -1,6 +1,7 @@
 /** What stays bright where everything else is dimmed, e.g. a path from slice to slice: a slice that lies on it, and a line below the part that does. */
 
 import { firstWhere } from "../base/bisect";
+import { endOnAxis, onAxis, ownAt } from "./clock";
 import type { Context, Frame, Highlight, Row } from "./types";
 import { topOf, xAt } from "./viewport";
 
@@ -79,14 +80,18 @@ function eachInSight(
   fn: (from: number, width: number, place: number) => void,
 ): void {
   if (!stretches) return;
-  const offset = frame.sources[row.source]?.offset ?? 0;
-  const x = (time: number): number => xAt(frame, time + offset);
+  const source = frame.sources[row.source];
+  if (!source) return;
   const count = stretches.length / 2;
-  const first = firstWhere(0, count, (i) => (stretches[2 * i + 1] ?? 0) + offset > frame.view.t0);
+  const begin = ownAt(source, frame.view.t0);
+  const first = firstWhere(0, count, (i) => (stretches[2 * i + 1] ?? 0) > begin);
   for (let i = first; i < count; i++) {
-    const from = Math.max(-LINE, x(stretches[2 * i] ?? 0));
+    const from = Math.max(-LINE, xAt(frame, onAxis(source, stretches[2 * i] ?? 0)));
     if (from > frame.width) break;
-    const to = Math.min(frame.width + LINE, x(stretches[2 * i + 1] ?? 0));
+    const to = Math.min(
+      frame.width + LINE,
+      xAt(frame, endOnAxis(source, stretches[2 * i + 1] ?? 0)),
+    );
     fn(from, Math.max(LEAST, to - from), i);
   }
 }

@@ -1,7 +1,8 @@
+import { endOnAxis, onAxis, ownAt } from "./clock";
 import { levelFor, tileLength } from "./levels";
 import type { TileStore } from "./tile_store";
 import { BEGAN_BEFORE, SATURATED } from "./tiles";
-import type { Frame, Row, Slice, Tile, TimeRange } from "./types";
+import type { Frame, Row, Slice, Source, Tile, TimeRange } from "./types";
 import { nsPerPx, timeAt, topOf } from "./viewport";
 
 /** Css px by which the pointer may miss a slice that is narrower than this. */
@@ -27,7 +28,7 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
   const slices: Slice[] = [];
   store.visit(row.source, row.lane, level, range, (tile, from, to) => {
     for (let i = from; i < to; i++) {
-      const next = sliceOf(tile, i, row, source.offset);
+      const next = sliceOf(tile, i, row, source);
       const last = slices.at(-1);
       // A slice over several tiles is in each of them.
       const goesOn = ((tile.flags[i] ?? 0) & BEGAN_BEFORE) !== 0;
@@ -39,16 +40,17 @@ function slicesIn(frame: Frame, store: TileStore, row: Row, range: TimeRange): S
   return slices;
 }
 
-function sliceOf(tile: Tile, i: number, row: Row, offset: number): Slice {
+function sliceOf(tile: Tile, i: number, row: Row, source: Source): Slice {
   const scale = 2 ** tile.shift;
-  const start = tile.t0 + offset + (tile.start[i] ?? 0) * scale;
+  const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
+  const start = onAxis(source, begin);
   const count = tile.count[i] ?? 1;
   return {
     source: row.source,
     lane: row.lane,
     event: tile.event[i] ?? 0,
     start,
-    end: start + (tile.dur[i] ?? 0) * scale,
+    end: Math.max(start, endOnAxis(source, begin + (tile.dur[i] ?? 0) * scale)),
     name: tile.name[i] ?? 0,
     count,
     busy: count > 1 ? (tile.fill[i] ?? 255) / 255 : 1,
@@ -77,8 +79,8 @@ function nearest(
 function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
   const source = frame.sources[slice.source];
   if (!source || slice.count > 1) return slice;
-  const { offset, levelMax } = source;
-  const time = slice.start;
+  const { levelMax } = source;
+  const time = ownAt(source, slice.start);
   const known: { start?: number; end?: number } = {};
   const level = levelFor(nsPerPx(frame), levelMax);
   for (
@@ -87,16 +89,20 @@ function whole(frame: Frame, store: TileStore, slice: Slice): Slice {
     at++
   ) {
     // Where it lies on several tiles of the view, its begin is on one before.
-    const t0 = at === level ? Math.min(time, frame.view.t0) : time;
-    const range = { t0, t1: time + Math.max(1, tileLength(at) / 2 ** 20) };
+    const t0 = at === level ? Math.min(slice.start, frame.view.t0) : slice.start;
+    const range = { t0, t1: slice.start + Math.max(1, tileLength(at) / 2 ** 20) };
     store.visit(slice.source, slice.lane, at, range, (tile, from, to) => {
       for (let i = from; i < to; i++) {
         if (tile.event[i] !== slice.event || (tile.count[i] ?? 1) > 1) continue;
         const scale = 2 ** tile.shift;
-        const begin = tile.t0 + offset + (tile.start[i] ?? 0) * scale;
+        const begin = tile.t0 + (tile.start[i] ?? 0) * scale;
         if (begin > time + scale) continue;
-        if (!((tile.flags[i] ?? 0) & BEGAN_BEFORE)) known.start ??= begin;
-        if (tile.dur[i] !== SATURATED) known.end ??= begin + (tile.dur[i] ?? 0) * scale;
+        if (!((tile.flags[i] ?? 0) & BEGAN_BEFORE)) known.start ??= onAxis(source, begin);
+        if (tile.dur[i] !== SATURATED)
+          known.end ??= Math.max(
+            known.start ?? slice.start,
+            endOnAxis(source, begin + (tile.dur[i] ?? 0) * scale),
+          );
       }
     });
   }

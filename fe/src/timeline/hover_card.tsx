@@ -47,6 +47,10 @@ export function HoverLayer({ news, props, layout }: HoverLayerProps) {
 
 function textOf(under: Under, props: TimelineProps, layout: RowLayout): HoverText {
   if (under.kind === "boundary") return { title: under.boundary.name, lines: under.boundary.about };
+  if (under.kind === "gap") {
+    const [title, ...lines] = under.gap.about;
+    return { title, lines };
+  }
   if (under.kind === "slice") {
     const { slice, row } = under;
     const more = [...(props.describe?.(slice) ?? []), ...(row?.overlap ? [row.note] : [])];

@@ -1,5 +1,6 @@
 import { formatCount, formatShare, formatTime } from "../base/units";
 import { valueAt, valueText } from "./crosshair";
+import { ownAt, ownLength } from "./clock";
 import { timeText } from "./ruler";
 import type { Curve, Row, Slice, Source } from "./types";
 
@@ -21,8 +22,11 @@ export function hoverText(
   more: readonly string[],
 ): HoverText {
   const name = nameOf(slice, sources);
-  const length = Math.max(0, slice.end - slice.start);
-  const at = `at ${timeText(Math.round(slice.start - origin))}`;
+  const source = sources[slice.source];
+  const length = source ? Math.max(0, ownLength(source, slice)) : 0;
+  // Beside another recording each has a time of its own.
+  const begin = source?.line ? ownAt(source, slice.start) : slice.start - origin;
+  const at = `at ${timeText(Math.round(begin))}`;
   if (slice.count <= 1)
     return { title: name || "(no name)", lines: [`${formatTime(length)} ${at}`, ...more] };
   return {

@@ -50,6 +50,7 @@ function paint(
     by: "category",
     table: colours.table(source, "category"),
     hits,
+    columns: null,
     highlight: highlight && new LaneHighlight(highlight, 0),
   });
   for (const tile of decodeTiles(joined(ks.map((k) => encodeTile(level, k, [0], slices))))) {

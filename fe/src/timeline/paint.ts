@@ -1,6 +1,7 @@
 /** Slices of one row as pixels: wide ones as runs, narrow ones by how much of each px they fill. */
 
 import { colourColumn, DIMMED, SHADES, SUMMARY, type Colours, type ColourTable } from "./colours";
+import type { Columns } from "./clock";
 import type { LaneHighlight } from "./highlight";
 import { BEGAN_BEFORE } from "./tiles";
 import type { ColourBy, Tile } from "./types";
@@ -21,6 +22,8 @@ export interface RowLook {
   t0: number;
   /** Strip px per ns. */
   scale: number;
+  /** Where the source's times stand, instead of `t0` and `scale`, when it has a line. */
+  columns: Columns | null;
   by: ColourBy;
   table: ColourTable;
   /** By name number: 1 where it stays bright; `null`: no search. */
@@ -94,15 +97,21 @@ export class RowPainter {
     const unit = 2 ** tile.shift;
     const step = unit * scale;
     const base = (tile.t0 - look.t0) * scale;
-    const left = Math.max(0, (t0 - look.t0) * scale);
-    const right = Math.min(this.#width, (t1 - look.t0) * scale);
+    const { columns } = look;
+    const left = Math.max(0, columns ? columns.begin(t0) : (t0 - look.t0) * scale);
+    const right = Math.min(this.#width, columns ? columns.end(t1) : (t1 - look.t0) * scale);
     const { start, dur, fill, count, name, event } = tile;
     const { hits, highlight, table } = look;
     const { neutral, count: colours } = this.#colours;
     const column = colourColumn(tile, look.by);
     for (let i = from; i < to; i++) {
-      const begin = base + (start[i] ?? 0) * step;
-      const end = begin + (dur[i] ?? 0) * step;
+      let begin = base + (start[i] ?? 0) * step;
+      let end = begin + (dur[i] ?? 0) * step;
+      if (columns) {
+        const own = tile.t0 + (start[i] ?? 0) * unit;
+        begin = columns.begin(own);
+        end = Math.max(begin, columns.end(own + (dur[i] ?? 0) * unit));
+      }
       const x0 = begin < left ? left : begin;
       const x1 = end > right ? right : end;
       const single = count[i] === 1;

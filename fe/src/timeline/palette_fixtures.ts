@@ -24,6 +24,8 @@ export function paletteFor(theme: Theme): Palette {
     groups: TIME_GROUPS.map(colour),
     curve: colour("compute"),
     device: colour("timeline-device"),
+    gained: ["#e0ffe0", "#008000"],
+    lost: ["#ffe0e0", "#c00000"],
     host: colour("timeline-host"),
   };
 }

@@ -38,5 +38,7 @@ export function paletteOfTheme(root?: HTMLElement): Palette {
     curve: colour("--compute"),
     device: colour("--timeline-device"),
     host: colour("--timeline-host"),
+    gained: [colour("--gained-soft"), colour("--gained")],
+    lost: [colour("--lost-soft"), colour("--lost")],
   };
 }

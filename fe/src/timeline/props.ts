@@ -148,6 +148,8 @@ export interface TimelineProps {
   hits: Frame["hits"];
   hitHeat: Heat | null;
   highlight: Frame["highlight"];
+  gaps: Frame["gaps"];
+  litGroup: Frame["litGroup"];
   rows: RowState;
   onRows: (rows: RowState) => void;
   /** A slice was chosen; a summary (`count` > 1) too. `null`: the ground was clicked. */

@@ -10,6 +10,7 @@ import { type DrawStats, Painter } from "./draw";
 import { MinimapPainter } from "./draw_minimap";
 import { drawRuler, STEP_BAND, TICK_BAND } from "./draw_ruler";
 import type { Point } from "./gestures";
+import { gapAt } from "./gaps";
 import { rowUnder, sliceAt } from "./hit";
 import { takesKeys } from "./keyboard";
 import { Measure, snapped } from "./measure";
@@ -28,13 +29,14 @@ import { areaOf, extentOf, scrollFor, visibleRangeOf } from "./visible_range";
 import { stickyShift } from "./sticky";
 import { ViewEvents } from "./view_events";
 import { TileStore } from "./tile_store";
-import type { Area, Boundary, Frame, Palette, Row, Slice, TimeRange } from "./types";
+import type { Area, Boundary, Frame, Gap, Palette, Row, Slice, TimeRange } from "./types";
 import { columnsOf, fit, lengthOf, middleOf, rangeOf, timeAt, topOf, xAt } from "./viewport";
 
 /** What can be told about at the pointer; `time`: that of the pointer. */
 export type Under =
   | { kind: "slice"; slice: Slice; row: Row | null }
   | { kind: "row"; row: Row; time: number }
+  | { kind: "gap"; gap: Gap }
   | { kind: "boundary"; boundary: Boundary };
 
 export interface SceneElements {
@@ -137,7 +139,7 @@ export class Scene {
   update(props: TimelineProps): void {
     const { sources } = this.#props;
     this.#props = props;
-    if (sources !== props.sources) {
+    if (sources !== props.sources && !this.store.place(props.sources)) {
       this.store.dispose();
       this.store = new TileStore(props.sources, this.invalidate);
       this.hovered = null;
@@ -310,6 +312,8 @@ export class Scene {
       return boundary ? { kind: "boundary", boundary } : null;
     }
     const row = rowUnder(frame, y) ?? null;
+    const gap = row && gapAt(frame, row, time);
+    if (gap) return { kind: "gap", gap };
     if (slice) return { kind: "slice", slice, row };
     return row && (row.counter >= 0 || row.overlap) ? { kind: "row", row, time } : null;
   }

@@ -1,6 +1,7 @@
 /** Tiles that were received, by source, level, number and lane; the least recently used replies go when there are too many bytes. */
 
 import { firstWhere } from "../base/bisect";
+import { ownAt } from "./clock";
 import { tileLength, tilesFor } from "./levels";
 import { SATURATED } from "./tiles";
 import type { Source, Tile, TileQuery, TimeRange } from "./types";
@@ -35,14 +36,15 @@ type Level = Map<number, Lanes>;
 
 export class TileCache {
   bytes = 0;
-  readonly #sources: readonly Source[];
+  /** Others may take their places that have the same tiles. */
+  sources: readonly Source[];
   readonly #limit: number;
   readonly #levels: Map<number, Level>[];
   readonly #replies = new Set<Reply>();
   #clock = 1;
 
   constructor(sources: readonly Source[], limit: number) {
-    this.#sources = sources;
+    this.sources = sources;
     this.#limit = limit;
     this.#levels = sources.map(() => new Map<number, Level>());
   }
@@ -90,9 +92,9 @@ export class TileCache {
    * stands in, unless finer ones cover it.
    */
   visit(source: number, lane: number, level: number, range: TimeRange, fn: Visitor): Found {
-    const about = this.#sources[source];
+    const about = this.sources[source];
     if (!about) return "missing";
-    const own = { t0: range.t0 - about.offset, t1: range.t1 - about.offset };
+    const own = { t0: ownAt(about, range.t0), t1: ownAt(about, range.t1) };
     const length = tileLength(level);
     let coverage: Found = "exact";
     for (const k of tilesFor(level, own, about.span)) {
@@ -125,7 +127,7 @@ export class TileCache {
       if (this.#finer(source, lane, level - finer, k * 2 ** finer, 2 ** finer, t0, t1, fn))
         return "coarser";
     }
-    const top = this.#sources[source]?.levelMax ?? 0;
+    const top = this.sources[source]?.levelMax ?? 0;
     for (let coarser = level + 1; coarser <= top; coarser++) {
       const piece = this.#piece(source, coarser, Math.floor(k / 2 ** (coarser - level)), lane);
       if (!piece) continue;
@@ -151,7 +153,7 @@ export class TileCache {
     const to = Math.min(
       first + count,
       Math.ceil(t1 / length),
-      Math.floor((this.#sources[source]?.span ?? 0) / length) + 1,
+      Math.floor((this.sources[source]?.span ?? 0) / length) + 1,
     );
     const pieces: Piece[] = [];
     for (let k = from; k < to; k++) {
@@ -181,7 +183,7 @@ export class TileCache {
     const loose = [...this.#replies].filter(
       (reply) =>
         reply.used < this.#clock &&
-        reply.level <= (this.#sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
+        reply.level <= (this.sources[reply.source]?.levelMax ?? 0) - KEPT_LEVELS,
     );
     for (const reply of loose.sort((a, b) => a.used - b.used)) {
       if (this.bytes <= this.#limit) return;

@@ -178,6 +178,8 @@ export function frameOf(
     hovered: null,
     area: null,
     highlight: [],
+    gaps: [],
+    litGroup: null,
     hits: [],
     curves: new Map(),
     figures: new Map(),

@@ -4,6 +4,7 @@
  */
 
 import * as LIMITS from "../base/limits.gen";
+import { ownAt } from "./clock";
 import { levelFor, tilesFor } from "./levels";
 import { TileCache, type Found, type Visitor } from "./tile_cache";
 import { decodeTiles } from "./tiles";
@@ -75,12 +76,23 @@ export class TileStore {
     this.#later = later;
   }
 
+  /** Whether the sources are the same in other places of the axis, and then puts them there. */
+  place(sources: readonly Source[]): boolean {
+    const same =
+      sources.length === this.#all.length &&
+      sources.every(({ load }, i) => load === this.#all[i]?.source.load);
+    if (!same) return false;
+    this.#cache.sources = sources;
+    for (const asking of this.#all) asking.source = sources[asking.index] ?? asking.source;
+    return true;
+  }
+
   /** Makes the newest view known; what it lacks is fetched, and what is on its way in vain is called off. */
   want(view: TimeRange, nsPerPx: number, lanesBySource: LanesBySource): void {
     this.#cache.tick();
     for (const asking of this.#all) {
       const { source, index, flight } = asking;
-      const range = { t0: view.t0 - source.offset, t1: view.t1 - source.offset };
+      const range = { t0: ownAt(source, view.t0), t1: ownAt(source, view.t1) };
       // A pinned lane has a second row.
       const lanes = [...new Set(lanesBySource.get(index) ?? [])].sort((a, b) => a - b);
       asking.wanted = { level: levelFor(nsPerPx, source.levelMax), range, lanes };

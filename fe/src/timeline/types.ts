@@ -1,8 +1,10 @@
 /**
  * The words of the timeline. It knows times, rows and typed arrays, and nothing of PyTorch or of the server.
  *
- * Times are ns on the clock that all sources share (a source's own time + its `offset`), plain numbers: exact up to 104 days.
+ * Times are ns on the axis that all sources share (`clock.ts`), plain numbers: exact up to 104 days.
  */
+
+import type { Placed } from "./clock";
 
 /** A stretch of time; `t1 > t0`. While zooming, both may have fractions. */
 export interface TimeRange {
@@ -22,9 +24,7 @@ export interface TileQuery {
   lanes: readonly number[];
 }
 
-export interface Source {
-  /** Add it to the source's own times. May be negative. */
-  offset: number;
+export interface Source extends Placed {
   span: number;
   /** The coarsest level that has tiles. */
   levelMax: number;
@@ -175,6 +175,21 @@ export interface Palette {
   device: string;
   host: string;
   onSlice: string;
+  /** Of gaps, ground and strokes. */
+  gained: readonly [string, string];
+  lost: readonly [string, string];
+}
+
+/** Where a source waits for another one on the axis; `lost`: what makes it wait takes longer than before. */
+export interface Gap {
+  source: number;
+  start: number;
+  end: number;
+  lost: boolean;
+  /** What the other spends it on. */
+  group: string;
+  /** Sentences at the pointer, the first of which is its size. */
+  about: readonly [string, ...string[]];
 }
 
 /** An area chosen on the canvas. `lanes` by source. */
@@ -213,4 +228,8 @@ export interface Frame {
   pointer: { x: number; y: number } | null;
   /** What stays bright, everything else of the source is dimmed; `null`: nothing is. By source. */
   highlight: readonly (Highlight | null)[];
+  /** In order of time. */
+  gaps: readonly Gap[];
+  /** The group whose gaps stay bright; `null`: all do. */
+  litGroup: string | null;
 }

@@ -91,16 +91,23 @@ def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
     """The length of the set within each window [begin, end), int64 ns. Windows may overlap."""
     if not len(points.start):
         return np.zeros(len(begin), np.int64)
-    return _until(points, end) - _until(points, begin)
+    total = totals(points)
+    return length_before(points, total, end) - length_before(points, total, begin)
 
 
-def _until(points: Intervals, time: Ints) -> Ints:
-    """The length of the set before each time."""
+def totals(points: Intervals) -> Ints:
+    """The length of the set before each interval and behind the last, int64 ns of shape (n + 1,)."""
     total = np.zeros(len(points.start) + 1, np.int64)
     np.cumsum(points.end - points.start, out=total[1:])
+    return total
+
+
+def length_before(points: Intervals, total: Ints, time: Ints) -> Ints:
+    """The length of the set before each time, from its ``totals``; int64 ns."""
     number = np.searchsorted(points.start, time, side="right")
-    last = np.maximum(number - 1, 0)
-    over = np.maximum(points.end[last] - time, 0)
+    if not len(points.end):
+        return total[number]
+    over = np.maximum(points.end[np.maximum(number - 1, 0)] - time, 0)
     return total[number] - np.where(number > 0, over, 0)
 
 

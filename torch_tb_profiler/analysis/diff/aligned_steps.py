@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.diff.step_matching import (
     match_steps,
     step_events,
 )
-from torch_tb_profiler.analysis.diff.step_path import StepPath
+from torch_tb_profiler.analysis.diff.step_path import StepPath, Stretches
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
@@ -37,23 +37,35 @@ LEAST_MATCHED = 0.6
 
 
 @dataclass(frozen=True)
-class DrawnStep:
-    """A step with its events, ``trace`` the recording that they are of."""
+class Drawn:
+    """Steps of a recording with their events. ``trace``: the recording, ``path``: what the ends of the steps waited for."""
 
     trace: Trace
-    path: StepPath
+    path: Stretches
     events: StepEvents
+
+    def times(self, row: Ints) -> tuple[Ints, Ints]:
+        """Begin and end of rows of spans on the clock of the path, ns."""
+        spans = self.trace["spans"]
+        start = spans["start"][row]
+        return start, start + spans["dur"][row]
+
+
+@dataclass(frozen=True)
+class DrawnStep(Drawn):
+    """A step with its events, on its own clock."""
+
+    path: StepPath
 
     @classmethod
     def of(cls, trace: Trace, path: StepPath) -> DrawnStep:
         """The step of a path."""
-        return cls(trace, path, step_events(trace, path.facts, path.step))
+        return cls(trace, path, step_events(trace, path.facts, np.array([path.step])))
 
     def times(self, row: Ints) -> tuple[Ints, Ints]:
         """Begin and end of rows of spans on the clock of the step, ns."""
-        spans = self.trace["spans"]
-        start = spans["start"][row]
-        return self.path.clock(start), self.path.clock(start + spans["dur"][row])
+        start, end = super().times(row)
+        return self.path.clock(start), self.path.clock(end)
 
 
 @dataclass(frozen=True)
@@ -130,6 +142,13 @@ def align(before: DrawnStep, after: DrawnStep, parts: int = 0) -> AlignedSteps:
 def ties(before: DrawnStep, after: DrawnStep, matched: Matched) -> tuple[Ints, Ints]:
     """Moments of both clocks that stand above each other, from the begins of the steps to their ends, ascending."""
     x, y = (np.array([0, side.path.length]) for side in (before, after))
+    return further_ties(before, after, matched, x, y)
+
+
+def further_ties(
+    before: Drawn, after: Drawn, matched: Matched, x: Ints, y: Ints
+) -> tuple[Ints, Ints]:
+    """Ties and those that follow from matched events, ascending; what contradicts an earlier one is left out."""
     for own_x, own_y in _candidates(before, after, matched):
         x, y = _joined(x, y, own_x, own_y)
     for group in range(len(GROUPS)):
@@ -137,9 +156,7 @@ def ties(before: DrawnStep, after: DrawnStep, matched: Matched) -> tuple[Ints, I
     return x, y
 
 
-def _candidates(
-    before: DrawnStep, after: DrawnStep, matched: Matched
-) -> Iterator[tuple[Ints, Ints]]:
+def _candidates(before: Drawn, after: Drawn, matched: Matched) -> Iterator[tuple[Ints, Ints]]:
     """Begins and ends of pairs, the best first: those that both paths come by, work of devices and then of the host that one
     comes by, and the rest of the thread that has most of the pairs.
     """
@@ -165,7 +182,7 @@ def _candidates(
         yield moments[0][level], moments[1][level]
 
 
-def _runs(before: StepPath, after: StepPath, group: int, x: Ints, y: Ints) -> tuple[Ints, Ints]:
+def _runs(before: Stretches, after: Stretches, group: int, x: Ints, y: Ints) -> tuple[Ints, Ints]:
     """Begins and ends of what both paths spend in a group at one go between two ties."""
     edges, places = [], []
     for path, tie in ((before, x), (after, y)):
@@ -185,7 +202,7 @@ def _runs(before: StepPath, after: StepPath, group: int, x: Ints, y: Ints) -> tu
     return np.concatenate((start_x[i], end_x[i])), np.concatenate((start_y[j], end_y[j]))
 
 
-def _met(side: DrawnStep, row: Ints, edge: Ints, moment: Ints) -> Mask:
+def _met(side: Drawn, row: Ints, edge: Ints, moment: Ints) -> Mask:
     """Whether a stretch of an event begins, or ends, when the event does."""
     place = np.full(side.trace["spans"].n + 1, -1, np.int64)
     place[row] = np.arange(len(row))
@@ -198,6 +215,11 @@ def _met(side: DrawnStep, row: Ints, edge: Ints, moment: Ints) -> Mask:
 
 def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     """Ties and as many further ones as keep the order of both clocks."""
+    if not len(own_x):
+        return x, y
+    # Of a chain the sum orders both clocks, and what is sorted already is sorted in no time.
+    order = np.lexsort((own_y, own_x)) if (np.diff(own_x) <= 0).any() else slice(None)
+    own_x, own_y = own_x[order], own_y[order]
     last = len(x) - 2
     low = [
         np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))
@@ -208,24 +230,38 @@ def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     ]
     fits = np.maximum(*low) <= np.minimum(*high)
     own_x, own_y = own_x[fits], own_y[fits]
-    order = np.lexsort((own_y, own_x))
-    own_x, own_y = own_x[order], own_y[order]
     rising = _rising(own_y)
     x, y = np.concatenate((x, own_x[rising])), np.concatenate((y, own_y[rising]))
-    order = np.lexsort((y, x))
+    order = np.argsort(x + y, kind="stable")
     x, y = x[order], y[order]
     new = np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1]))
     return x[new], y[new]
 
 
-def _rising(values: Ints) -> Ints | slice:
-    """Positions of a longest subsequence that does not fall."""
-    if not (values[1:] < values[:-1]).any():
-        return slice(None)
+def _rising(values: Ints) -> Ints:
+    """Positions of a longest subsequence that does not fall.
+
+    A value that no earlier one exceeds and no later one falls below is in it; between two of them it is searched for.
+    """
+    n = len(values)
+    if not n:
+        return np.zeros(0, np.int64)
+    least = np.minimum.accumulate(values[::-1])[::-1]
+    sure = (np.maximum.accumulate(values) <= values) & (values <= least)
+    begin = np.flatnonzero(~sure & np.append(True, sure[:-1]))
+    end = np.flatnonzero(~sure & np.append(sure[1:], True)) + 1
+    found = [np.flatnonzero(sure)]
+    for first, last in zip(begin.tolist(), end.tolist(), strict=True):
+        found.append(first + _longest(values[first:last].tolist()))
+    return np.sort(np.concatenate(found), kind="stable")
+
+
+def _longest(values: list[int]) -> Ints:
+    """Positions of a longest subsequence that does not fall, of a few values."""
     ends: list[int] = []
     at: list[int] = []
-    before = np.full(len(values), -1, np.int64)
-    for i, value in enumerate(values.tolist()):
+    before = [-1] * len(values)
+    for i, value in enumerate(values):
         place = bisect_right(ends, value)
         if place == len(ends):
             ends.append(value)
@@ -235,7 +271,7 @@ def _rising(values: Ints) -> Ints | slice:
         if place:
             before[i] = at[place - 1]
     chain = [at[-1]]
-    while (previous := int(before[chain[-1]])) >= 0:
+    while (previous := before[chain[-1]]) >= 0:
         chain.append(previous)
     return np.array(chain[::-1])
 

@@ -1,18 +1,21 @@
-"""The longest common subsequence of two sequences of numbers, quick where they are nearly equal.
+"""The longest common subsequence of two sequences of numbers, or of each of many pairs of sequences, quick where they are
+nearly equal.
 
-Myers' greedy algorithm: the work grows with the square of the number of differences, not with the lengths. So
-that of two sequences that have little in common, too, the cost stays in bounds, after ``EXACT`` differences the
-way that has come farthest is kept and the search begins anew from there; what is then found is a common
+What pairs begin and end with alike is matched first, of all pairs at once; then what only one side of a pair has is left out,
+as long as that helps. What is left is for Myers' greedy algorithm, pair by pair: the work grows with the square of the number of
+differences, not with the lengths. So that of two sequences that have little in common, too, the cost stays in bounds, after
+``EXACT`` differences the way that has come farthest is kept and the search begins anew from there; what is then found is a common
 subsequence, but not always the longest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, same_keys
+from torch_tb_profiler.store.columns import Ints, Mask
 
 EXACT = 400
 """Differences within which the result is the longest."""
@@ -24,30 +27,86 @@ EFFORT = 400_000
 
 def common_subsequence(a: Ints, b: Ints) -> tuple[Ints, Ints]:
     """Positions in ``a`` and in ``b`` of a common subsequence, int64 ascending, of equal shape."""
-    n = min(len(a), len(b))
-    differs = np.flatnonzero(a[:n] != b[:n])
-    head = int(differs[0]) if len(differs) else n
-    rest = n - head
-    differs = np.flatnonzero(a[len(a) - rest :][::-1] != b[len(b) - rest :][::-1])
-    tail = int(differs[0]) if len(differs) else rest
-    inner_a, inner_b = a[head : len(a) - tail], b[head : len(b) - tail]
-    # What the other side lacks matches nothing, wherever it stands.
-    known_a, known_b = (
-        np.flatnonzero(np.isin(one, other))
-        for one, other in ((inner_a, inner_b), (inner_b, inner_a))
-    )
-    pairs = _greedy(inner_a[known_a].tolist(), inner_b[known_b].tolist())
-    own_a, own_b = (np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))
-    return (
-        np.concatenate((np.arange(head), head + known_a[own_a], np.arange(len(a) - tail, len(a)))),
-        np.concatenate((np.arange(head), head + known_b[own_b], np.arange(len(b) - tail, len(b)))),
-    )
+    return common_subsequences(a, b, (np.array([len(a)]), np.array([len(b)])))
 
 
-def _greedy(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of positions, ascending."""
+def common_subsequences(a: Ints, b: Ints, lengths: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
+    """Positions in ``a`` and in ``b`` of a common subsequence of each pair of sequences, int64 of equal shape, those in ``a``
+    ascending.
+
+    Args:
+        a, b: the sequences, one after the other.
+        lengths: of those of each side, int64 of shape (pairs,).
+    """
+    at_a, at_b = np.arange(len(a)), np.arange(len(b))
+    found: list[tuple[Ints, Ints]] = []
+    while True:
+        first_a, first_b = (np.cumsum(length) - length for length in lengths)
+        least = np.minimum(*lengths)
+        head = _alike(a, b, first_a, first_b, least, 1)
+        ends = first_a + lengths[0], first_b + lengths[1]
+        tail = _alike(a, b, ends[0] - 1, ends[1] - 1, least - head, -1)
+        for from_a, from_b, count in ((first_a, first_b, head), (*(e - tail for e in ends), tail)):
+            found.append((at_a[expand_ranges(from_a, count)], at_b[expand_ranges(from_b, count)]))
+        left = [length - head - tail for length in lengths]
+        open_ = np.flatnonzero((left[0] > 0) & (left[1] > 0))
+        inner = [
+            expand_ranges((first + head)[open_], length[open_])
+            for first, length in zip((first_a, first_b), left, strict=True)
+        ]
+        pair = [np.repeat(np.arange(len(open_)), length[open_]) for length in left]
+        a, b = same_keys((pair[0], a[inner[0]]), (pair[1], b[inner[1]]))
+        # What the other side lacks matches nothing, wherever it stands.
+        known = [_among(one, other) for one, other in ((a, b), (b, a))]
+        a, b = a[known[0]], b[known[1]]
+        at_a, at_b = at_a[inner[0]][known[0]], at_b[inner[1]][known[1]]
+        counts = [
+            np.bincount(one[own], minlength=len(open_))
+            for one, own in zip(pair, known, strict=True)
+        ]
+        lengths = counts[0], counts[1]
+        if all(own.all() for own in known):
+            break
+    found += _searched(a, b, at_a, at_b, lengths)
+    i, j = (np.concatenate([both[side] for both in found]) for side in (0, 1))
+    order = np.argsort(i, kind="stable")
+    return i[order], j[order]
+
+
+def _alike(a: Ints, b: Ints, first_a: Ints, first_b: Ints, length: Ints, by: int) -> Ints:
+    """How many elements are equal from the first ones on, of at most ``length``; ``by`` −1: backward."""
+    pair = np.repeat(np.arange(len(length)), length)
+    place = expand_ranges(np.zeros(len(length), np.int64), length)
+    other = np.flatnonzero(a[first_a[pair] + by * place] != b[first_b[pair] + by * place])[::-1]
+    alike = length.copy()
+    # The last assignment wins: that of the first element that differs.
+    alike[pair[other]] = place[other]
+    return alike
+
+
+def _among(keys: Ints, others: Ints) -> Mask:
+    there = np.zeros(int(max(keys.max(initial=-1), others.max(initial=-1))) + 1, np.bool_)
+    there[others] = True
+    return np.asarray(there[keys])
+
+
+def _searched(
+    a: Ints, b: Ints, at_a: Ints, at_b: Ints, lengths: tuple[Ints, Ints]
+) -> Iterator[tuple[Ints, Ints]]:
+    """What the search finds, pair by pair; all of them share the effort."""
+    spent = from_a = from_b = 0
+    for n, m in zip(*(length.tolist() for length in lengths), strict=True):
+        own_a, own_b = slice(from_a, from_a + n), slice(from_b, from_b + m)
+        pairs, spent = _greedy(a[own_a].tolist(), b[own_b].tolist(), spent)
+        i, j = (np.array([pair[side] for pair in pairs], np.int64) for side in (0, 1))
+        yield at_a[own_a][i], at_b[own_b][j]
+        from_a, from_b = from_a + n, from_b + m
+
+
+def _greedy(a: Sequence[int], b: Sequence[int], spent: int) -> tuple[list[tuple[int, int]], int]:
+    """Pairs of positions, ascending, and the effort with what was ``spent`` before."""
     found: list[tuple[int, int]] = []
-    x = y = spent = 0
+    x = y = 0
     while x < len(a) and y < len(b):
         if a[x] == b[y]:
             found.append((x, y))
@@ -57,7 +116,7 @@ def _greedy(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int]]:
         pairs, x, y, steps = _search(a, b, x, y, most)
         found += pairs
         spent += steps
-    return found
+    return found, spent
 
 
 def _search(

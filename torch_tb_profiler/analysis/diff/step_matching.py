@@ -1,4 +1,4 @@
-"""Which events of one step stand for which of another.
+"""Which events of one step stand for which of another, or of many pairs of steps at once.
 
 ::
 
@@ -9,8 +9,8 @@
                    └─ aten::relu
 
 Host operations are matched from the outermost inward: within matched parents those of equal name and shapes, in
-their order, as the longest common subsequence. A subtree that is equal on both sides is matched as a whole. Work
-of a device goes with its launch; what has none is matched in its order by name.
+their order, as the longest common subsequence; all parents of a depth at once. A subtree that is equal on both sides is
+matched as a whole. Work of a device goes with its launch; what has none is matched in its order by name.
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import occurrences, positions_of, same_keys
+from torch_tb_profiler.analysis.arrays.grouping import (
+    expand_ranges,
+    group_rows,
+    occurrences,
+    positions_of,
+    same_keys,
+)
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths, subtree_totals
-from torch_tb_profiler.analysis.diff.sequences import common_subsequence
+from torch_tb_profiler.analysis.diff.sequences import common_subsequences
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -35,7 +41,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(frozen=True)
 class StepEvents:
-    """The events of one step.
+    """The events of some steps.
 
     Attributes:
         host: rows of spans, of each thread together and in its order, callers before what they call.
@@ -43,6 +49,7 @@ class StepEvents:
         size: how many of these it is and calls, itself included.
         device: rows of spans of device work that the step launched, by begin.
         launch: of each the position in ``host`` of its launch, −1 none.
+        host_step, device_step: of each event the number of its step among these.
     """
 
     trace: Trace
@@ -51,6 +58,8 @@ class StepEvents:
     size: Ints
     device: Ints
     launch: Ints
+    host_step: Ints
+    device_step: Ints
 
     @property
     def operations(self) -> Ints:
@@ -87,35 +96,41 @@ class Matched:
         return found / total if total else float("nan")
 
 
-def step_events(trace: Trace, facts: Facts, step: int) -> StepEvents:
-    """The events of a row of ``facts["steps"]``."""
-    spans, links, steps = trace["spans"], facts["span_links"], facts["steps"]
-    own = np.flatnonzero(links["step"] == step)
-    role = spans["role"][own]
+def step_events(trace: Trace, facts: Facts, steps: Ints) -> StepEvents:
+    """The events of rows of ``facts["steps"]``, which ascend."""
+    spans, links, table = trace["spans"], facts["span_links"], facts["steps"]
+    number = np.full(table.n + 1, -1, np.int64)
+    number[steps] = np.arange(len(steps))
+    number = number[links["step"]]
+    own = np.flatnonzero(number >= 0)
+    number, role = number[own], spans["role"][own]
     # The step's own annotation has another name in each.
-    itself = (spans["name"][own] == steps["name"][step]) & (
-        spans["start"][own] == steps["host_start"][step]
+    itself = (spans["name"][own] == table["name"][steps][number]) & (
+        spans["start"][own] == table["host_start"][steps][number]
     )
-    row = own[np.isin(role, _HOST) & ~itself]
-    row = row[np.argsort(spans["track"][row], kind="stable")]
+    host = np.flatnonzero(np.isin(role, _HOST) & ~itself)
+    host = host[np.argsort(spans["track"][own[host]], kind="stable")]
+    row = own[host]
     kept = np.zeros(spans.n, np.bool_)
     kept[row] = True
     place = np.full(spans.n + 1, -1, np.int64)
     place[row] = np.arange(len(row))
     parent = place[climb(links["parent"], links["parent"][row], kept)]
-    device = own[np.isin(role, DEVICE_ROLES)]
+    device = np.flatnonzero(np.isin(role, DEVICE_ROLES))
     return StepEvents(
         trace,
         row,
         parent,
         subtree_totals(parent, np.ones(len(row), np.int64)),
-        device,
-        place[links["launch"][device]],
+        own[device],
+        place[links["launch"][own[device]]],
+        number[host],
+        number[device],
     )
 
 
 def match_steps(a: StepEvents, b: StepEvents) -> Matched:
-    """The pairs of two steps."""
+    """The pairs of two steps, or of as many pairs of steps."""
     host = _match_host(a, b)
     device = _match_device(a, b, host)
     if not len(a.operations) and not len(b.operations):
@@ -138,22 +153,17 @@ def _match_host(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
     key_a, key_b = _keys(a, b)
     like_a, like_b = _subtrees(a, key_a), _subtrees(b, key_b)
     children_a, children_b = _Children(a.parent), _Children(b.parent)
+    of_a, of_b, lengths = _outermost_of(a, b, _threads(a, b, key_a, key_b))
     found: list[tuple[Ints, Ints]] = []
-    begun = _threads(a, b, key_a, key_b, children_a, children_b)
-    while begun:
-        of_a, of_b = begun.pop()
-        i, j = common_subsequence(key_a[of_a], key_b[of_b])
+    while len(of_a) and len(of_b):
+        i, j = common_subsequences(key_a[of_a], key_b[of_b], lengths)
         i, j = of_a[i], of_b[j]
         found.append((i, j))
         same = (like_a[i] == like_b[j]) & (a.size[i] == b.size[j]) & (like_a[i] != 0)
-        whole = np.flatnonzero(same & (a.size[i] > 1))
-        for one, other in zip(i[whole].tolist(), j[whole].tolist(), strict=True):
-            inner = np.arange(1, a.size[one])
-            found.append((one + inner, other + inner))
-        for one, other in zip(i[~same].tolist(), j[~same].tolist(), strict=True):
-            pair = children_a.of(one), children_b.of(other)
-            if len(pair[0]) and len(pair[1]):
-                begun.append(pair)
+        inner = a.size[i[same]] - 1
+        found.append((expand_ranges(i[same] + 1, inner), expand_ranges(j[same] + 1, inner)))
+        (of_a, count_a), (of_b, count_b) = children_a.of(i[~same]), children_b.of(j[~same])
+        lengths = count_a, count_b
     if not found:
         return (np.zeros(0, np.int64),) * 2
     pairs = np.concatenate([x for x, _ in found]), np.concatenate([y for _, y in found])
@@ -166,11 +176,28 @@ class _Children:
 
     def __init__(self, parent: Ints) -> None:
         self._order = np.argsort(parent, kind="stable")
-        self._bounds = np.searchsorted(parent[self._order], np.arange(-1, len(parent) + 1))
+        self._bounds = np.searchsorted(parent[self._order], np.arange(len(parent) + 1))
 
-    def of(self, node: int) -> Ints:
-        """Those of a node, −1: the roots."""
-        return self._order[self._bounds[node + 1] : self._bounds[node + 2]]
+    def of(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """Those of nodes, one after the other, and how many each has."""
+        count = self._bounds[nodes + 1] - self._bounds[nodes]
+        return self._order[expand_ranges(self._bounds[nodes], count)], count
+
+
+def _outermost_of(
+    a: StepEvents, b: StepEvents, threads: list[tuple[Ints, Ints]]
+) -> tuple[Ints, Ints, tuple[Ints, Ints]]:
+    """The outermost events of threads, those of each step together, and how many of each thread and step there are."""
+    steps = 1 + max(int(events.host_step.max(initial=-1)) for events in (a, b))
+    found: tuple[list[Ints], list[Ints]] = ([np.zeros(0, np.int64)], [np.zeros(0, np.int64)])
+    lengths: tuple[list[Ints], list[Ints]] = ([np.zeros(0, np.int64)], [np.zeros(0, np.int64)])
+    for pair in threads:
+        for side, (events, roots) in enumerate(zip((a, b), pair, strict=True)):
+            step = events.host_step[roots]
+            found[side].append(roots[np.argsort(step, kind="stable")])
+            lengths[side].append(np.bincount(step, minlength=steps))
+    of_a, of_b, count_a, count_b = (np.concatenate(one) for one in (*found, *lengths))
+    return of_a, of_b, (count_a, count_b)
 
 
 def _threads(
@@ -178,11 +205,9 @@ def _threads(
     b: StepEvents,
     key_a: Ints,
     key_b: Ints,
-    children_a: _Children,
-    children_b: _Children,
 ) -> list[tuple[Ints, Ints]]:
     """The outermost events of threads that do most of the same, pair by pair."""
-    roots = (children_a.of(-1), children_b.of(-1))
+    roots = [np.flatnonzero(events.parent < 0) for events in (a, b)]
     sides = []
     for events, key, root in ((a, key_a, roots[0]), (b, key_b, roots[1])):
         tracks, events_of = np.unique(events.track, return_counts=True)
@@ -240,17 +265,21 @@ def _same_texts(*sides: tuple[StringTable, Array, Array]) -> list[Ints]:
     numbers: dict[str, int] = {}
     found = []
     for strings, column, counted in sides:
-        key = column.astype(np.int64) * 2 + counted
-        each, place = np.unique(key, return_inverse=True)
-        texts = strings.many(each >> 1)
+        first, place = group_rows((column, counted))
+        texts = strings.many(column[first])
         shown = [
-            "".join("#" if c.isdigit() else c for c in text) if plain else text
-            for text, plain in zip(texts, (each & 1).tolist(), strict=True)
+            plain_text(text) if plain else text
+            for text, plain in zip(texts, counted[first].tolist(), strict=True)
         ]
         found.append(
             np.array([numbers.setdefault(text, len(numbers)) for text in shown], np.int64)[place]
         )
     return found
+
+
+def plain_text(text: str) -> str:
+    """The name of an annotation without its numbers, which count steps and requests."""
+    return "".join("#" if c.isdigit() else c for c in text)
 
 
 def _subtrees(events: StepEvents, key: Ints) -> Array:
@@ -307,7 +336,11 @@ def _match_device(a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]) -> tupl
     at = positions_of(places[1][order], places[0])
     of_launch = known[0][at >= 0], known[1][order[at[at >= 0]]]
     free = [np.flatnonzero(events.launch < 0) for events in (a, b)]
-    i, j = common_subsequence(names[0][free[0]], names[1][free[1]])
+    step = [events.device_step[own] for events, own in zip((a, b), free, strict=True)]
+    free = [own[np.argsort(of, kind="stable")] for own, of in zip(free, step, strict=True)]
+    most = 1 + max(int(of.max(initial=-1)) for of in step)
+    lengths = np.bincount(step[0], minlength=most), np.bincount(step[1], minlength=most)
+    i, j = common_subsequences(names[0][free[0]], names[1][free[1]], lengths)
     pairs = (
         np.concatenate((of_launch[0], free[0][i])),
         np.concatenate((of_launch[1], free[1][j])),

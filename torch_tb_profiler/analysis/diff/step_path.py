@@ -30,14 +30,28 @@ UNNAMED = ("data_loading", "not_recorded")
 
 
 @dataclass(frozen=True)
-class StepPath:
-    """Times in ns since the begin of the step, without work from before the recording.
+class Stretches:
+    """What ends waited for, arrays of shape (stretches,) in time order.
+
+    Attributes:
+        start, end: ns, of a clock.
+        group: as a number in ``GROUPS``.
+        event: row of spans, −1 none.
+    """
+
+    start: Ints
+    end: Ints
+    group: Ints
+    event: Ints
+
+
+@dataclass(frozen=True)
+class StepPath(Stretches):
+    """The path of a step. Times in ns since the begin of the step, without work from before the recording.
 
     Attributes:
         facts, step: the recording and the row of ``facts["steps"]``.
-        start, end, group, event: the stretches of its path in time order, of shape (stretches,): their group as a
-            number in ``GROUPS``, and their row of spans, −1 none.
-        sums: of each the row of ``critical_path_steps``.
+        sums: of each stretch the row of ``critical_path_steps``.
         insight: of the recording.
         on_device: whether operators only launch what computes.
     """
@@ -46,10 +60,6 @@ class StepPath:
     insight: Insight
     step: int
     on_device: bool
-    start: Ints
-    end: Ints
-    group: Ints
-    event: Ints
     sums: Ints
 
     @property
@@ -124,14 +134,14 @@ def step_path(facts: Facts, insight: Insight, step: int, on_device: bool) -> Ste
     lasting = start < end
     group = groups_of_causes(on_device)[path["cause"][own]]
     return StepPath(
-        facts,
-        insight,
-        step,
-        on_device,
         start[lasting],
         end[lasting],
         group[lasting],
         path["event"][own][lasting].astype(np.int64),
+        facts,
+        insight,
+        step,
+        on_device,
         path["group"][own][lasting].astype(np.int64),
     )
 

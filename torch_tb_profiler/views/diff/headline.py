@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.diff.step_path import (
     median_step,
     step_path,
 )
+from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns, format_number, format_share
 from torch_tb_profiler.views.diff.verdict import is_whole
 from torch_tb_profiler.views.diff.wire import Verdict
@@ -43,8 +44,13 @@ def median_paths(comparison: Comparison) -> tuple[StepPath, StepPath] | None:
 
 def device_word(comparison: Comparison) -> str:
     """What computes: ``GPU``, without an accelerator ``CPU``."""
-    side = next((s for s in (comparison.a, comparison.b) if s.facts.summary.has_device), None)
-    device = "CPU" if side is None else vocabulary(side.facts).device
+    return device_of(comparison.a.facts, comparison.b.facts)
+
+
+def device_of(*sides: Facts) -> str:
+    """What computes in any of some recordings."""
+    facts = next((facts for facts in sides if facts.summary.has_device), None)
+    device = "CPU" if facts is None else vocabulary(facts).device
     return f"{device[:1].upper()}{device[1:]}"
 
 

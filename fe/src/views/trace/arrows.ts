@@ -1,3 +1,4 @@
+import { onAxis, type Placed } from "../../timeline/clock";
 import { useMemo } from "preact/hooks";
 import type { EventPayload, EventRef } from "../../api/types.gen";
 import type { VisibleRange } from "../../timeline/props";
@@ -47,12 +48,16 @@ const ofKnownKinds: More<"trace/arrows"> = ({ recording, wanted, among }) => {
 
 /** On the clock that all recordings share. */
 export function arrowsOf(
-  { data, recording: { offset }, source }: Windowed<"trace/arrows" | "trace/path">,
+  { data, recording, source }: Windowed<"trace/arrows" | "trace/path">,
   look: Pick<Arrow, "strong" | "straight">,
 ): Arrow[] {
   if (!data) return [];
   const { source_lane, source_ns, target_lane, target_ns } = data;
-  const end = (lane = -1, time = 0): Arrow["source"] => ({ source, lane, time: time + offset });
+  const end = (lane = -1, time = 0): Arrow["source"] => ({
+    source,
+    lane,
+    time: onAxis(recording, time),
+  });
   return source_lane.map((lane, i) => ({
     source: end(lane, source_ns[i]),
     target: end(target_lane[i], target_ns[i]),
@@ -61,10 +66,10 @@ export function arrowsOf(
 }
 
 /** The arrows of the selected event, and of the others of its chain from launch to device. */
-export function arrowsOfEvent(payload: EventPayload, source: number, offset: number): Arrow[] {
+export function arrowsOfEvent(payload: EventPayload, source: number, at: Placed): Arrow[] {
   const ends = (from: EventRef, to: EventRef): Arrow => ({
-    source: { source, lane: from.lane, time: leaves(from, to) + offset },
-    target: { source, lane: to.lane, time: to.start_ns + offset },
+    source: { source, lane: from.lane, time: onAxis(at, leaves(from, to)) },
+    target: { source, lane: to.lane, time: onAxis(at, to.start_ns) },
     strong: true,
   });
   const own = payload.arrows.map(({ direction, other }) =>

@@ -4,12 +4,13 @@ import type { CounterCurve, CounterSeries, CountersPayload } from "../../api/typ
 import { parseRanges } from "../../base/ranges";
 import { format, formatNumber } from "../../base/units";
 import { Timeline } from "../../timeline/Timeline";
+import { endOnAxis, onAxis, ownAt, type Placed } from "../../timeline/clock";
 import type { VisibleRange } from "../../timeline/props";
 import type { Curve, CurveValue, Slice, TimeRange } from "../../timeline/types";
 import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
 import { timeOnPath } from "./path";
-import { offsetOf, type Recording } from "./recordings";
+import { type Recording } from "./recordings";
 import { keepView, obey, type Stage, withMark } from "./stage";
 import { counterKey, treeOf } from "./tree";
 import type { Window } from "./window";
@@ -33,6 +34,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
         recordings.map((item) => ({
           ...item,
           note: item.worker ? alignmentText(item.worker) : "",
+          open: !item.worker,
         })),
         grouping,
         onPath,
@@ -44,7 +46,7 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...timeOnPath(stage.path.highlight[slice.source], slice, offsetOf(recordings, slice.source)),
+    ...timeOnPath(stage.path.highlight[slice.source], slice, recordings[slice.source]),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (
@@ -64,6 +66,8 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       area={stage.area}
       hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
       highlight={stage.path.highlight}
+      gaps={stage.gaps}
+      litGroup={stage.litGroup}
       hitHeat={found.idle ? null : found.heat}
       rows={stage.rows}
       onRows={stage.setRows}
@@ -135,15 +139,15 @@ function byRow<T>(
     payload: CountersPayload,
     curve: CounterCurve,
     about: CounterSeries,
-    offset: number,
+    at: Placed,
   ) => T | null,
 ): [string, T][] {
-  return asked.flatMap(({ recording: { key, timeline, offset }, query, data }) =>
+  return asked.flatMap(({ recording, query, data }) =>
     (data ? query.series.split(",") : []).flatMap((number, place): [string, T][] => {
-      const about = timeline.counters[Number(number)];
+      const about = recording.timeline.counters[Number(number)];
       const curve = data?.curves[place];
-      const made = data && about && curve && make(data, curve, about, offset);
-      return made ? [[counterKey(key, about), made]] : [];
+      const made = data && about && curve && make(data, curve, about, recording);
+      return made ? [[counterKey(recording.key, about), made]] : [];
     }),
   );
 }
@@ -159,13 +163,24 @@ export function curveOf(
   payload: Pick<CountersPayload, "t0_ns" | "t1_ns">,
   curve: CounterCurve,
   about: CounterSeries,
-  offset: number,
+  at: Placed,
 ): Curve {
   // Most counters count from zero; an axis that does not would make small changes look large.
   const from = Math.min(0, about.lowest);
+  const { t0_ns: t0, t1_ns: t1 } = payload;
+  const range = { t0: onAxis(at, t0), t1: endOnAxis(at, t1) };
+  /** In equal buckets of the axis. */
+  const numbers = (values: readonly (number | null)[]): Float64Array => {
+    const part = (range.t1 - range.t0) / values.length;
+    const placeOf = (i: number): number =>
+      at.line
+        ? Math.floor(((ownAt(at, range.t0 + (i + 0.5) * part) - t0) / (t1 - t0)) * values.length)
+        : i;
+    return Float64Array.from(values, (_, i) => values[placeOf(i)] ?? NaN);
+  };
   const to = about.unit === "share" ? 1 : Math.max(about.highest, 0);
   return {
-    range: { t0: payload.t0_ns + offset, t1: payload.t1_ns + offset },
+    range,
     lowest: numbers(curve.lowest),
     highest: numbers(curve.highest),
     mean: about.mean ? numbers(curve.mean) : null,
@@ -174,9 +189,6 @@ export function curveOf(
     format: (value) => formatCounter(value, about.unit),
   };
 }
-
-const numbers = (values: readonly (number | null)[]): Float64Array =>
-  Float64Array.from(values, (value) => value ?? NaN);
 
 export function formatCounter(value: number, unit: string): string {
   if (unit === "bytes" || unit === "share") return format(value, unit);

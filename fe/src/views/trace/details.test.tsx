@@ -157,7 +157,7 @@ it("Summary says what a slice holds", () => {
 
 describe("arrowsOfEvent", () => {
   it("draws the launch of the chain, once, and on the common clock", () => {
-    const [arrow, ...others] = arrowsOfEvent(event(7), 2, 50);
+    const [arrow, ...others] = arrowsOfEvent(event(7), 2, { offset: 50 });
     expect(others).toEqual([]);
     expect(arrow).toEqual({
       strong: true,
@@ -169,7 +169,7 @@ describe("arrowsOfEvent", () => {
         { kind: "launch", label: "launched by", direction: "in", other: ref(2, { lane: 1 }) },
       ],
     });
-    expect(arrowsOfEvent(known, 2, 50)).toHaveLength(1);
+    expect(arrowsOfEvent(known, 2, { offset: 50 })).toHaveLength(1);
   });
 });
 

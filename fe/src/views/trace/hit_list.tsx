@@ -1,5 +1,6 @@
 /** The hits of a search below its box: by kind, in order of time or the longest first. */
 
+import { onAxis } from "../../timeline/clock";
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount, formatTime } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
@@ -98,7 +99,7 @@ function HitRow({ id, hit, chosen, t0, recordings, onHit }: HitRowProps) {
   useEffect(() => {
     if (chosen) row.current?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
-  const begin = ref.start_ns + (recording?.offset ?? 0) - t0;
+  const begin = onAxis(recording ?? { offset: 0 }, ref.start_ns) - t0;
   return (
     <li
       ref={row}

@@ -71,11 +71,11 @@ describe("windowOfSteps", () => {
 
 describe("seenWindow", () => {
   it("is what is seen, in the recording's own whole ns and inside it", () => {
-    expect(seenWindow({ t0: 110.5, t1: 150.2 }, 100, 1000)).toEqual({ t0: 10, t1: 51 });
-    expect(seenWindow({ t0: -50, t1: 5000 }, 100, 1000)).toEqual({ t0: 0, t1: 1001 });
+    expect(seenWindow({ t0: 110.5, t1: 150.2 }, { offset: 100 }, 1000)).toEqual({ t0: 10, t1: 51 });
+    expect(seenWindow({ t0: -50, t1: 5000 }, { offset: 100 }, 1000)).toEqual({ t0: 0, t1: 1001 });
   });
   it("is null where nothing of it is seen", () =>
-    expect(seenWindow({ t0: 0, t1: 50 }, 100, 1000)).toBeNull());
+    expect(seenWindow({ t0: 0, t1: 50 }, { offset: 100 }, 1000)).toBeNull());
 });
 
 it("windowForPerfetto asks for a whole file that Perfetto does not read as a window, and for nothing else so", () => {

@@ -1,5 +1,6 @@
 /** What the Trace page computes: the time window that a person chose, in integer ns since the first event of the trace. */
 
+import { ownAt, type Placed } from "../../timeline/clock";
 import type { TimeRange } from "../../timeline/types";
 import type { Step } from "../rows";
 
@@ -88,8 +89,8 @@ export function readMode(text: string | undefined, stepsChosen: boolean): PartMo
 }
 
 /** What is seen of a recording, in whole ns of its own time; `null` where they do not touch. */
-export function seenWindow(view: TimeRange, offset: number, spanNs: number): TimeRange | null {
-  const t0 = Math.max(0, Math.floor(view.t0 - offset));
-  const t1 = Math.min(spanNs + 1, Math.ceil(view.t1 - offset));
+export function seenWindow(view: TimeRange, at: Placed, spanNs: number): TimeRange | null {
+  const t0 = Math.max(0, Math.floor(ownAt(at, view.t0)));
+  const t1 = Math.min(spanNs + 1, Math.ceil(ownAt(at, view.t1)));
   return t1 > t0 ? { t0, t1 } : null;
 }

@@ -10,14 +10,14 @@ describe("timeOnPath", () => {
   };
 
   it("measures what is shown, on the clock of the recording", () => {
-    expect(timeOnPath(highlight, { lane: 2, start: 115, end: 130 }, 100)).toEqual([
+    expect(timeOnPath(highlight, { lane: 2, start: 115, end: 130 }, { offset: 100 })).toEqual([
       "5 ns on the critical path",
     ]);
   });
 
   it("says nothing of what is off the path, or of no path", () => {
-    expect(timeOnPath(highlight, { lane: 1, start: 115, end: 130 }, 100)).toEqual([]);
-    expect(timeOnPath(null, { lane: 2, start: 115, end: 130 }, 100)).toEqual([]);
+    expect(timeOnPath(highlight, { lane: 1, start: 115, end: 130 }, { offset: 100 })).toEqual([]);
+    expect(timeOnPath(null, { lane: 2, start: 115, end: 130 }, { offset: 100 })).toEqual([]);
   });
 });
 

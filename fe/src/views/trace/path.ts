@@ -1,5 +1,6 @@
 /** The critical path over the timeline: what lies on it stays bright, and arrows join its parts on different rows. */
 
+import { ownAt, type Placed } from "../../timeline/clock";
 import { useMemo, useRef } from "preact/hooks";
 import type { PathOverlayPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
@@ -77,9 +78,10 @@ function append(to: Map<number, number[]>, key: number, ...values: number[]): vo
 export function timeOnPath(
   highlight: Highlight | null | undefined,
   { lane, start, end }: Pick<Slice, "lane" | "start" | "end">,
-  offset: number,
+  at: Placed | undefined,
 ): string[] {
-  const time = highlight ? highlightedTime(highlight, lane, start - offset, end - offset) : 0;
+  const time =
+    highlight && at ? highlightedTime(highlight, lane, ownAt(at, start), ownAt(at, end)) : 0;
   return time > 0 ? [`${formatTime(time)} on the critical path`] : [];
 }
 

@@ -1,8 +1,9 @@
+import { onAxis } from "../../timeline/clock";
 import type { CollectivePeer, EventPayload, EventRef } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import type { Arrow } from "../../timeline/types";
 import { Section, timeCell } from "./fact";
-import { offsetOf, type Recording } from "./recordings";
+import { type Recording } from "./recordings";
 
 const NOBODY: readonly CollectivePeer[] = [];
 const COMMUNICATION = 13;
@@ -39,16 +40,16 @@ export function arrowsToPeers(
   const from = {
     source,
     lane: payload.ref.lane,
-    time: payload.ref.start_ns + offsetOf(recordings, source),
+    time: onAxis(recordings[source] ?? { offset: 0 }, payload.ref.start_ns),
   };
   return peers.flatMap((peer): Arrow[] => {
     const place = sourceOf(peer, recordings);
-    const offset = recordings[place]?.offset;
-    if (place === source || offset === undefined || peer.ref.lane < 0) return [];
+    const at = recordings[place];
+    if (place === source || !at || peer.ref.lane < 0) return [];
     return [
       {
         source: from,
-        target: { source: place, lane: peer.ref.lane, time: peer.ref.start_ns + offset },
+        target: { source: place, lane: peer.ref.lane, time: onAxis(at, peer.ref.start_ns) },
         strong: true,
       },
     ];

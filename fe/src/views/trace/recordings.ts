@@ -10,16 +10,15 @@ import type {
 import { rangesText } from "../../base/ranges";
 import { NOTHING, type Resource, useResource, useResources } from "../../state/resource";
 import type { Selection } from "../../state/view";
+import { onAxis, type Placed } from "../../timeline/clock";
 import type { Source, TimeRange } from "../../timeline/types";
 
-export interface Wanted {
+export interface Wanted extends Placed {
   /** In the address; empty where one worker is shown alone, else its place among the run's workers. */
   key: string;
   label: string;
   worker: AlignedWorker | null;
   query: OfTrace;
-  /** Add it to the recording's own times. */
-  offset: number;
   /** The ranks that are shown, as ranges; empty where they were not chosen. */
   ranks: string;
 }
@@ -46,9 +45,14 @@ export type Shown = string;
 
 export const ALL_WORKERS = "all";
 
-export function useRecordings(selection: Selection, shown: Shown): Recordings {
+/** `pair`: before and after instead; empty until they are known. */
+export function useRecordings(
+  selection: Selection,
+  shown: Shown,
+  pair: readonly Wanted[] | null = null,
+): Recordings {
   const { run, worker, span } = selection;
-  const several = shown !== "";
+  const several = shown !== "" && !pair;
   const ranks = shown === ALL_WORKERS ? "" : shown;
   const query = useMemo(() => ({ run, worker, span }), [run, worker, span]);
   const asked = useMemo(() => (ranks ? { ...query, ranks } : query), [query, ranks]);
@@ -56,10 +60,11 @@ export function useRecordings(selection: Selection, shown: Shown): Recordings {
   const data = isOfEarlierChoice(alignment) ? null : alignment.data;
   const wanted = useMemo(
     () =>
-      several
+      pair ??
+      (several
         ? fromAlignment(run, data, ranks)
-        : [{ key: "", label: worker, worker: null, query, offset: 0, ranks: "" }],
-    [several, run, worker, data, query, ranks],
+        : [{ key: "", label: worker, worker: null, query, offset: 0, ranks: "" }]),
+    [pair, several, run, worker, data, query, ranks],
   );
   const queries = useMemo(() => wanted.map((item) => item.query), [wanted]);
   const resources = useResources("trace/timeline", queries);
@@ -182,11 +187,6 @@ export function recordingOf(
   return { ...wanted, query, timeline, names, source };
 }
 
-export const offsetOf = (
-  recordings: readonly Pick<Recording, "offset">[],
-  source: number,
-): number => recordings[source]?.offset ?? 0;
-
 /** One array as long as it says the same, because new sources begin with no tile. */
 function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   const last = useRef(recordings);
@@ -198,9 +198,9 @@ function useSteady(recordings: readonly Recording[]): readonly Recording[] {
   return last.current;
 }
 
-export function spanOf(recordings: readonly Pick<Recording, "offset" | "timeline">[]): TimeRange {
-  const t0 = recordings.length ? Math.min(...recordings.map(({ offset }) => offset)) : 0;
-  const ends = recordings.map(({ offset, timeline }) => offset + timeline.span_ns);
+export function spanOf(recordings: readonly (Placed & Pick<Recording, "timeline">)[]): TimeRange {
+  const t0 = recordings.length ? Math.min(...recordings.map((item) => onAxis(item, 0))) : 0;
+  const ends = recordings.map((item) => onAxis(item, item.timeline.span_ns));
   return { t0, t1: Math.max(t0 + 1, ...ends) };
 }
 

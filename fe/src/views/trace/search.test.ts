@@ -32,7 +32,7 @@ function serve(answer: (url: URL) => unknown): URL[] {
 describe("nearest", () => {
   const answer = (source: number, start: number | null, offset = 0) => ({
     source,
-    offset,
+    at: { offset },
     payload: { hit: start === null ? null : ref(start, { start_ns: start }), index: 0, total: 1 },
   });
   it("is the next on the common clock, not on a worker's own", () => {
@@ -172,8 +172,8 @@ describe("kinds", () => {
 it("mergedHeat loses no hit", () => {
   const heat = mergedHeat(
     [
-      { counts: [1, 2], t0: 0, t1: 100 },
-      { counts: [4], t0: 300, t1: 400 },
+      { counts: [1, 2], at: { offset: 0 }, length: 100 },
+      { counts: [4], at: { offset: 300 }, length: 100 },
     ],
     { t0: 0, t1: 400 },
   );

@@ -15,7 +15,8 @@ import type { Heat } from "../../timeline/props";
 import type { TimeRange } from "../../timeline/types";
 import { rowsOf, type RowOf } from "../rows";
 import { mergedKinds, type KindCount } from "./kinds";
-import { offsetOf, spanOf, type Recording } from "./recordings";
+import { onAxis, ownAt, type Placed } from "../../timeline/clock";
+import { spanOf, type Recording } from "./recordings";
 import { timesOf } from "./window";
 
 export interface Wish {
@@ -134,22 +135,22 @@ function useHeat(
   );
   const answers = useResources("trace/search/heat", queries);
   return useMemo(() => {
-    const parts = recordings.flatMap(({ offset, timeline }, place) => {
+    const parts = recordings.flatMap((at, place) => {
       const counts = answers[place]?.data?.counts;
-      return counts ? [{ counts, t0: offset, t1: offset + Math.max(1, timeline.span_ns) }] : [];
+      return counts ? [{ counts, at, length: Math.max(1, at.timeline.span_ns) }] : [];
     });
     return parts.length ? { range: span, counts: mergedHeat(parts, span) } : null;
   }, [recordings, span, answers]);
 }
 
 export function mergedHeat(
-  parts: readonly { counts: readonly number[]; t0: number; t1: number }[],
+  parts: readonly { counts: readonly number[]; at: Placed; length: number }[],
   span: TimeRange,
 ): number[] {
   const merged = new Array<number>(HEAT_PARTS).fill(0);
-  for (const { counts, t0, t1 } of parts) {
+  for (const { counts, at, length } of parts) {
     counts.forEach((count, i) => {
-      const time = t0 + ((i + 0.5) * (t1 - t0)) / counts.length;
+      const time = onAxis(at, ((i + 0.5) * length) / counts.length);
       const place = Math.floor(((time - span.t0) / (span.t1 - span.t0)) * HEAT_PARTS);
       merged[Math.min(HEAT_PARTS - 1, Math.max(0, place))]! += count; // eslint-disable-line @typescript-eslint/no-non-null-assertion
     });
@@ -164,14 +165,14 @@ export interface Hit {
   index: number | null;
 }
 
-const startOf = (recordings: readonly Pick<Recording, "offset">[], { source, ref }: Hit): number =>
-  ref.start_ns + offsetOf(recordings, source);
+const startOf = (recordings: readonly Placed[], { source, ref }: Hit): number =>
+  onAxis(recordings[source] ?? { offset: 0 }, ref.start_ns);
 
 /** More could not be read, and are told by the table of names. */
 const MOST_LISTED = 200;
 
 export function listOfHits(
-  recordings: readonly Pick<Recording, "offset">[],
+  recordings: readonly Placed[],
   payloads: readonly (SearchPayload | null)[],
   order: HitOrder,
 ): Hit[] {
@@ -241,27 +242,27 @@ export async function nextHit(
   const from = start.event?.start ?? start.time;
   const asked = recordings.map(async (recording, source) => {
     const own = start.event?.source === source;
-    const time = Math.min(recording.timeline.span_ns, Math.max(0, from - recording.offset));
+    const time = Math.min(recording.timeline.span_ns, Math.max(0, ownAt(recording, from)));
     const position = own
       ? { [direction === "next" ? "after" : "before"]: String(start.event?.event) }
       : { t: String(Math.round(time)), dir: direction };
     const query = { ...recording.query, ...questionOf(wish), ...position };
     const payload = await fetchJson("trace/search/next", query, signal);
-    return { source, payload, offset: recording.offset };
+    return { source, payload, at: recording };
   });
   return nearest(await Promise.all(asked), from, direction);
 }
 
 /** The nearest in the direction; where all went round, the first from the other end. */
 export function nearest(
-  answers: readonly { source: number; payload: NextHitPayload; offset: number }[],
+  answers: readonly { source: number; payload: NextHitPayload; at: Placed }[],
   from: number,
   direction: Direction,
 ): Hit | null {
   const sign = direction === "next" ? 1 : -1;
   const hits = answers
-    .flatMap(({ source, payload: { hit: ref, index }, offset }) =>
-      ref ? [{ hit: { source, ref, index }, ahead: (ref.start_ns + offset - from) * sign }] : [],
+    .flatMap(({ source, payload: { hit: ref, index }, at }) =>
+      ref ? [{ hit: { source, ref, index }, ahead: (onAxis(at, ref.start_ns) - from) * sign }] : [],
     )
     .sort((a, b) => a.ahead - b.ahead);
   return (hits.find(({ ahead }) => ahead >= 0) ?? hits[0])?.hit ?? null;

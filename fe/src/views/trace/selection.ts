@@ -4,10 +4,11 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { EventPayload, EventRef } from "../../api/types.gen";
 import { useResource, type Resource } from "../../state/resource";
 import type { Params } from "../../state/view";
+import { endOnAxis, onAxis, type Placed } from "../../timeline/clock";
 import type { Selected, TimelineHandle } from "../../timeline/props";
 import type { Slice } from "../../timeline/types";
 import { readEvent, writeEvent, type SetParams } from "./params";
-import { offsetOf, type Recording } from "./recordings";
+import { type Recording } from "./recordings";
 
 export interface Choice {
   selected: Selected | null;
@@ -44,7 +45,7 @@ export function useSelection(
   const payload = event.data && event.data.ref.event === key?.event ? event.data : null;
   // The event's own times as soon as they came: a tile has only a part of what began before it.
   const placed = useMemo(
-    () => (payload && recording ? sliceOf(source, payload.ref, recording.offset) : null),
+    () => (payload && recording ? sliceOf(source, payload.ref, recording) : null),
     [payload, source, recording],
   );
   const setWanted = useWanted(placed, handle, params);
@@ -60,7 +61,7 @@ export function useSelection(
     }
   };
   const go = (of: number, ref: EventRef): void => {
-    const selected = sliceOf(of, ref, offsetOf(recordings, of));
+    const selected = sliceOf(of, ref, recordings[of] ?? { offset: 0 });
     select(selected, of, ref.event);
     show(handle.current, selected);
   };
@@ -94,9 +95,10 @@ function useWanted(
   return setWanted;
 }
 
-function sliceOf(source: number, ref: EventRef, offset: number): Selected {
-  const start = ref.start_ns + offset;
-  return { source, event: ref.event, lane: ref.lane, start, end: start + ref.dur_ns };
+function sliceOf(source: number, ref: EventRef, at: Placed): Selected {
+  const start = onAxis(at, ref.start_ns);
+  const end = Math.max(start, endOnAxis(at, ref.start_ns + ref.dur_ns));
+  return { source, event: ref.event, lane: ref.lane, start, end };
 }
 
 /** Of the view: what is shorter can hardly be seen, what is longer does not fit. */

@@ -11,10 +11,12 @@ import type {
   VisibleRange,
   TimelineHandle,
 } from "../../timeline/props";
+import { endOnAxis, onAxis, ownAt, type Placed } from "../../timeline/clock";
 import { timeText } from "../../timeline/ruler";
-import type { Area, Arrow, Boundary, Mark, TimeRange } from "../../timeline/types";
+import type { Area, Arrow, Boundary, Gap, Mark, TimeRange } from "../../timeline/types";
 import { around } from "../../timeline/viewport";
 import { arrowsOfEvent, type ShownArrows, useArrows } from "./arrows";
+import type { Comparison } from "./compare";
 import { readKind } from "./kinds";
 import {
   changesOf,
@@ -51,6 +53,7 @@ export interface StageProps {
   /** The recording of the worker that is chosen in the header, and its place. */
   recording: Recording;
   main: number;
+  comparison: Comparison | null;
 }
 
 export interface Stage extends StageProps {
@@ -74,8 +77,14 @@ export interface Stage extends StageProps {
   marks: readonly Mark[];
   boundaries: readonly Boundary[];
   activity: Activity;
+  gaps: readonly Gap[];
+  /** The cause whose gaps stay bright. */
+  litGroup: string | null;
+  light: (group: string | null) => void;
   set: SetParams;
 }
+
+const NO_GAPS: readonly Gap[] = [];
 
 /** The address bar's texts as values, steady as long as they say the same. */
 export function useStage(props: StageProps): Stage {
@@ -83,7 +92,12 @@ export function useStage(props: StageProps): Stage {
   const { params } = view;
   const set = useSetter(view);
   const handle = useRef<TimelineHandle | null>(null);
-  const [visible, setVisible] = useState<VisibleRange | null>(null);
+  const [visible, setSeen] = useState<VisibleRange | null>(null);
+  const [litGroup, light] = useState<string | null>(null);
+  const setVisible = (seen: VisibleRange): void => {
+    setSeen(seen);
+    props.comparison?.look(seen);
+  };
   const named = useNames(recordings, handle);
   const choice = useSelection(recordings, params, set, handle);
   const wish = useWish(params);
@@ -109,7 +123,7 @@ export function useStage(props: StageProps): Stage {
   const arrows = useMemo(() => {
     const drawn = [...all.arrows, ...path.arrows];
     if (!payload || !recording) return drawn;
-    const own = arrowsOfEvent(payload, source, recording.offset);
+    const own = arrowsOfEvent(payload, source, recording);
     return [...drawn, ...own, ...arrowsToPeers(peers, recordings, source, payload)];
   }, [all, path, payload, source, recording, recordings, peers]);
   const marks = useMemo(() => marksOf(recordings, params.mark), [recordings, params.mark]);
@@ -119,7 +133,8 @@ export function useStage(props: StageProps): Stage {
   return {
     ...props,
     ...{ handle, visible, setVisible, choice, area, rows, wish, found, finder, kinds, all },
-    ...{ arrows, path, peers, marks, boundaries, activity, set },
+    ...{ arrows, path, peers, marks, boundaries, activity, set, litGroup, light },
+    gaps: props.comparison?.gaps ?? NO_GAPS,
     setWish: ({ text, ...how }) =>
       set({ q: text, re: how.regex, args: how.args, kind: how.kind, sort: how.order }),
     setArea: (next) => {
@@ -304,8 +319,8 @@ export const withNote = (stage: Stage, { key }: Mark, note: string): void =>
 
 /** What the page opens on: from the first event with a length to the last. Instants may lie far behind. */
 export function homeView(recordings: readonly Recording[], span: TimeRange): TimeRange {
-  const begins = recordings.map(({ timeline, offset }) => timeline.work_start_ns + offset);
-  const ends = recordings.map(({ timeline, offset }) => timeline.work_end_ns + offset);
+  const begins = recordings.map((item) => onAxis(item, item.timeline.work_start_ns));
+  const ends = recordings.map((item) => endOnAxis(item, item.timeline.work_end_ns));
   return around({ t0: Math.min(...begins), t1: Math.max(...ends) }, span);
 }
 
@@ -323,14 +338,12 @@ export function firstView(text: string | undefined, span: TimeRange): TimeRange 
 }
 
 /** The steps that were chosen on another page, on the common clock: whoever chose an odd one wants to look at it. */
-export function viewOfSteps(
-  { first, last }: StepRange,
-  { timeline: { steps }, offset }: Recording,
-): TimeRange | null {
+export function viewOfSteps({ first, last }: StepRange, recording: Recording): TimeRange | null {
+  const { steps } = recording.timeline;
   const from = first === null ? undefined : rowOfStep(steps, first);
   const to = first === null ? undefined : rowOfStep(steps, last ?? first);
   return from && to && to.end_ns > from.start_ns
-    ? { t0: from.start_ns + offset, t1: to.end_ns + offset }
+    ? { t0: onAxis(recording, from.start_ns), t1: endOnAxis(recording, to.end_ns) }
     : null;
 }
 
@@ -344,6 +357,8 @@ export function goToMark(stage: Stage, { start, end }: Mark): void {
 const MOST_DEFECTS = 200;
 const PARTS = 1024;
 
+const NOWHERE: Placed = { offset: 0 };
+
 /** Steps of the first recording: those of all would be a thicket. */
 export function boundariesOf(recordings: readonly Recording[], main: number): Boundary[] {
   const recording = recordings[main] ?? recordings[0];
@@ -353,8 +368,8 @@ export function boundariesOf(recordings: readonly Recording[], main: number): Bo
     .map((step) => ({
       name: step.name,
       ...aboutStep(step),
-      start: step.start_ns + (recording?.offset ?? 0),
-      end: step.end_ns + (recording?.offset ?? 0),
+      start: onAxis(recording ?? NOWHERE, step.start_ns),
+      end: endOnAxis(recording ?? NOWHERE, step.end_ns),
     }));
 }
 
@@ -381,12 +396,12 @@ function aboutStep({
 }
 
 export function marksOf(recordings: readonly Recording[], text: string | undefined): Mark[] {
-  const defects = recordings.flatMap(({ timeline, offset, key }) =>
-    timeline.marks.slice(0, MOST_DEFECTS).map((mark, place) => ({
-      key: `defect-${key}-${place}`,
+  const defects = recordings.flatMap((item) =>
+    item.timeline.marks.slice(0, MOST_DEFECTS).map((mark, place) => ({
+      key: `defect-${item.key}-${place}`,
       label: mark.defect.replace(/_/g, " "),
-      start: mark.start_ns + offset,
-      end: mark.start_ns + mark.dur_ns + offset,
+      start: onAxis(item, mark.start_ns),
+      end: onAxis(item, mark.start_ns + mark.dur_ns),
       kind: "defect" as const,
     })),
   );
@@ -399,9 +414,9 @@ export function activityOf(recordings: readonly Recording[], span: TimeRange): A
   if (only && !second)
     return { device: only.timeline.device_activity, host: only.timeline.host_activity };
   const merged = (of: "device_activity" | "host_activity"): number[] | null => {
-    const known = recordings.flatMap(({ timeline, offset }) => {
-      const values = timeline[of];
-      return values?.length ? [{ values, offset, span: timeline.span_ns }] : [];
+    const known = recordings.flatMap((at) => {
+      const values = at.timeline[of];
+      return values?.length ? [{ values, at, span: at.timeline.span_ns }] : [];
     });
     return known.length
       ? Array.from({ length: PARTS }, (_, part) =>
@@ -413,12 +428,11 @@ export function activityOf(recordings: readonly Recording[], span: TimeRange): A
 }
 
 function meanAt(
-  known: readonly { values: readonly number[]; offset: number; span: number }[],
+  known: readonly { values: readonly number[]; at: Placed; span: number }[],
   time: number,
 ): number {
   const there = known.flatMap(
-    ({ values, offset, span }) =>
-      values[Math.floor(((time - offset) / span) * values.length)] ?? [],
+    ({ values, at, span }) => values[Math.floor((ownAt(at, time) / span) * values.length)] ?? [],
   );
   return there.length ? Math.round(there.reduce((sum, value) => sum + value) / there.length) : 0;
 }

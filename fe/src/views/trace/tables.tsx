@@ -156,10 +156,10 @@ interface StatisticsProps {
 }
 
 function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProps) {
-  const { query, offset, timeline } = recording;
+  const { query, timeline } = recording;
   const { set, view } = stage;
   const kind = readKind(view.params.akind);
-  const own = ownWindow({ ...range, parts: 1 }, offset, timeline.span_ns);
+  const own = ownWindow({ ...range, parts: 1 }, recording, timeline.span_ns);
   const asked = own && {
     ...query,
     ...timesOf(own),

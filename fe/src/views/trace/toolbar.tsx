@@ -1,3 +1,4 @@
+import { endOnAxis, onAxis } from "../../timeline/clock";
 import { useEffect, useRef } from "preact/hooks";
 import type { AlignmentPayload, WorkerItem } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
@@ -15,7 +16,7 @@ interface OfStage {
 }
 
 export function StepJump({ stage: { recording, handle } }: OfStage) {
-  const { offset, timeline } = recording;
+  const { timeline } = recording;
   if (!timeline.steps.some((step) => step.name)) return null;
   return (
     <div class="select-box">
@@ -25,7 +26,10 @@ export function StepJump({ stage: { recording, handle } }: OfStage) {
         onChange={({ currentTarget }) => {
           const step = timeline.steps[currentTarget.selectedIndex - 1];
           if (step)
-            handle.current?.zoomTo({ t0: step.start_ns + offset, t1: step.end_ns + offset });
+            handle.current?.zoomTo({
+              t0: onAxis(recording, step.start_ns),
+              t1: endOnAxis(recording, step.end_ns),
+            });
           currentTarget.value = "";
         }}
       >

@@ -17,6 +17,8 @@ export interface Planted {
   label: string;
   note: string;
   timeline: Pick<TimelinePayload, "groups" | "counters">;
+  /** Its processes stand open although there are several recordings. */
+  open?: boolean;
 }
 
 /** In the order in which they are listed where tracks are grouped by them. */
@@ -126,13 +128,23 @@ function processTree(recordings: readonly Planted[]): Grown[] {
     );
   return recordings.map((recording, source) => {
     const plant = { ...recording, source };
-    const children = tracksOf(plant).map(shortened);
+    const children = tracksOf(plant).map(recording.open ? opened : shortened);
     return node(plant, "worker", "source", recording.label, {
       note: recording.note,
       children,
       standingLane: children[0]?.standingLane ?? -1,
     });
   });
+}
+
+/** A process of one of two recordings that stand above each other: there is room for its first thread. */
+function opened(process: Grown): Grown {
+  if (process.kind !== "process") return process;
+  const children = process.children.map((child, place) => ({
+    ...child,
+    foldedByDefault: child.foldedByDefault || (place > 0 && child.kind === "group"),
+  }));
+  return withFolded({ ...process, children }, () => true);
 }
 
 /** A process among those of several workers: there only devices stand open, and counters behind a row of their own. */

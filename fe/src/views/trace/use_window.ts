@@ -40,7 +40,7 @@ export function useWindowed<R extends WindowRoute>(
   const questions = useMemo(
     () =>
       (wanted ? recordings : []).flatMap((recording, source) => {
-        const own = window && ownWindow(window, recording.offset, recording.timeline.span_ns);
+        const own = window && ownWindow(window, recording, recording.timeline.span_ns);
         const asked = own && more({ recording, source, own, wanted, among: recordings.length });
         if (!asked) return [];
         const query = { ...recording.query, ...timesOf(own), ...asked } as Parameters[R];

@@ -7,6 +7,7 @@ import { useResource } from "../../state/resource";
 import { find, type Runs, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
+import { onAxis, ownAt } from "../../timeline/clock";
 import { GESTURES, KEYS } from "../../timeline/keyboard";
 import {
   Button,
@@ -19,6 +20,7 @@ import {
   useStoredSize,
 } from "../../widgets";
 import { Canvas } from "./canvas";
+import { CompareBar, type Comparison, pairText, useComparison, usePlaced } from "./compare";
 import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
 import { seenWindow } from "./model";
@@ -29,6 +31,7 @@ import {
   type Recording,
   type Recordings,
   type Shown,
+  spanOf,
   useRecordings,
 } from "./recordings";
 import { SearchBar } from "./search_bar";
@@ -52,9 +55,13 @@ export function TraceView(props: ViewProps) {
   const shown = readShown(params.workers);
   const { run, worker, span } = selection;
   const about = useResource("trace", { run, worker, span });
-  const found = useRecordings(selection, shown);
-  const { recordings, parts, alignment } = found;
-  const modeOf = (wanted: Shown): string => [wanted, run, worker, span].join("\n");
+  const comparison = useComparison(props);
+  const found = useRecordings(selection, shown, comparison?.wanted);
+  const { parts, alignment } = found;
+  const recordings = usePlaced(found.recordings, comparison);
+  const pair = pairText(params);
+  const modeOf = (wanted: Shown): string => [wanted, run, worker, span, pair].join("\n");
+  useOtherClock(props, pair);
   const mode = modeOf(shown);
   const chosen = useRef("");
   const setShown = (next: Shown): void => {
@@ -70,7 +77,7 @@ export function TraceView(props: ViewProps) {
   );
   // A link may say "all" of a run that has lost its others since.
   const workers =
-    listed.length > 1 || shown ? (
+    !comparison && (listed.length > 1 || shown) ? (
       <WorkerChoice
         {...{ shown, parts }}
         alignment={alignment?.data ?? null}
@@ -82,14 +89,18 @@ export function TraceView(props: ViewProps) {
     ) : null;
   const waiting =
     alignment?.data === null ||
+    comparison?.resource.data === null ||
     (alignment !== null && isOfEarlierChoice(alignment)) ||
     parts.some(({ resource }) => resource.state === "loading" && resource.data === null);
   const main = Math.max(
     0,
-    recordings.findIndex(({ query }) => query.worker === worker && query.span === span),
+    recordings.findIndex(
+      ({ query }) => query.run === run && query.worker === worker && query.span === span,
+    ),
   );
   const recording = recordings[main];
-  if (!recording || waiting) return <Waiting found={found} workers={shown ? workers : null} />;
+  if (!recording || waiting)
+    return <Waiting {...{ found, comparison }} workers={shown ? workers : null} />;
   if (recordings.every(({ timeline }) => timeline.events === 0))
     return (
       <EmptyState
@@ -104,26 +115,44 @@ export function TraceView(props: ViewProps) {
       key={mode}
       view={props}
       about={about.data}
-      {...{ recordings, recording, main, workers }}
-      span={found.span}
+      {...{ recordings, recording, main, workers, comparison }}
+      span={comparison ? spanOf(recordings) : found.span}
     />
   );
 }
 
 /** Times of one worker and of all are on different clocks, so what is chosen by time is let go of. */
-function chooseWorkers({ setParam }: ViewProps, shown: Shown): void {
+function chooseWorkers(props: ViewProps, shown: Shown): void {
+  letGoOfTimes(props);
+  props.setParam("workers", shown);
+}
+
+function letGoOfTimes({ setParam }: ViewProps): void {
   const keys = "t sel area arealanes mark table pin open shut order";
   for (const key of keys.split(" ")) setParam(key, null);
-  setParam("workers", shown);
+}
+
+/** With another recording beside it, or without, the times in the address are of another clock. */
+function useOtherClock(props: ViewProps, pair: string): void {
+  const before = useRef(pair);
+  useEffect(() => {
+    if (before.current !== pair) letGoOfTimes(props);
+    before.current = pair;
+  }, [pair]); // eslint-disable-line react-hooks/exhaustive-deps
 }
 
 interface WaitingProps {
   found: Recordings;
+  comparison: Comparison | null;
   workers: JSX.Element | null;
 }
 
-function Waiting({ found: { parts, alignment }, workers }: WaitingProps) {
-  const resources = [...(alignment ? [alignment] : []), ...parts.map(({ resource }) => resource)];
+function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingProps) {
+  const resources = [
+    ...(comparison ? [comparison.resource] : []),
+    ...(alignment ? [alignment] : []),
+    ...parts.map(({ resource }) => resource),
+  ];
   const failed = resources.find(({ error }) => error);
   const importing = resources.find(({ state }) => state === "importing");
   return (
@@ -135,7 +164,7 @@ function Waiting({ found: { parts, alignment }, workers }: WaitingProps) {
       {importing && !failed ? (
         <Progress
           value={importing.progress}
-          label="Preparing the timeline"
+          label={comparison ? "Preparing both timelines" : "Preparing the timeline"}
           detail={importing.message}
         />
       ) : null}
@@ -176,6 +205,7 @@ function Page({ about, workers, ...props }: PageProps) {
       homeView(recordings, span),
   );
   useFollowedSteps(stage);
+  useKeptView(stage);
   const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
   const { choice, set } = stage;
@@ -198,6 +228,7 @@ function Page({ about, workers, ...props }: PageProps) {
         onAbout={() => setDialog("about")}
         onHelp={() => setDialog("help")}
       />
+      {props.comparison ? <CompareBar stage={stage} comparison={props.comparison} /> : null}
       <NotDrawn recordings={recordings} />
       <div class="trace-body">
         <div class="trace-left">
@@ -236,11 +267,7 @@ function Page({ about, workers, ...props }: PageProps) {
         <ExportDialog
           view={view}
           payload={about}
-          seen={seenWindow(
-            stage.visible?.view ?? span,
-            recording.offset,
-            recording.timeline.span_ns,
-          )}
+          seen={seenWindow(stage.visible?.view ?? span, recording, recording.timeline.span_ns)}
           onClose={() => set({ part: null, from: null, to: null })}
         />
       ) : null}
@@ -346,6 +373,19 @@ function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): 
     const range = steps.first === null ? span : viewOfSteps(steps, recording);
     if (range) handle.current?.zoomTo(range);
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
+}
+
+/** The same of the first recording stays in sight when the axis becomes another one. */
+function useKeptView({ handle, recordings: [now] }: Stage): void {
+  const last = useRef(now);
+  useEffect(() => {
+    const before = last.current;
+    last.current = now;
+    if (!before || !now || !before.line === !now.line || !handle.current) return;
+    const { t0, t1 } = handle.current.view();
+    const moved = (time: number): number => onAxis(now, ownAt(before, time));
+    handle.current.zoomTo({ t0: moved(t0), t1: moved(t1) }, { animate: false, margin: 0 });
+  }, [now, handle]);
 }
 
 type Lines = readonly { keys: readonly string[]; text: string }[];

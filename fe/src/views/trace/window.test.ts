@@ -25,14 +25,14 @@ describe("windowFor", () => {
 
 describe("ownWindow", () => {
   it("is in the recording's own time and inside it", () => {
-    expect(ownWindow({ t0: 50, t1: 250, parts: 100 }, 100, 500)).toEqual({
+    expect(ownWindow({ t0: 50, t1: 250, parts: 100 }, { offset: 100 }, 500)).toEqual({
       t0: 0,
       t1: 150,
       parts: 75,
     });
   });
   it("is null where they do not touch", () =>
-    expect(ownWindow({ t0: 0, t1: 100, parts: 10 }, 100, 500)).toBeNull());
+    expect(ownWindow({ t0: 0, t1: 100, parts: 10 }, { offset: 100 }, 500)).toBeNull());
 });
 
 describe("curveOf", () => {
@@ -51,7 +51,7 @@ describe("curveOf", () => {
       { t0_ns: 0, t1_ns: 10 },
       { lowest: [null, 5], highest: [null, 9], mean: [null, 7] },
       about,
-      100,
+      { offset: 100 },
     );
     expect([...curve.lowest]).toEqual([NaN, 5]);
     expect(curve.mean).toBeNull();
@@ -63,7 +63,7 @@ describe("curveOf", () => {
       { t0_ns: 0, t1_ns: 1 },
       { lowest: [], highest: [], mean: [] },
       { ...about, unit: "calls", lowest: 0, highest: 0 },
-      0,
+      { offset: 0 },
     );
     expect(curve.to).toBeGreaterThan(curve.from);
     expect(curve.format(3)).toBe("3 calls");

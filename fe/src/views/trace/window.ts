@@ -1,5 +1,6 @@
 /** For which stretch curves and arrows are fetched: more than is seen, so that a small move needs no question. */
 
+import { ownAt, type Placed } from "../../timeline/clock";
 import { clamp } from "../../base/clamp";
 import * as LIMITS from "../../base/limits.gen";
 import type { VisibleRange } from "../../timeline/props";
@@ -30,9 +31,9 @@ export function windowFor(
 }
 
 /** The window in a recording's own time, cut to it; `null` where they do not touch. */
-export function ownWindow({ t0, t1, parts }: Window, offset: number, span: number): Window | null {
-  const begin = Math.max(0, t0 - offset);
-  const end = Math.min(span, t1 - offset);
+export function ownWindow({ t0, t1, parts }: Window, at: Placed, span: number): Window | null {
+  const begin = Math.max(0, ownAt(at, t0));
+  const end = Math.min(span, ownAt(at, t1));
   if (end <= begin) return null;
   return {
     t0: begin,

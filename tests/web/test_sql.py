@@ -8,6 +8,7 @@ import sys
 from typing import Any
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from werkzeug.test import TestResponse
@@ -16,6 +17,8 @@ from tests.api.traces import SETTINGS, write
 from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
+from torch_tb_profiler.sql.tables import SCHEMAS
+from torch_tb_profiler.store.roles import Role
 
 
 @pytest.fixture(scope="module")
@@ -93,11 +96,35 @@ def test_what_is_not_allowed_is_refused(opened: Opened, text: str) -> None:
     assert (response.status_code, error_of(response).error.code) == (400, "bad_request")
 
 
+def test_without_a_statement_an_example_that_suits_the_trace_is_answered(opened: Opened) -> None:
+    """Of a trace with kernels, with operators alone, of allocations, of anything else."""
+    spans, memory = opened.trace["spans"], opened.trace["memory"]
+    assert memory.n == 0
+
+    def without(*roles: Role) -> Opened:
+        role = np.where(np.isin(spans["role"], roles), Role.OTHER, spans["role"])
+        tables = {**opened.trace.tables, "spans": spans.replace(role=role)}
+        return replace(opened, trace=replace(opened.trace, tables=tables), sidecar="")
+
+    said = told(ask(opened, ""))
+    assert said["statement"].splitlines()[-1].startswith("from kernels")
+    assert said["values"][0]
+    for gone, table in (
+        ((Role.KERNEL,), "operators"),
+        ((Role.KERNEL, Role.OPERATOR), "events"),
+    ):
+        said = told(ask(without(*gone), ""))
+        assert f"from {table} " in said["statement"]
+        assert said["values"][0]
+
+
 def test_tables_and_examples_are_listed(opened: Opened) -> None:
     found = told(client(WrittenCatalogue(opened)).get("/sql/tables"))
     tables = {table["name"]: table["columns"] for table in found["tables"]}
     assert tables["kernels"][1]["name"] == "name"
     assert "facts.span_links" in tables
+    topics = {table["topic"] for table in found["tables"]}
+    assert len(topics) == len(SCHEMAS)
     assert found["missing"] == ""
     assert len(found["examples"]) >= 10
 

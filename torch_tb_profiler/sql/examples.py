@@ -5,15 +5,24 @@ show them, and a test runs them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.roles import Role
+
+Of = Literal["kernels", "operators", "memory", "events", ""]
 
 
 @dataclass(frozen=True)
 class Example:
-    """``like``: where the question is asked elsewhere. ``statement``: as it stands in the guide."""
+    """``like``: where the question is asked elsewhere. ``statement``: as it stands in the guide. ``opens``: the page begins
+    with it where the trace has some of these, and nothing that an example before it is of.
+    """
 
     question: str
     like: str
     statement: str
+    opens: Of = ""
 
 
 EXAMPLES = (
@@ -24,6 +33,7 @@ EXAMPLES = (
 select name, count(*) as calls, sum(dur) as total, avg(dur) as mean, median(dur) as median,
   min(dur) as least, max(dur) as most, sum(dur) / sum(sum(dur)) over () as share
 from kernels group by name order by total desc""",
+        "kernels",
     ),
     Example(
         "Where does the host spend its time in runtime calls?",
@@ -112,6 +122,23 @@ from memory where allocated is not null order by allocated desc""",
         """\
 select name, process, thread, count(*) as calls, sum(self_dur) as host_self, sum(device_self) as device_self
 from operators group by all order by host_self desc""",
+        "operators",
+    ),
+    Example(
+        "What holds the memory at its peak?",
+        "PyTorch's memory visualizer",
+        """\
+select device, coalesce(line, operator, category) as what, sum(bytes) as bytes, sum(blocks) as blocks
+from page.memory_alive group by all order by bytes desc""",
+        "memory",
+    ),
+    Example(
+        "Which events take the most time?",
+        "Perfetto, slices by name",
+        """\
+select name, role, count(*) as calls, sum(dur) as total, arg_max(id, dur) as longest
+from events group by all order by total desc""",
+        "events",
     ),
     Example(
         "What is each step waiting for?",
@@ -121,3 +148,15 @@ select step, cause, coalesce(operator, name) as what, line, sum(dur) as time, ar
 from critical_path group by all order by step, time desc""",
     ),
 )
+
+
+def opening(trace: Trace) -> Example:
+    """The question with which the page begins: one that the trace has an answer to."""
+    role = trace["spans"]["role"]
+    there: dict[Of, bool] = {
+        "kernels": bool((role == Role.KERNEL).any()),
+        "operators": bool((role == Role.OPERATOR).any()),
+        "memory": trace["memory"].n > 0,
+        "events": True,
+    }
+    return next(example for example in EXAMPLES if there.get(example.opens))

@@ -19,9 +19,11 @@ class SqlColumn(Wire, frozen=True, kw_only=True):
 
 class SqlPayload(Wire, frozen=True, kw_only=True):
     """Route ``/sql``. ``values[c][i]``: row i of column c; lists and numbers beyond 2^53 are texts. ``total``: rows of the whole
-    result, null where counting them took too long. ``note``: what is missing, empty where nothing is.
+    result, null where counting them took too long. ``note``: what is missing, empty where nothing is. ``statement``: what was
+    asked, of an example too.
     """
 
+    statement: str
     columns: list[SqlColumn]
     values: list[list[str | int | float | None]]
     total: int | None
@@ -38,9 +40,10 @@ class SqlTableColumn(Wire, frozen=True, kw_only=True):
 
 
 class SqlTableItem(Wire, frozen=True, kw_only=True):
-    """A table, by the name that a statement uses."""
+    """A table, by the name that a statement uses. ``topic``: what its schema holds."""
 
     name: str
+    topic: str
     doc: str
     columns: list[SqlTableColumn]
 

@@ -46,20 +46,27 @@ def sql(
     catalogue: Catalogue,
     settings: Settings,
     statements: Statements,
-    q: Annotated[str, Text("One SELECT; `docs/guide/sql.md` lists the tables.", longest=LONGEST)],
+    q: Annotated[
+        str, Text("One SELECT; `docs/guide/sql.md` lists the tables.", longest=LONGEST)
+    ] = "",
     rows: Annotated[int, Whole("At most so many rows.", 1, 10_000)] = 1000,
 ) -> SqlPayload:
-    """The answer of a statement on a trace, of at most 4 MiB; it may take 10 s and 1 GiB, and reads nothing else."""
+    """The answer of a statement on a trace, of at most 4 MiB; it may take 10 s and 1 GiB, and reads nothing else. Without a
+    statement that of an example that suits the trace.
+    """
+    from torch_tb_profiler.sql.examples import opening
+
+    asked = q or opening(opened.trace).statement
     limits = Limits(rows=rows)
     place = (opened.run.name, opened.worker.name, opened.span.name)
     if not opened.sidecar:  # it is kept nowhere, so no other process can map it
         from torch_tb_profiler.sql.readable import Data
 
         data = Data(opened.trace, opened.facts, lambda: catalogue.insight(*place).insight)
-        return _payload(run(data, q, limits), limits)
+        return _payload(asked, run(data, asked, limits), limits)
     insight = INSIGHT.path(opened.sidecar, settings)
     ask = partial(catalogue.insight, *place)
-    return _payload(statements.ask(opened.sidecar, insight, ask, q, limits), limits)
+    return _payload(asked, statements.ask(opened.sidecar, insight, ask, asked, limits), limits)
 
 
 @route("/sql/tables")
@@ -76,6 +83,7 @@ def sql_tables() -> SqlTablesPayload:
     tables = [
         SqlTableItem(
             name=table.name if table.schema == "main" else f"{table.schema}.{table.name}",
+            topic=table.about,
             doc=table.doc,
             columns=[
                 SqlTableColumn(name=c.name, type=c.type, unit=c.unit, doc=c.doc)
@@ -88,7 +96,7 @@ def sql_tables() -> SqlTablesPayload:
     return SqlTablesPayload(tables=tables, examples=examples, missing=missing)
 
 
-def _payload(answer: Result, limits: Limits) -> SqlPayload:
+def _payload(statement: str, answer: Result, limits: Limits) -> SqlPayload:
     """What fits of an answer: escaped, and with what stands between values, texts are longer than the engine counts.
 
     Raises:
@@ -109,7 +117,9 @@ def _payload(answer: Result, limits: Limits) -> SqlPayload:
             break
     values = [[row[place] for row in rows[: len(answer.rows)]] for place in range(len(columns))]
     total = None if answer.total < 0 else answer.total
-    return SqlPayload(columns=columns, values=values, total=total, note=answer.note)
+    return SqlPayload(
+        statement=statement, columns=columns, values=values, total=total, note=answer.note
+    )
 
 
 def _kind(kind: str, unit: str) -> SqlKind:

@@ -543,7 +543,7 @@ export interface Parameters {
   };
   sql: OfTrace & {
     /** One SELECT; `docs/guide/sql.md` lists the tables. */
-    q: string;
+    q?: string;
     /** At most so many rows. */
     rows?: string;
   };

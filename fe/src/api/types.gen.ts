@@ -908,8 +908,9 @@ export interface SqlColumn {
   kind: SqlKind;
 }
 
-/** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. */
+/** Route `/sql`. `values[c][i]`: row i of column c; lists and numbers beyond 2^53 are texts. `total`: rows of the whole result, null where counting them took too long. `note`: what is missing, empty where nothing is. `statement`: what was asked, of an example too. */
 export interface SqlPayload {
+  statement: string;
   columns: SqlColumn[];
   values: ((string | number | number | null)[])[];
   total: number | null;
@@ -924,9 +925,10 @@ export interface SqlTableColumn {
   doc: string;
 }
 
-/** A table, by the name that a statement uses. */
+/** A table, by the name that a statement uses. `topic`: what its schema holds. */
 export interface SqlTableItem {
   name: string;
+  topic: string;
   doc: string;
   columns: SqlTableColumn[];
 }

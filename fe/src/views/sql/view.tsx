@@ -1,6 +1,6 @@
 /** The SQL page: a statement over the tables of the trace, its answer as table and chart. */
 
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { SqlColumn, SqlPayload, SqlTablesPayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { seriesColor } from "../../base/theme";
@@ -20,6 +20,7 @@ import {
   Select,
   type StackedBar,
   StackedBars,
+  TextInput,
 } from "../../widgets";
 import { useColumns } from "../columns";
 import { gridParams } from "../grid_params";
@@ -46,14 +47,14 @@ export function SqlView(props: ViewProps) {
 
 function Console(props: ViewProps & { tables: SqlTablesPayload }) {
   const { params, tables, setParam } = props;
-  // Until somebody asks, the first example is answered.
-  const asked = params.q ?? tables.examples[0]?.statement ?? "";
-  const [text, setText] = useState(asked);
-  useEffect(() => {
-    if (params.q) setText(params.q);
-  }, [params.q]);
   const { run: name, worker, span } = props.selection;
-  const resource = useResource("sql", asked ? { run: name, worker, span, q: asked } : null);
+  // Until somebody asks, an example that suits the trace is answered.
+  const resource = useResource("sql", { run: name, worker, span, q: params.q });
+  const asked = params.q ?? resource.data?.statement ?? "";
+  // What was typed holds for the statement that it was typed over.
+  const [typed, setTyped] = useState<{ over?: string | undefined; text: string } | null>(null);
+  const text = typed && typed.over === params.q ? typed.text : asked;
+  const setText = (next: string): void => setTyped({ over: params.q, text: next });
   const run = (): void => {
     if (text === asked) resource.reload();
     else {
@@ -70,11 +71,11 @@ function Console(props: ViewProps & { tables: SqlTablesPayload }) {
         </Card>
         {resource.error ? (
           <ErrorState error={resource.error} title="The statement was not answered" />
-        ) : asked ? (
+        ) : (
           <Loaded resource={resource} shape={[300]}>
             {(answer) => <Answer {...props} answer={answer} />}
           </Loaded>
-        ) : null}
+        )}
       </div>
       <Tables tables={tables} insert={(name) => setText(`select * from ${name} limit 100`)} />
     </div>
@@ -194,26 +195,54 @@ function Chart({ answer, place }: { answer: SqlPayload; place: number }) {
   );
 }
 
+/** The tables by topic, those for people open; of a search the tables that it is found in, with their columns where it is one's. */
 function Tables(props: { tables: SqlTablesPayload; insert: (name: string) => void }) {
   const { tables, insert } = props;
+  const [typed, setTyped] = useState("");
+  const wanted = typed.trim().toLowerCase();
+  const has = (text: string): boolean => text.toLowerCase().includes(wanted);
+  const found = tables.tables.filter(
+    ({ name, doc, columns }) => has(`${name} ${doc}`) || columns.some((column) => has(column.name)),
+  );
+  const topics = [...new Set(found.map(({ topic }) => topic))];
   return (
     <Panel title="Tables">
       <div class="sql-tables" tabIndex={0} aria-label="Tables and their columns" role="region">
-        {tables.tables.map(({ name, doc, columns }) => (
-          <details key={name}>
-            <summary title={doc}>{name}</summary>
-            <p>{doc}</p>
-            <Button onClick={() => insert(name)}>Show its rows</Button>
-            <dl>
-              {columns.map((column) => (
-                <div key={column.name}>
-                  <dt title={column.type}>{column.name}</dt>
-                  <dd>{[column.unit, column.doc].filter(Boolean).join(": ")}</dd>
-                </div>
+        <TextInput
+          type="search"
+          aria-label="Search tables and columns"
+          placeholder="Search"
+          value={typed}
+          onInput={setTyped}
+        />
+        {topics.map((topic) => {
+          const own = found.filter((table) => table.topic === topic);
+          const [schema] = own[0]?.name.match(/.+\./) ?? [];
+          return (
+            <details key={topic} open={wanted !== "" || !schema}>
+              <summary>
+                <strong>{schema ? `${schema}*` : "for people"}</strong>
+              </summary>
+              <p>{topic}</p>
+              {own.map(({ name, doc, columns }) => (
+                <details key={name} open={wanted !== "" && !has(`${name} ${doc}`)}>
+                  <summary title={doc}>{name}</summary>
+                  <p>{doc}</p>
+                  <Button onClick={() => insert(name)}>Show its rows</Button>
+                  <dl>
+                    {columns.map((column) => (
+                      <div key={column.name}>
+                        <dt title={column.type}>{column.name}</dt>
+                        <dd>{[column.unit, column.doc].filter(Boolean).join(": ")}</dd>
+                      </div>
+                    ))}
+                  </dl>
+                </details>
               ))}
-            </dl>
-          </details>
-        ))}
+            </details>
+          );
+        })}
+        {topics.length ? null : <p>No table or column matches.</p>}
       </div>
     </Panel>
   );

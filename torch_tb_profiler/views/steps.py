@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.views.wire import StepsPayload
+    from torch_tb_profiler.views.wire import Missing, StepsPayload
 
 MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
@@ -109,8 +109,10 @@ def window_text(facts: Facts, selection: Selection) -> str:
     return f"{format_count(count)} {'' if count == n else f'of {format_count(n)} '}steps"
 
 
-def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
-    """Route ``/steps``."""
+def steps_payload(
+    facts: Facts, selection: Selection, lacks: Sequence[Missing] = ()
+) -> StepsPayload:
+    """Route ``/steps``; ``lacks``: what else was not recorded."""
     # Commands choose steps, and need no payload.
     from torch_tb_profiler.views.wire import StepsPayload
     from torch_tb_profiler.views.words.texts import missing
@@ -119,7 +121,7 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         iterations=facts["iterations"].n,
-        missing=missing(absent(facts), ("steps", "device", "memory")),
+        missing=[*missing(absent(facts), ("steps", "device", "memory", "host")), *lacks],
     )
 
 

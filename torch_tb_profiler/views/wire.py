@@ -272,8 +272,8 @@ class Categories(Wire, frozen=True, kw_only=True):
 
 class StepsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/steps``: what the step selector offers, and what there is to look at. ``source`` says what the
-    steps are made from; ``iterations`` is how many of an inference server there are; ``missing``: whether steps,
-    device work and memory records were not recorded.
+    steps are made from; ``iterations`` is how many of an inference server there are; ``missing``: what of steps,
+    device work, memory records, host operators and hardware counters was not recorded.
     """
 
     source: str

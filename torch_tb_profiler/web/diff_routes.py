@@ -15,6 +15,7 @@ from torch_tb_profiler.views.diff.headline import device_of
 from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import (
+    EARLIER_FIRST,
     OneOf,
     StepRange,
     Steps,
@@ -27,9 +28,6 @@ from torch_tb_profiler.web.replies import Body
 from torch_tb_profiler.web.route import Pair, chosen, route
 
 _SECOND_STEPS = StepsOf("Steps of side B.")
-_EARLIER_FIRST = Switch(
-    "A is the recording that was made before the other; two of one time stay as they are."
-)
 _FILES: dict[DiffFormat, tuple[str, str, Callable[[diff_wire.DiffPayload], str]]] = {
     "csv": ("csv", "text/csv; charset=utf-8", diff_csv),
     "markdown": ("md", "text/markdown; charset=utf-8", diff_markdown),
@@ -41,7 +39,7 @@ def diff(
     pair: Pair,
     steps: Steps,
     steps2: Annotated[StepRange, _SECOND_STEPS],
-    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+    earlier_first: Annotated[bool, EARLIER_FIRST] = False,
 ) -> diff_wire.DiffPayload:
     """Two traces, A and B, compared; they may be the same. ``headline``: the answer of the median steps; ``verdict``:
     whether and how the step changed, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
@@ -58,7 +56,7 @@ def diff_aligned(
     pair: Pair,
     steps: Steps,
     steps2: Annotated[StepRange, _SECOND_STEPS],
-    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+    earlier_first: Annotated[bool, EARLIER_FIRST] = False,
 ) -> AlignedPayload:
     """The median steps of A, before, and of B, after, on one axis: matched operations stand above each other, and what
     one takes longer for is a gap of the other. ``gaps`` add up to the difference of the steps, and so do ``changes``.
@@ -77,7 +75,7 @@ def diff_axis(
     alignments: Alignments,
     steps: Steps,
     steps2: Annotated[StepRange, _SECOND_STEPS],
-    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+    earlier_first: Annotated[bool, EARLIER_FIRST] = False,
     window: Annotated[
         tuple[int, int] | None,
         WindowOf("The begin of what is looked at, ns on the axis. Default: all of it."),
@@ -101,7 +99,7 @@ def diff_file(
     steps: Steps,
     steps2: Annotated[StepRange, _SECOND_STEPS],
     format: Annotated[DiffFormat, OneOf("`csv` has every row, times in ns per step.")] = "csv",
-    earlier_first: Annotated[bool, _EARLIER_FIRST] = False,
+    earlier_first: Annotated[bool, EARLIER_FIRST] = False,
 ) -> Download:
     """The comparison of two traces as a download."""
     ending, content_type, write = _FILES[format]
@@ -117,9 +115,7 @@ def _sides(
 ) -> tuple[_Side, _Side]:
     """A and B; the other way round if B was recorded earlier and that counts."""
     a, b = (pair.a, steps), (pair.b, steps2)
-    begin, end = pair.a.opened.span.begin, pair.b.opened.span.end
-    later = earlier_first and begin is not None and end is not None and end <= begin
-    return (b, a) if later else (a, b)
+    return (b, a) if earlier_first and pair.is_later_first() else (a, b)
 
 
 def _recording(opened: Opened) -> Recording:

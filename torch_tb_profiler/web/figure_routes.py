@@ -33,7 +33,11 @@ from torch_tb_profiler.views.work.api_calls import (
     sequences_payload,
 )
 from torch_tb_profiler.views.work.callers import callers_payload
-from torch_tb_profiler.views.work.counters import CountersTablePayload, counters_table_payload
+from torch_tb_profiler.views.work.counters import (
+    CountersTablePayload,
+    counters_table_payload,
+    no_counters,
+)
 from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
@@ -67,7 +71,8 @@ def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
 @route("/steps", report="trace")
 def steps_of(opened: Opened, steps: Steps) -> wire.StepsPayload:
     """The steps of a trace."""
-    return steps_payload(opened.facts, chosen(opened, steps))
+    facts = opened.facts
+    return steps_payload(facts, chosen(opened, steps), no_counters(opened.trace, facts))
 
 
 @route("/iterations", report="steps")

@@ -19,7 +19,15 @@ from torch_tb_profiler.views.memory.tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
-from torch_tb_profiler.web.parameters import LARGEST_NS, OneOf, Text, Time, Whole, Window
+from torch_tb_profiler.web.parameters import (
+    EARLIER_FIRST,
+    LARGEST_NS,
+    OneOf,
+    Text,
+    Time,
+    Whole,
+    Window,
+)
 from torch_tb_profiler.web.route import Pair, route
 
 MOST_BLOCKS = 20_000
@@ -116,12 +124,14 @@ def changes(
         int | None, Time("The second moment, in B. Default: at the device's peak.")
     ] = None,
     by: Annotated[memory_wire.MemoryBy, OneOf("What a row is one of.")] = "line",
+    earlier_first: Annotated[bool, EARLIER_FIRST] = False,
 ) -> memory_wire.MemoryChangesPayload:
     """What grew between two moments of a trace, or of two traces A and B: held before and after, and of one
     trace also what was allocated and released between.
     """
     row = chosen_device(pair.a.insight, device)
     other = same_device(pair.a.insight, row, pair.b.insight)
-    return memory_changes_payload(
-        (pair.a.insight, row, t), (pair.b.insight, other, t2), by, settings.max_table_rows
-    )
+    before, after = (pair.a.insight, row, t), (pair.b.insight, other, t2)
+    if earlier_first and pair.is_later_first():
+        before, after = after, before
+    return memory_changes_payload(before, after, by, settings.max_table_rows)

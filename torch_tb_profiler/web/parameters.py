@@ -158,6 +158,11 @@ class Switch(OneOf):
         return ()
 
 
+EARLIER_FIRST = Switch(
+    "A is the recording that was made before the other; two of one time stay as they are."
+)
+
+
 class Names(Kind):
     """Distinct texts separated by commas, in the order given."""
 

@@ -51,6 +51,11 @@ class Pair(NamedTuple):
     a: OpenedInsight
     b: OpenedInsight
 
+    def is_later_first(self) -> bool:
+        """Whether B was recorded before A; false where that is not known."""
+        begin, end = self.a.opened.span.begin, self.b.opened.span.end
+        return begin is not None and end is not None and end <= begin
+
 
 @dataclass(frozen=True)
 class Backend:

@@ -295,6 +295,8 @@ export interface Parameters {
     t2?: string;
     /** What a row is one of. */
     by?: "operator" | "parent" | "module" | "line" | "stack" | "category";
+    /** A is the recording that was made before the other; two of one time stay as they are. */
+    earlier_first?: "0" | "1";
   };
   findings: OfTrace & OfSteps;
   distributed: OfTrace;

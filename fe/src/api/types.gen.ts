@@ -1407,7 +1407,7 @@ export interface Categories {
   other: number | null;
 }
 
-/** Route `/steps`: what the step selector offers, and what there is to look at. `source` says what the steps are made from; `iterations` is how many of an inference server there are; `missing`: whether steps, device work and memory records were not recorded. */
+/** Route `/steps`: what the step selector offers, and what there is to look at. `source` says what the steps are made from; `iterations` is how many of an inference server there are; `missing`: what of steps, device work, memory records, host operators and hardware counters was not recorded. */
 export interface StepsPayload {
   source: string;
   steps: StepsTable;

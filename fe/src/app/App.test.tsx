@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
 import { changePage, EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
-import { VIEW_IDS } from "../state/view";
+import { VIEW_IDS, type ViewId } from "../state/view";
 import { App, Boundary } from "./App";
 import { placeOf, PLACES } from "./registry";
 import { groupNote, stateNote, workerOptions } from "../views/run_options";
@@ -63,10 +63,13 @@ const first = (steps: typeof STEPS.steps) =>
   Object.fromEntries(Object.entries(steps).map(([key, values]) => [key, values.slice(0, 1)]));
 
 /** Everything but the catalogue and the steps stays without an answer, so views stay in their first state. */
-function serve(runs: RunsPayload, steps: object | null = null): void {
+function serve(
+  runs: RunsPayload,
+  steps: object | null = null,
+  others: Readonly<Record<string, object>> = {},
+): void {
   vi.stubGlobal("fetch", (url: string) => {
-    const { pathname } = new URL(url);
-    const answer = pathname.endsWith("/runs") ? runs : pathname.endsWith("/steps") ? steps : null;
+    const answer = { ...others, runs, steps }[new URL(url).pathname.split("/").at(-1) ?? ""];
     return answer
       ? Promise.resolve(new Response(JSON.stringify(answer)))
       : new Promise(() => undefined);
@@ -98,7 +101,7 @@ describe("the page", () => {
     serve(RUNS);
     render(<App />);
     await vi.waitFor(() =>
-      expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1&skip_cold=1&of=ranks"),
+      expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1&skip_cold=1&all=1"),
     );
     expect(placeLinks()[0]?.getAttribute("aria-current")).toBe("true");
     expect(document.title).toBe("Overview · good · PyTorch Profiler");
@@ -163,32 +166,60 @@ describe("the page", () => {
     expect(push).toHaveBeenCalledTimes(4);
   });
 
-  it("shows all ranks until one is chosen, wherever that is", async () => {
-    serve(RUNS);
+  it("means all ranks everywhere until one is chosen, and says which one a section shows", async () => {
+    serve(RUNS, STEPS);
     render(<App />);
     const choose = (value: string): void => {
       fireEvent.change(screen.getByLabelText("Worker"), { target: { value } });
     };
     await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
-    const push = vi.spyOn(history, "pushState");
-    choose("w1");
-    await vi.waitFor(() => expect(screen.getByDisplayValue("rank 1")).toBeTruthy());
-    expect(pageStore.get().params).toEqual({});
-    choose("");
-    await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
+    expect(screen.queryByRole("note")).toBeNull();
     fireEvent.click(placeLinks()[4]!);
     await shown("Efficiency");
-    expect(screen.queryByRole("option", { name: "All 2 ranks" })).toBeNull();
+    expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
+    expect(screen.getByRole("note").textContent).toBe(
+      "Rank 0 · w0 of 2: Efficiency shows one at a time. ",
+    );
     fireEvent.click(placeLinks()[0]!);
     await shown("Overview");
     expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
     fireEvent.click(placeLinks()[4]!);
     await shown("Efficiency");
-    choose("w0");
+    choose("w1");
+    await vi.waitFor(() => expect(screen.getByDisplayValue("rank 1")).toBeTruthy());
+    expect(pageStore.get().params).toEqual({});
+    expect(screen.queryByRole("note")).toBeNull();
     fireEvent.click(placeLinks()[0]!);
     await shown("Overview");
-    expect(screen.getByDisplayValue("rank 0")).toBeTruthy();
-    expect(push.mock.calls.length).toBeGreaterThan(5);
+    expect(screen.getByDisplayValue("rank 1")).toBeTruthy();
+    choose("");
+    await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
+  });
+
+  it("names the rank that the verdict names, and keeps all ranks meant where it is shown", async () => {
+    const one = { worker: "w1", span: "1", rank: 1 };
+    serve(RUNS, STEPS, {
+      distributed: { workers: [{ ...one, worker: "w0", rank: 0 }, one], costs: [{ worker: 1 }] },
+    });
+    pageStore.set({
+      ...EMPTY_PAGE,
+      view: "kernel",
+      selection: { run: "good", worker: "w0", span: "1" },
+      params: { all: "1", group: "family" },
+    });
+    render(<App />);
+    fireEvent.click(await screen.findByRole("link", { name: "Rank 1 holds the others back" }));
+    await vi.waitFor(() =>
+      expect(screen.getByRole("note").textContent).toBe(
+        "Rank 1 · w1 of 2: it holds the others back. ",
+      ),
+    );
+    expect(pageStore.get()).toMatchObject({
+      view: "kernel",
+      selection: { worker: "w1" },
+      params: { all: "1", group: "family" },
+    });
+    expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
   });
 
   it("dims places without data, which say what is missing, and names one after the run", async () => {
@@ -215,6 +246,35 @@ describe("the page", () => {
     );
   });
 
+  it("dims sections without data, too, and opens a place at one with some", async () => {
+    const lacks = ["device_times", "host"].map((key) => ({
+      key,
+      what: key,
+      why: "Off.",
+      call: "",
+    }));
+    serve(RUNS, { ...STEPS, missing: lacks });
+    render(<App />);
+    await screen.findByLabelText("Worker");
+    const dimmed = (): (string | null)[] =>
+      [
+        ...screen.getByRole("navigation", { name: /^Sections of/ }).querySelectorAll(".lacking"),
+      ].map((link) => link.textContent);
+    await screen.findByRole("button", { name: /^Steps: / });
+    fireEvent.click(placeLinks()[4]!);
+    await shown("Counters");
+    expect(dimmed()).toEqual(["Operator and shape (not recorded)", "Kernel (not recorded)"]);
+    fireEvent.click(placeLinks()[3]!);
+    await shown("API Calls");
+    fireEvent.click(placeLinks()[2]!);
+    await shown("Distributed");
+    expect(dimmed()).toEqual(["Iterations (not recorded)"]);
+    fireEvent.pointerEnter(screen.getByText("Iterations").parentElement!);
+    expect((await screen.findByRole("tooltip")).textContent).toBe(
+      "Not recorded: Iterations. The trace has no iterations of an inference server.",
+    );
+  });
+
   it.each([
     [1, 3, "Iterations"],
     [2, 0, "Ranks"],
@@ -227,21 +287,70 @@ describe("the page", () => {
     await vi.waitFor(() => expect(placeLinks()[2]?.textContent).toBe(name));
   });
 
-  it("says what it is compared with, and ends that", async () => {
+  const COMPARED = { run2: "good", worker2: "w1" };
+  const compare = (view: ViewId, params: object = {}): void => {
     serve(RUNS, STEPS);
     pageStore.set({
       ...EMPTY_PAGE,
-      view: "diff",
+      view,
       selection: { run: "good", worker: "w0", span: "1" },
-      params: { run2: "good", worker2: "w1" },
+      params: { ...COMPARED, ...params },
     });
     render(<App />);
-    expect(
-      await screen.findByRole("button", { name: "Comparison: Compared with rank 1 · w1" }),
-    ).toBeTruthy();
+  };
+
+  it.each(VIEW_IDS.map((id) => [id] as const))(
+    "says in %s what it is compared with, and ends that there",
+    async (id) => {
+      compare(id);
+      expect(
+        await screen.findByRole("button", { name: "Comparison: Compared with rank 1 · w1" }),
+      ).toBeTruthy();
+      // A place that cannot compare says so.
+      expect(screen.queryAllByRole("note").map((note) => note.textContent)).toEqual(
+        placeOf(id).section.compared === null || placeOf(id).section.compared === "steps"
+          ? [`${placeOf(id).section.label} of rank 0 · w0 alone. What changed`]
+          : [],
+      );
+      const pushed = vi.spyOn(history, "pushState");
+      fireEvent.click(screen.getByRole("link", { name: "End the comparison" }));
+      await screen.findByRole("button", { name: "Comparison: Compare with …" });
+      expect(pageStore.get().view).toBe(id === "diff" ? "overview" : id);
+      expect(location.hash).not.toContain("2=");
+      // So Back undoes it.
+      expect(pushed).toHaveBeenCalledOnce();
+    },
+  );
+
+  it("keeps the comparison from place to place, in the sections that show it, each with what was chosen there", async () => {
+    compare("module", { time: "host" });
+    await screen.findByRole("button", { name: /^Steps: / });
+    const opened = [];
+    for (const place of [0, 1, 2, 4, 5, 3]) {
+      fireEvent.click(placeLinks()[place]!);
+      opened.push(pageStore.get().view);
+      expect(pageStore.get().params).toMatchObject(COMPARED);
+    }
+    expect(opened).toEqual(["diff", "trace", "distributed", "kernel", "memory", "module"]);
+    expect(pageStore.get().params).toEqual({ ...COMPARED, time: "host" });
     fireEvent.click(screen.getByRole("link", { name: "End the comparison" }));
-    await shown("Overview");
-    expect(screen.getByRole("button", { name: "Comparison: Compare with …" })).toBeTruthy();
+    await screen.findByRole("button", { name: "Comparison: Compare with …" });
+    fireEvent.click(placeLinks()[0]!);
+    expect(pageStore.get().view).toBe("overview");
+    expect(pageStore.get().params).toEqual({});
+  });
+
+  it("goes over to the other side where that is chosen, and stays compared", async () => {
+    compare("kernel", { steps2: "1", span2: "1" });
+    fireEvent.change(await screen.findByLabelText("Worker"), { target: { value: "w1" } });
+    expect(pageStore.get()).toMatchObject({
+      selection: { run: "good", worker: "w1", span: "1" },
+      steps: { first: 1, last: 1 },
+      params: { run2: "good", worker2: "w0", span2: "1" },
+    });
+    expect(
+      screen.getByRole("button", { name: "Comparison: Compared with rank 0 · w0" }),
+    ).toBeTruthy();
   });
 
   it("keeps the theme that is chosen, and says how to save a report", async () => {

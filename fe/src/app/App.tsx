@@ -11,7 +11,6 @@ import { readStored, writeStored } from "../base/stored";
 import {
   changePage,
   diagnosisHref,
-  EMPTY_PAGE,
   fromEntries,
   hrefOfPage,
   pageOfHref,
@@ -19,17 +18,23 @@ import {
   pageStore,
 } from "../state/location";
 import { useResource } from "../state/resource";
-import { besideOf, complete, find, pollRuns, runsStore } from "../state/runs";
+import { besideOf, complete, find, otherSide, pollRuns, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
 import {
   ALL_STEPS,
+  modeOf,
   type Params,
+  sameTrace,
   type Selection,
+  sideParams,
   type StepRange,
   type ViewId,
   type ViewProps,
+  withoutMode,
+  withParams,
 } from "../state/view";
 import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
+import { Shown } from "./Compared";
 import { Header, Sections } from "./Header";
 import { type Place, placeOf, type Section } from "./registry";
 
@@ -60,7 +65,7 @@ export function App() {
         <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
         {section.id === "overview" ? <Tour /> : null}
-        <Sections {...places} />
+        <Sections {...places} payload={payload} selection={page.selection} />
         <Content view={section} props={props} payload={payload} />
       </main>
     </div>
@@ -84,11 +89,10 @@ function Content({ view, props, payload }: ContentProps) {
   const { run, worker } = selection;
   const steps = first === null && last === null ? "" : `steps_${first ?? 0}-${last ?? "end"}`;
   nameFilesAfter(run, worker, view.id, steps);
-  const Component = view.component;
   return (
     <Boundary reset={[view.id, selection.run, selection.worker, selection.span].join("\n")}>
       <div class={`page page-${view.id}`}>
-        <Component key={view.id} {...props} />
+        <Shown key={view.id} {...{ view, props, payload }} />
       </div>
     </Boundary>
   );
@@ -105,41 +109,22 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
   }, [payload, page]);
 }
 
-/** What shows another recording beside the chosen one. */
-const COMPARING: readonly ViewId[] = ["diff", "trace"];
-
-/** The other recording goes along from one to the other. */
-function withPair(own: Params, pair: Params): Params {
-  const keys = ["run2", "worker2", "span2", "steps2", "skip_cold2"];
-  return { ...own, ...Object.fromEntries(keys.map((key) => [key, pair[key] ?? ""])) };
-}
-
-/** What was looked at last: of each section its own choices, of each place the section. */
+/** What was looked at last, apart while two recordings are compared: of each section its own choices, of each place the section. */
 function useRemembered(page: PageState, place: Place) {
-  const params = useRef(new Map<ViewId, Params>());
-  const sections = useRef(new Map<Place, ViewId>());
-  const trace = useRef(page.selection);
-  if (!sameTrace(trace.current, page.selection)) {
-    // A rank that is chosen elsewhere is what Overview is of, too; a run begins with all of its ranks.
-    const { params: first } =
-      trace.current.run === page.selection.run
-        ? { params: {} }
-        : opened(EMPTY_PAGE, page.selection);
-    params.current.set("overview", first);
-    trace.current = page.selection;
-  }
-  params.current.set(page.view, page.params);
-  sections.current.set(place, page.view);
-  const pair = COMPARING.includes(page.view) ? page.params : null;
+  const params = useRef(new Map<string, Params>());
+  const sections = useRef(new Map<string, ViewId>());
+  const { all, run2 } = page.params;
+  const mode = run2 ? "compared " : "";
+  params.current.set(mode + page.view, withoutMode(page.params));
+  sections.current.set(mode + place.label, page.view);
   return (hrefOf: ViewProps["hrefOf"]) => ({
-    lastOf: (place: Place) => {
-      const comparing = place.sections.some(({ id }) => id === "diff") && pair?.run2;
-      return comparing ? ("diff" as const) : sections.current.get(place);
-    },
-    sectionHref: (view: ViewId) => {
-      const own = params.current.get(view) ?? {};
-      return hrefOf(view, pair && COMPARING.includes(view) ? withPair(own, pair) : own);
-    },
+    lastOf: (place: Place) => sections.current.get(mode + place.label),
+    sectionHref: (view: ViewId) =>
+      hrefOf(
+        view,
+        params.current.get(mode + view) ??
+          (all && placeOf(view).section.ranks === "ranks" ? { ranks: "all" } : {}),
+      ),
   });
 }
 
@@ -154,12 +139,17 @@ function useViewProps(page: PageState): ViewProps {
     const at = (
       view: ViewId,
       params: Params = {},
-      selection?: Selection,
-      steps = page.steps,
-    ): PageState =>
-      selection && !sameTrace(selection, page.selection)
-        ? { view, params, selection, steps: allStepsOf(page) }
-        : { ...page, view, params, steps };
+      selection: Selection = page.selection,
+      steps?: StepRange,
+    ): PageState => {
+      const to = withTrace(page, selection);
+      return {
+        ...to,
+        view,
+        params: { ...modeOf(to.params, params), ...params },
+        steps: steps ?? to.steps,
+      };
+    };
     return {
       selection: page.selection,
       steps: page.steps,
@@ -172,14 +162,11 @@ function useViewProps(page: PageState): ViewProps {
 }
 
 function setParam(key: string, value: string | null): void {
-  changePage((state) => {
-    const { [key]: _, ...others } = state.params;
-    return { ...state, params: value ? { ...others, [key]: value } : others };
-  }, "replace");
+  changePage(
+    (state) => ({ ...state, params: withParams(state.params, { [key]: value ?? "" }) }),
+    "replace",
+  );
 }
-
-const sameTrace = (a: Selection, b: Selection): boolean =>
-  a.run === b.run && a.worker === b.worker && a.span === b.span;
 
 /** Steps are those of one trace, so another trace starts with all of its own. */
 const allStepsOf = (page: PageState): StepRange => ({
@@ -187,16 +174,30 @@ const allStepsOf = (page: PageState): StepRange => ({
   skipCold: page.steps.skipCold,
 });
 
+/** The page with another trace: with all of its steps. Who goes over to the other side of a comparison finds its steps, and this side as the other one. */
+function withTrace(page: PageState, selection: Selection): PageState {
+  if (sameTrace(selection, page.selection)) return page;
+  const other = otherSide(runsStore.get().payload, page.params);
+  const over = other && sameTrace(selection, other.selection);
+  return {
+    ...page,
+    selection,
+    steps: over ? other.steps : allStepsOf(page),
+    params: withParams(page.params, {
+      ...(selection.run === page.selection.run ? {} : { all: "" }),
+      ...(over ? { ...sideParams(page.selection, page.steps), given2: "" } : {}),
+    }),
+  };
+}
+
 /** A run that the page chose, or a person did in the line: all ranks where it has several, without the cold steps. A report holds neither for every view. */
 function opened(state: PageState, selection: Selection): PageState {
+  const page = withTrace(state, selection);
   const several = served && besideOf(runsStore.get().payload, selection).length > 1;
-  const { of: _, ...params } = state.params;
   return {
-    ...state,
-    selection,
-    steps: { ...ALL_STEPS, skipCold: served },
-    params:
-      state.view !== "overview" ? state.params : several ? { ...params, of: "ranks" } : params,
+    ...page,
+    steps: page.params.run2 ? page.steps : { ...ALL_STEPS, skipCold: served },
+    params: withParams(page.params, { all: several ? "1" : "" }),
   };
 }
 
@@ -204,18 +205,13 @@ function selectTrace(selection: Selection): void {
   const full = complete(runsStore.get().payload, selection);
   changePage((state) => {
     if (full.run !== state.selection.run) return opened(state, full);
-    const { of, ...params } = state.params;
-    return {
-      ...state,
-      selection: full,
-      steps: sameTrace(full, state.selection) ? state.steps : allStepsOf(state),
-      params: state.view === "overview" || of === undefined ? params : { ...params, of },
-    };
+    const page = withTrace(state, full);
+    return { ...page, params: withParams(page.params, { all: "" }) };
   }, "push");
 }
 
 function selectAllRanks(): void {
-  changePage((state) => ({ ...state, params: { ...state.params, of: "ranks" } }), "push");
+  changePage((state) => ({ ...state, params: { ...state.params, all: "1" } }), "push");
 }
 
 /** Plain clicks on links to this page change its state; in TensorBoard's frame they would load TensorBoard into itself. */

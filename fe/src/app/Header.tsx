@@ -1,19 +1,28 @@
 /** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
+import type { ComponentChildren } from "preact";
 import type { RunsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { useMedia } from "../base/media";
 import { useResource } from "../state/resource";
-import { besideOf, find } from "../state/runs";
-import type { ViewId, ViewProps } from "../state/view";
+import { besideOf, find, otherSide } from "../state/runs";
+import { ALONE, onlyStep, type ViewId, type ViewProps } from "../state/view";
 import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
 import { medianStep } from "../views/against_median";
 import { countOfSteps, rowsOf, type Step } from "../views/rows";
-import { workerLabel, workerOptions } from "../views/run_options";
+import { apart, workerOptions } from "../views/run_options";
 import { allRanksLabel, TraceSelects } from "../views/trace_selects";
 import { later } from "./lazy_component";
 import { More } from "./More";
-import { type Lack, type Place, PLACES, type Recorded, type Section } from "./registry";
+import {
+  comparedIn,
+  lackOfPlace,
+  type Lack,
+  type Place,
+  PLACES,
+  type Recorded,
+  type Section,
+} from "./registry";
 
 interface HeaderProps extends ViewProps {
   payload: RunsPayload | null;
@@ -28,20 +37,28 @@ interface HeaderProps extends ViewProps {
 }
 
 const CompareMenu = later("CompareMenu");
-const NOTHING: Recorded = { ranks: 1, steps: 2, iterations: 0, missing: [] };
+const NOTHING: Recorded = { ranks: 1, world: 1, steps: 2, iterations: 0, missing: [] };
 
 /** Narrower than this, the choice is one button. */
 const NARROW = "(max-width: 759px)";
 
-export function Header(props: HeaderProps) {
-  const { payload, selection, place, section, sectionHref } = props;
-  const { data } = useResource(stepsQuery(props) ? "steps" : null, selection);
-  const recorded = data && {
+/** The steps of the chosen trace, and what there is to look at. Of one that could not be imported there is nothing to ask. */
+function useRecorded({ payload, selection }: Pick<HeaderProps, "payload" | "selection">) {
+  const { worker, span } = find(payload, selection);
+  const { data } = useResource(span && span.state !== "failed" ? "steps" : null, selection);
+  const recorded: Recorded | null = data && {
     ranks: besideOf(payload, selection).length,
+    world: worker?.world_size ?? 1,
     steps: countOfSteps(data.steps),
     iterations: data.iterations,
     missing: data.missing,
   };
+  return { data, recorded };
+}
+
+export function Header(props: HeaderProps) {
+  const { payload, selection, place, section, sectionHref } = props;
+  const { data, recorded } = useRecorded(props);
   const rows = data ? rowsOf(data.steps) : [];
   return (
     <header class="top">
@@ -68,35 +85,53 @@ export function Header(props: HeaderProps) {
   );
 }
 
-/** Of a trace that could not be imported there is nothing to ask. */
-function stepsQuery({ payload, selection }: HeaderProps): boolean {
-  const { span } = find(payload, selection);
-  return span !== null && span.state !== "failed";
-}
-
-interface PlaceLinkProps extends Pick<HeaderProps, "place" | "lastOf" | "sectionHref"> {
+interface PlaceLinkProps extends Pick<HeaderProps, "place" | "params" | "lastOf" | "sectionHref"> {
   one: Place;
   recorded: Recorded | null;
 }
 
-function PlaceLink({ one, place, recorded, lastOf, sectionHref }: PlaceLinkProps) {
-  const lack = recorded && one.lack?.(recorded);
+function PlaceLink({ one, place, recorded, params, lastOf, sectionHref }: PlaceLinkProps) {
+  const { sections } = one;
   const [name = one.label, more = ""] = one.named?.(recorded ?? NOTHING) ?? [];
-  const first = one.first?.(recorded ?? NOTHING) ?? one.sections[0]?.id ?? "overview";
-  const alone = one.sections.length === 1;
+  const first =
+    one.first?.(recorded ?? NOTHING) ??
+    (sections.find(({ lack }) => recorded && !lack(recorded)) ?? sections[0])?.id ??
+    "overview";
+  const opens = lastOf(one) ?? first;
+  return (
+    <TipLink
+      kind="place"
+      term={sections[0]?.term ?? ""}
+      lack={recorded && lackOfPlace(one, recorded)}
+      href={sectionHref(params.run2 ? comparedIn(opens) : opens)}
+      current={one === place && (sections.length === 1 ? "page" : "true")}
+    >
+      {name}
+      {more ? <span class="place-more">{more}</span> : null}
+    </TipLink>
+  );
+}
+
+interface TipLinkProps {
+  kind: "place" | "segment";
+  term: string;
+  lack: Lack | null;
+  href: string;
+  current: "page" | "true" | false;
+  children: ComponentChildren;
+}
+
+/** A place or a section, with what it is; dimmed where there is nothing to see, with the reason. */
+function TipLink({ kind, term, lack, href, current, children }: TipLinkProps) {
   return (
     <li>
-      <Tooltip
-        content={lack ? <LackText {...lack} /> : definitionOf(one.sections[0]?.term ?? "")?.text}
-        focusable={false}
-      >
+      <Tooltip content={lack ? <LackText {...lack} /> : definitionOf(term)?.text} focusable={false}>
         <a
-          class={`place${lack ? " place-off" : ""}`}
-          href={sectionHref(lastOf(one) ?? first)}
-          aria-current={one === place ? (alone ? "page" : "true") : undefined}
+          class={`${kind}${lack ? " lacking" : ""}${current ? ` ${kind}-on` : ""}`}
+          href={href}
+          aria-current={current || undefined}
         >
-          {name}
-          {more ? <span class="place-more">{more}</span> : null}
+          {children}
           {lack ? <span class="visually-hidden"> (not recorded)</span> : null}
         </a>
       </Tooltip>
@@ -116,24 +151,26 @@ function LackText({ what, why, call }: Lack) {
 }
 
 /** The sections of a place: one of them is shown. */
-export function Sections(props: Pick<HeaderProps, "place" | "section" | "sectionHref">) {
+export function Sections(
+  props: Pick<HeaderProps, "payload" | "selection" | "place" | "section" | "sectionHref">,
+) {
   const { place, section, sectionHref } = props;
+  const { recorded } = useRecorded(props);
   if (place.sections.length < 2) return null;
   return (
     <nav class="sections" aria-label={`Sections of ${place.label}`}>
       <ul class="segmented">
-        {place.sections.map(({ id, short, term }) => (
-          <li key={id}>
-            <Tooltip content={definitionOf(term)?.text} focusable={false}>
-              <a
-                class={id === section.id ? "segment segment-on" : "segment"}
-                href={sectionHref(id)}
-                aria-current={id === section.id ? "page" : undefined}
-              >
-                {short}
-              </a>
-            </Tooltip>
-          </li>
+        {place.sections.map(({ id, short, term, lack }) => (
+          <TipLink
+            key={id}
+            kind="segment"
+            {...{ term }}
+            lack={recorded && lack(recorded)}
+            href={sectionHref(id)}
+            current={id === section.id && "page"}
+          >
+            {short}
+          </TipLink>
         ))}
       </ul>
     </nav>
@@ -187,19 +224,15 @@ function Scope(props: ScopeProps) {
   );
 }
 
-/** Overview shows all ranks at once, where there are several. */
-function allRanks({ payload, selection, section, params, onAllRanks }: HeaderProps) {
+/** Where there are several ranks, all of them can be meant. */
+function allRanks({ payload, selection, params, onAllRanks }: HeaderProps) {
   const count = besideOf(payload, selection).length;
-  return section.id === "overview" && count > 1
-    ? { count, chosen: params.of === "ranks", onChoose: onAllRanks }
-    : null;
+  return count > 1 ? { count, chosen: !!params.all, onChoose: onAllRanks } : null;
 }
 
 function Compare(props: HeaderProps) {
   const { section, hrefOf } = props;
-  const onTrace = section.id === "trace";
-  const other = onTrace || section.id === "diff" ? otherName(props) : "";
-  const links: ViewProps["hrefOf"] = (view, ...more) => hrefOf(onTrace ? "trace" : view, ...more);
+  const other = otherName(props);
   return (
     <div class="compare">
       <Menu
@@ -207,12 +240,12 @@ function Compare(props: HeaderProps) {
         text={other ? `Compared with ${other}` : "Compare with …"}
         class={other ? "pick pick-set" : "pick pick-open"}
       >
-        <CompareMenu {...props} hrefOf={links} />
+        <CompareMenu {...props} view={comparedIn(section.id)} />
       </Menu>
       {other ? (
         <a
           class="button button-quiet button-icon"
-          href={hrefOf(onTrace ? "trace" : "overview")}
+          href={hrefOf(section.id === "diff" ? "overview" : section.id, ALONE)}
           aria-label="End the comparison"
         >
           ×
@@ -222,13 +255,11 @@ function Compare(props: HeaderProps) {
   );
 }
 
-/** What tells the other side of a comparison from this one. */
+/** What tells the other side of a comparison from this one; empty where there is none. */
 function otherName({ payload, selection, params }: HeaderProps): string {
-  const { run2 = "", worker2 = "", span2 = "", steps2 = "" } = params;
-  if (!run2) return "";
-  if (run2 !== selection.run) return run2;
-  const { worker } = find(payload, { run: run2, worker: worker2, span: span2 });
-  if (worker2 !== selection.worker) return worker ? workerLabel(worker) : worker2;
-  if (span2 !== selection.span) return span2;
-  return steps2 === "" || steps2.includes("-") ? "other steps" : "another step";
+  const other = otherSide(payload, params);
+  return !other
+    ? ""
+    : apart(payload, other.selection, selection) ||
+        (onlyStep(other.steps) === null ? "other steps" : "another step");
 }

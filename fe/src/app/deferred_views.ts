@@ -5,7 +5,7 @@ export { CompareMenu } from "../views/compare_menu";
 export { CountersView } from "../views/counters/view";
 export { CriticalPathView } from "../views/critical_path/view";
 export { DiagnosisView } from "../views/diagnosis/view";
-export { DiffView } from "../views/diff/view";
+export { ChangesView, DiffView } from "../views/diff/view";
 export { DistributedView } from "../views/distributed/view";
 export { EfficiencyView } from "../views/efficiency/view";
 export { IterationsView } from "../views/iterations/view";

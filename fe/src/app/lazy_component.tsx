@@ -1,8 +1,7 @@
 /** Views that come when they are first looked at, so that the first page is there sooner over a slow tunnel. */
 
-import type { ComponentType } from "preact";
+import type { ComponentProps, ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ViewProps } from "../state/view";
 import { Skeleton } from "../widgets";
 
 type DeferredViews = typeof import("./deferred_views");
@@ -14,8 +13,10 @@ export const fetchLater = async (): Promise<DeferredViews> =>
   (come = await import("./deferred_views"));
 
 /** One of them; until it is there, its place is shown. */
-export function later(name: keyof DeferredViews): ComponentType<ViewProps> {
-  return function LaterView(props: ViewProps) {
+export function later<N extends keyof DeferredViews>(
+  name: N,
+): ComponentType<ComponentProps<DeferredViews[N]>> {
+  return function LaterView(props) {
     const [thrown, setThrown] = useState<Error | null>(null);
     const [, setCome] = useState(come);
     useEffect(() => {
@@ -23,7 +24,7 @@ export function later(name: keyof DeferredViews): ComponentType<ViewProps> {
     }, []);
     // The boundary around the view says it, and tries again.
     if (thrown) throw thrown;
-    const View = come?.[name];
+    const View = come?.[name] as ComponentType<typeof props> | undefined;
     return View ? <View {...props} /> : <Waiting />;
   };
 }

@@ -1,7 +1,7 @@
 /** The places of the page and their sections. A section is a view: its id stands in the address, and its place is lit. */
 
 import { type ComponentType, h } from "preact";
-import type { Missing } from "../api/types.gen";
+import type { ChangeTable, Missing } from "../api/types.gen";
 import type { ViewId, ViewProps } from "../state/view";
 import { OverviewView } from "../views/overview/view";
 import { later } from "./lazy_component";
@@ -17,11 +17,26 @@ export interface Section {
   fixedSteps: string;
   /** Whether it needs a trace; without one such a view says that there is none. */
   needsTrace: boolean;
+  /** What it shows while two recordings are compared: the changes of these in place of its own; above its own, the steps; it knows itself; or one of them alone, and says so. */
+  compared: readonly ChangeTable[] | "steps" | "itself" | null;
+  /** Whether it shows all ranks where all are meant: always, with this key in the address, or never: then it says which one. */
+  ranks: "all" | "workers" | "ranks" | "";
+  /** What it would need and was not recorded, and why; null where there is something to see. */
+  lack: (recorded: Recorded) => Lack | null;
 }
+
+/** The section of its place that shows a comparison; itself where none does. */
+export const comparedIn = (id: ViewId): ViewId => {
+  const { place, section } = placeOf(id);
+  return (section.compared ? section : (place.sections.find(({ compared }) => compared) ?? section))
+    .id;
+};
 
 /** What there is to look at in the chosen trace and its run. */
 export interface Recorded {
   ranks: number;
+  /** Ranks of the job, read or not. */
+  world: number;
   steps: number;
   /** Of an inference server. */
   iterations: number;
@@ -35,17 +50,29 @@ export interface Place {
   named?: (recorded: Recorded) => readonly string[];
   /** The section that it opens at first. */
   first?: (recorded: Recorded) => ViewId;
-  /** What is not there, and why; null where there is something to see. */
-  lack?: (recorded: Recorded) => Lack | null;
 }
 
 export type Lack = Pick<Missing, "what" | "why" | "call">;
+
+/** A file of memory records alone has no events, and then only that is missing. */
+const lackOf =
+  (...keys: string[]) =>
+  ({ missing }: Recorded): Lack | null =>
+    missing.find(({ key }) => key === "events" || keys.includes(key)) ?? null;
+
+const because =
+  (what: string, why: string, has: (recorded: Recorded) => unknown, ...keys: string[]) =>
+  (recorded: Recorded): Lack | null =>
+    has(recorded) ? null : (lackOf(...keys)(recorded) ?? { what, why, call: "" });
+
+const anything = (): null => null;
+const NO_DEVICE = lackOf("device", "device_times", "device_of_rank");
 
 const section = (
   id: ViewId,
   label: string,
   component: Section["component"],
-  options: Partial<Pick<Section, "short" | "term" | "fixedSteps" | "needsTrace">> = {},
+  options: Partial<Omit<Section, "id" | "label" | "component">> = {},
 ): Section => ({
   id,
   label,
@@ -54,29 +81,28 @@ const section = (
   component,
   fixedSteps: "",
   needsTrace: true,
+  compared: null,
+  ranks: "",
+  lack: lackOf(),
   ...options,
 });
-
-const lackOf =
-  (...keys: string[]) =>
-  ({ missing }: Recorded): Lack | null =>
-    missing.find(({ key }) => keys.includes(key)) ?? null;
-
-const ONE_STEP: Lack = {
-  what: "Several steps",
-  why: "One step of one rank was recorded, so there is nothing beside it.",
-  call: "",
-};
 
 /** What stands behind ⋯, not in the line. */
 export const MORE: Place = {
   label: "More",
   sections: [
-    section("sql", "SQL", later("SqlView"), { term: "sql_view", fixedSteps: "all steps" }),
+    section("sql", "SQL", later("SqlView"), {
+      term: "sql_view",
+      fixedSteps: "all steps",
+      lack: anything,
+    }),
     section("diagnosis", "Diagnosis", later("DiagnosisView"), {
       short: "Files",
       fixedSteps: "all steps",
       needsTrace: false,
+      compared: "itself",
+      ranks: "all",
+      lack: anything,
     }),
   ],
 };
@@ -87,25 +113,56 @@ export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps })),
-      section("diff", "Diff", later("DiffView")),
+      section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps }), {
+        ranks: "all",
+        lack: anything,
+      }),
+      section("diff", "Diff", later("DiffView"), { compared: "itself" }),
     ],
   },
   {
     label: "Trace",
     sections: [
-      section("trace", "Trace", later("TraceView")),
+      section("trace", "Trace", later("TraceView"), { ranks: "workers" }),
       section("critical_path", "Critical Path", later("CriticalPathView"), {
         term: "critical_path_view",
+        ranks: "ranks",
       }),
     ],
   },
   {
     label: "Steps",
     sections: [
-      section("steps", "Steps", Steps, { term: "steps_view", fixedSteps: "all steps" }),
-      section("distributed", "Distributed", later("DistributedView")),
-      section("iterations", "Iterations", later("IterationsView"), { term: "iterations_view" }),
+      section("steps", "Steps", Steps, {
+        term: "steps_view",
+        fixedSteps: "all steps",
+        compared: "steps",
+        ranks: "all",
+        lack: because(
+          "Several steps",
+          "One step was recorded, so there is nothing beside it.",
+          ({ steps }) => steps > 1,
+          "steps",
+        ),
+      }),
+      section("distributed", "Distributed", later("DistributedView"), {
+        compared: "steps",
+        ranks: "all",
+        lack: because(
+          "Several ranks",
+          "One process was recorded; no other rank is here.",
+          ({ ranks, world }) => ranks > 1 || world > 1,
+        ),
+      }),
+      section("iterations", "Iterations", later("IterationsView"), {
+        term: "iterations_view",
+        compared: "steps",
+        lack: because(
+          "Iterations",
+          "The trace has no iterations of an inference server.",
+          ({ iterations }) => iterations,
+        ),
+      }),
     ],
     named: ({ ranks, iterations }) =>
       ranks > 1
@@ -113,17 +170,22 @@ export const PLACES: readonly Place[] = [
         : [iterations ? "Iterations" : "Steps"],
     first: ({ ranks, iterations }) =>
       ranks > 1 ? "distributed" : iterations ? "iterations" : "steps",
-    lack: (recorded) =>
-      recorded.ranks > 1 || recorded.steps > 1 || recorded.iterations
-        ? null
-        : (lackOf("steps")(recorded) ?? ONE_STEP),
   },
   {
     label: "Operators",
     sections: [
-      section("operator", "Operator", later("OperatorView")),
-      section("module", "Module", later("ModuleView")),
-      section("api_calls", "API Calls", later("ApiCallsView"), { term: "api_calls_view" }),
+      section("operator", "Operator", later("OperatorView"), {
+        compared: ["operator", "host"],
+        lack: lackOf("host"),
+      }),
+      section("module", "Module", later("ModuleView"), {
+        compared: ["module"],
+        lack: lackOf("host"),
+      }),
+      section("api_calls", "API Calls", later("ApiCallsView"), {
+        term: "api_calls_view",
+        compared: ["runtime"],
+      }),
     ],
   },
   {
@@ -132,18 +194,32 @@ export const PLACES: readonly Place[] = [
       section("efficiency", "Efficiency", later("EfficiencyView"), {
         short: "Operator and shape",
         term: "efficiency_view",
+        lack: NO_DEVICE,
       }),
-      section("kernel", "Kernel", later("KernelView")),
-      section("counters", "Counters", later("CountersView"), { term: "counters_view" }),
+      section("kernel", "Kernel", later("KernelView"), { compared: ["kernel"], lack: NO_DEVICE }),
+      section("counters", "Counters", later("CountersView"), {
+        term: "counters_view",
+        lack: lackOf("counters"),
+      }),
     ],
-    lack: lackOf("device", "device_of_rank", "events"),
   },
   {
     label: "Memory",
-    sections: [section("memory", "Memory", later("MemoryView"), { term: "memory_view" })],
-    lack: lackOf("memory"),
+    sections: [
+      section("memory", "Memory", later("MemoryView"), {
+        term: "memory_view",
+        compared: "itself",
+        lack: ({ missing }) => missing.find(({ key }) => key === "memory") ?? null,
+      }),
+    ],
   },
 ];
+
+/** What a place lacks: where none of its sections has anything to see. */
+export function lackOfPlace({ sections }: Place, recorded: Recorded): Lack | null {
+  const lacks = sections.map(({ lack }) => lack(recorded));
+  return lacks.every((lack) => lack) ? (lacks[0] ?? null) : null;
+}
 
 /** The section of an id, and the place that is lit while it is shown. */
 export function placeOf(id: ViewId): { place: Place; section: Section } {

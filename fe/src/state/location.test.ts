@@ -8,12 +8,12 @@ import {
   pageOfHref,
   type PageState,
   pageStore,
-  parseSteps,
   readHash,
   startLocation,
   toEntries,
   writeHash,
 } from "./location";
+import { parseSteps } from "./view";
 
 const PREFIX = "p.pytorch_profiler.";
 const STATE: PageState = {
@@ -30,6 +30,11 @@ describe("the hash", () => {
       hash.startsWith("#scalars&tagFilter=loss&p.other.x=1&p.pytorch_profiler.view=operator&"),
     ).toBe(true);
     expect(fromEntries(readHash(hash, PREFIX))).toEqual(STATE);
+  });
+
+  it("means all ranks by Overview's own key of earlier editions, where it is Overview's", () => {
+    const params = (view: string) => fromEntries(readHash(`#view=${view}&of=ranks`, "")).params;
+    expect([params("overview"), params("api_calls")]).toEqual([{ all: "1" }, { of: "ranks" }]);
   });
 
   it("replaces its own keys and keeps the tab", () => {

@@ -9,6 +9,7 @@ import { createStore } from "./store";
 import {
   ALL_STEPS,
   type Params,
+  parseSteps,
   type Selection,
   type StepRange,
   stepsText,
@@ -36,19 +37,13 @@ export const EMPTY_PAGE: PageState = {
 
 const OWN_KEYS = new Set(["view", "run", "worker", "span", "steps", "skip_cold"]);
 
-/** `3`, `3-7`, or all of them for anything else. */
-export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {
-  const match = /^(\d{1,7})(?:-(\d{1,7}))?$/.exec(text);
-  if (!match) return { first: null, last: null };
-  const first = Number(match[1]);
-  const last = match[2] === undefined ? first : Number(match[2]);
-  return { first: Math.min(first, last), last: Math.max(first, last) };
-}
-
 export function fromEntries(entries: ReadonlyMap<string, string>): PageState {
   const get = (key: string): string => entries.get(key) ?? "";
   const view = VIEW_IDS.find((id) => id === get("view")) ?? "overview";
-  const params = Object.fromEntries([...entries].filter(([key]) => !OWN_KEYS.has(key)));
+  // Overview's own key of earlier editions.
+  const all = view === "overview" && get("of") === "ranks";
+  const others = [...entries].filter(([key]) => !OWN_KEYS.has(key) && !(all && key === "of"));
+  const params = Object.fromEntries(all ? [...others, ["all", "1"]] : others);
   return {
     view,
     selection: { run: get("run"), worker: get("worker"), span: get("span") },

@@ -1,7 +1,14 @@
 import { type ApiError, asApiError, fetchJson } from "../api/client";
 import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
 import { createStore } from "./store";
-import type { Selection } from "./view";
+import {
+  type Params,
+  parseSteps,
+  sameTrace,
+  type Selection,
+  type Side,
+  type ViewProps,
+} from "./view";
 
 export interface Runs {
   payload: RunsPayload | null;
@@ -69,6 +76,21 @@ export function complete(payload: RunsPayload | null, wanted: Selection): Select
   const usable = worker.spans.filter((item) => item.state !== "failed");
   const span = wanted.span || (usable[0] ?? worker.spans[0])?.name || "";
   return { run: run.name, worker: worker.name, span };
+}
+
+/** The other side of a comparison, as the address names it; `null` where nothing is compared. */
+export function otherSide(payload: RunsPayload | null, params: Params): Side | null {
+  const { run2 = "", worker2 = "", span2 = "", steps2 = "", skip_cold2 } = params;
+  const selection = complete(payload, { run: run2, worker: worker2, span: span2 });
+  return run2
+    ? { selection, steps: { ...parseSteps(steps2), skipCold: skip_cold2 === "1" } }
+    : null;
+}
+
+/** The other trace of a comparison; `null` where nothing is compared, or steps of one trace are. */
+export function otherTrace({ params, selection }: Pick<ViewProps, "params" | "selection">) {
+  const other = otherSide(runsStore.get().payload, params)?.selection;
+  return other && !sameTrace(other, selection) ? other : null;
 }
 
 export async function refreshRuns(signal?: AbortSignal): Promise<void> {

@@ -44,6 +44,8 @@ export interface StepRange {
 
 export const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
 
+export const onlyOne = (step: number): StepRange => ({ ...ALL_STEPS, first: step, last: step });
+
 /** The step that is chosen alone; null where all are, or several. */
 export function onlyStep({ first, last }: StepRange): number | null {
   return first !== null && (last ?? first) === first ? first : null;
@@ -85,6 +87,46 @@ export function withRow(steps: StepRange, rows: readonly StepRow[], index: numbe
 
 export type Params = Readonly<Record<string, string>>;
 
+/** The keys of the other side of a comparison. `given2`: the chosen recording is before, whichever was made earlier. */
+const COMPARISON = ["run2", "worker2", "span2", "steps2", "skip_cold2", "given2"];
+/** What the address keeps from place to place until somebody ends it; `all`: all ranks are meant. */
+const MODE = [...COMPARISON, "all"];
+
+/** With some set; empty ones are left out. */
+export const withParams = (params: Params, more: Params): Params => {
+  const all = { ...params, ...more };
+  return some(all, (key) => !!all[key]);
+};
+
+const some = (params: Params, keep: (key: string) => boolean): Params =>
+  Object.fromEntries(Object.entries(params).filter(([key]) => keep(key)));
+
+/** What of the mode stays where a link has these parameters: they may begin another comparison, or end it. */
+export const modeOf = (params: Params, link: Params): Params =>
+  some(params, (key) => (link.run2 === undefined ? MODE : ["all"]).includes(key));
+export const withoutMode = (params: Params): Params => some(params, (key) => !MODE.includes(key));
+
+/** Ends the comparison where it is given to a link. */
+export const ALONE: Params = Object.fromEntries(COMPARISON.map((key) => [key, ""]));
+
+/** A trace with its steps. */
+export interface Side {
+  selection: Selection;
+  steps: StepRange;
+}
+
+/** A side as the other one of a comparison. */
+export const sideParams = ({ run, worker, span }: Selection, steps: StepRange = ALL_STEPS) => ({
+  run2: run,
+  worker2: worker,
+  span2: span,
+  steps2: stepsText(steps),
+  skip_cold2: steps.skipCold ? ("1" as const) : ("" as const),
+});
+
+export const sameTrace = (a: Selection, b: Selection): boolean =>
+  a.run === b.run && a.worker === b.worker && a.span === b.span;
+
 export interface ViewProps {
   selection: Selection;
   steps: StepRange;
@@ -94,8 +136,17 @@ export interface ViewProps {
   params: Params;
   /** Sets one (`null` or empty: removes it). Replaces the history entry; the back button leaves the view, not the last keystroke. */
   setParam: (key: string, value: string | null) => void;
-  /** The URL of a view with that view's own parameters, e.g. `hrefOf("kernel", {search: "aten::mm"})`. Another trace starts with all of its own steps; `steps` are others than the chosen ones. */
+  /** The URL of a view with that view's own parameters, e.g. `hrefOf("kernel", {search: "aten::mm"})`. Another trace starts with all of its own steps; `steps` are others than these or than the chosen ones. What is compared stays, and that all ranks are meant. */
   hrefOf: (view: ViewId, params?: Params, selection?: Selection, steps?: StepRange) => string;
+}
+
+/** `3`, `3-7`, or all of them for anything else. */
+export function parseSteps(text: string): Pick<StepRange, "first" | "last"> {
+  const match = /^(\d{1,7})(?:-(\d{1,7}))?$/.exec(text);
+  if (!match) return { first: null, last: null };
+  const first = Number(match[1]);
+  const last = match[2] === undefined ? first : Number(match[2]);
+  return { first: Math.min(first, last), last: Math.max(first, last) };
 }
 
 /** The text of a step choice in the URL and on the wire: empty (all), `4`, or `2-7`. */

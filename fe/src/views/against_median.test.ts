@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { ALL_STEPS } from "../state/view";
-import { againstMedian, medianStep } from "./against_median";
+import { medianStep } from "./against_median";
 import { step } from "./fixtures";
 
 const rows = [9, 5, 7, 6, 8].map((ms, i) => step(i, { wall_ns: ms, cold: i === 0, steps: 1 }));
@@ -16,16 +15,4 @@ it("takes unusual steps where there are no others, and nothing where there is no
   const odd = rows.slice(0, 2).map((row) => ({ ...row, odd: true }));
   expect(medianStep(odd, 1)).toBe(0);
   expect(medianStep(rows.slice(0, 1), 0)).toBeNull();
-});
-
-it("links a chosen step, and neither all nor several", () => {
-  const trace = { run: "r", worker: "w", span: "1" };
-  const href = (first: number | null, last: number | null) =>
-    againstMedian(
-      (view, params, _, steps) => `${view} ${params?.steps2} ${steps?.first}-${steps?.last}`,
-      trace,
-      rows,
-      { ...ALL_STEPS, first, last },
-    );
-  expect([href(4, 4), href(null, null), href(1, 3)]).toEqual(["diff 4 3-3", null, null]);
 });

@@ -1,22 +1,32 @@
-/** What the chosen recording can be compared with: each choice leads to Diff. */
+/** What the chosen recording can be compared with: each choice compares in the place that is shown. */
 
 import type { RunsPayload } from "../api/types.gen";
 import { changePage, pageOfHref } from "../state/location";
 import { useResource, useUntilComplete } from "../state/resource";
 import { besideOf, complete, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
-import { onlyRow, type Selection, stepsText, type ViewProps } from "../state/view";
+import {
+  onlyOne,
+  onlyRow,
+  type Selection,
+  sideParams,
+  type ViewId,
+  type ViewProps,
+} from "../state/view";
 import { Select } from "../widgets";
-import { againstMedian, MEDIAN_RULE, otherParams } from "./against_median";
+import { MEDIAN_RULE, medianStep } from "./against_median";
 import { counterpart, halves } from "./diff/model";
 import { countOfSteps, rowsOf } from "./rows";
 import { runOptions, workerOptions } from "./run_options";
 
-export function CompareMenu(props: ViewProps) {
-  const { selection, hrefOf } = props;
+/** `view`: where the comparison is shown. */
+type MenuProps = ViewProps & { view: ViewId };
+
+export function CompareMenu(props: MenuProps) {
+  const { selection, hrefOf, view } = props;
   const payload = useStore(runsStore, (runs) => runs.payload);
   const open = (other: Selection): void => {
-    const page = pageOfHref(hrefOf("diff", otherParams(other, "")));
+    const page = pageOfHref(hrefOf(view, sideParams(other)));
     if (page) changePage(() => page, "push");
   };
   return (
@@ -31,7 +41,7 @@ export function CompareMenu(props: ViewProps) {
 }
 
 /** The recording of the same program that was made before this one. */
-function Before({ selection, hrefOf }: ViewProps) {
+function Before({ selection, hrefOf, view }: MenuProps) {
   const resource = useResource("experiments", { ...selection, ranks: "own" });
   useUntilComplete(resource);
   const { data } = resource;
@@ -56,42 +66,35 @@ function Before({ selection, hrefOf }: ViewProps) {
       ? `The recording ${its < own ? "before" : "after"} it`
       : "Another recording of this program";
   return (
-    <a
-      class="menu-item"
-      href={hrefOf("diff", otherParams(other, ""))}
-      title={data.suggestion?.reason}
-    >
+    <a class="menu-item" href={hrefOf(view, sideParams(other))} title={data.suggestion?.reason}>
       {title} <small>{other.run === selection.run ? other.worker : other.run}</small>
     </a>
   );
 }
 
 /** The median step beside the chosen one, or beside the longest; and the halves of the recording. */
-function OwnSteps({ selection, steps, hrefOf }: ViewProps) {
+function OwnSteps({ selection, steps, hrefOf, view }: MenuProps) {
   const { data } = useResource("steps", selection);
   const rows = data ? rowsOf(data.steps) : [];
   const [first] = rows;
   if (!first || rows.length < 2) return null;
   const longest = rows.reduce((most, row) => (row.wall_ns > most.wall_ns ? row : most), first);
-  const chosen = onlyRow(rows, steps) !== null;
-  const href = againstMedian(
-    hrefOf,
-    selection,
-    rows,
-    chosen ? steps : { first: longest.step, last: longest.step, skipCold: false },
-  );
+  const chosen = onlyRow(rows, steps);
+  const step = chosen ?? longest.step;
+  const median = medianStep(rows, step);
   const [earlier, later] = halves(data ? countOfSteps(data.steps) : 0);
   return (
     <>
-      {href === null ? null : (
-        <a class="menu-item" href={href} title={MEDIAN_RULE}>
-          The median step <small>beside the {chosen ? "chosen" : "longest"} one</small>
+      {median === null ? null : (
+        <a
+          class="menu-item"
+          href={hrefOf(view, sideParams(selection, onlyOne(step)), selection, onlyOne(median))}
+          title={MEDIAN_RULE}
+        >
+          The median step <small>beside the {chosen === null ? "longest" : "chosen"} one</small>
         </a>
       )}
-      <a
-        class="menu-item"
-        href={hrefOf("diff", otherParams(selection, stepsText(later)), selection, earlier)}
-      >
+      <a class="menu-item" href={hrefOf(view, sideParams(selection, later), selection, earlier)}>
         The last steps <small>beside the first ones</small>
       </a>
     </>

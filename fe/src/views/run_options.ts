@@ -1,4 +1,6 @@
-import type { RunItem, SpanItem, WorkerItem } from "../api/types.gen";
+import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
+import { find } from "../state/runs";
+import type { Selection } from "../state/view";
 import type { Option } from "../widgets";
 
 /** What is worth saying about a trace beside its name; nothing when it is ready. */
@@ -59,6 +61,15 @@ export function workerLabel({ rank, name }: WorkerItem): string {
   return /^rank[\s_-]?\d+$/i.test(name) && Number(name.replace(/\D/g, "")) === rank
     ? `rank ${rank}`
     : `rank ${rank} · ${name}`;
+}
+
+/** What tells a trace from another: its run, its rank or its recording; empty where they are one. */
+export function apart(payload: RunsPayload | null, one: Selection, other: Selection): string {
+  const { run, worker, span } = one;
+  if (run !== other.run) return run;
+  const { worker: found } = find(payload, one);
+  if (worker !== other.worker) return found ? workerLabel(found) : worker;
+  return span === other.span ? "" : span;
 }
 
 /** By their ranks, where no two are of the same; else by rank and name. */

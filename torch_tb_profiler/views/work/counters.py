@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.counters.table import (
 )
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -76,6 +77,12 @@ _WHY = (
 )
 
 _NOT_IN_FILE = "The file has neither profiled ranges nor counter samples."
+
+
+def no_counters(trace: Trace, facts: Facts) -> list[Missing]:
+    """Why there are no hardware counters; nothing where there are some."""
+    has = facts.summary.profiled_ranges or next(iter(file_counters(trace)), None)
+    return [] if has else [_counters(facts)]
 
 
 def _counters(facts: Facts) -> Missing:

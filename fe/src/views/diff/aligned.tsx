@@ -2,11 +2,12 @@
 
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { Aligned, AlignedChange, ChangeTable, TimeGroup } from "../../api/types.gen";
+import type { Aligned, AlignedChange, TimeGroup } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatCount, formatDelta, formatExactTime, formatTime } from "../../base/units";
-import { Button, fillOf, Hatches, linearAxis, Swatch, Term, useWidth, XTicks } from "../../widgets";
-import { gapsOf, labelledGaps, LOOKS, lookOf, rowPaths, sumOfGaps, TABLES } from "./model";
+import type { ViewProps } from "../../state/view";
+import { fillOf, Hatches, linearAxis, Swatch, Term, useWidth, XTicks } from "../../widgets";
+import { gapsOf, labelledGaps, LOOKS, lookOf, rowPaths, sumOfGaps } from "./model";
 
 const ROW = 26;
 const BETWEEN_ROWS = 4;
@@ -19,16 +20,20 @@ interface AlignedProps {
   names: readonly [string, string];
 }
 
-interface PageProps extends AlignedProps {
-  /** Shows a table of changes below. */
-  onTable: (table: ChangeTable) => void;
+interface PageProps extends AlignedProps, Pick<ViewProps, "hrefOf"> {
   children: ComponentChildren;
 }
 
-const LINKS: readonly ChangeTable[] = ["operator", "kernel", "module", "category"];
+/** The places that show what changed of them. */
+const LINKS = {
+  Operators: "operator",
+  Kernels: "kernel",
+  Modules: "module",
+  Memory: "memory",
+} as const;
 
 /** The picture and the list, a row of which lights its gaps. `children` stand beside the list. */
-export function AlignedSteps({ steps, names, onTable, children }: PageProps) {
+export function AlignedSteps({ steps, names, hrefOf, children }: PageProps) {
   const [lit, setLit] = useState<TimeGroup | null>(null);
   return (
     <>
@@ -51,10 +56,10 @@ export function AlignedSteps({ steps, names, onTable, children }: PageProps) {
           </h2>
           <Changes steps={steps} names={names} lit={lit} onLight={setLit} />
           <p class="aligned-links">
-            {TABLES.filter(({ value }) => LINKS.includes(value)).map(({ value, label }) => (
-              <Button key={value} kind="quiet" onClick={() => onTable(value)}>
+            {Object.entries(LINKS).map(([label, view]) => (
+              <a key={view} href={hrefOf(view)}>
                 {label}
-              </Button>
+              </a>
             ))}
           </p>
         </section>

@@ -5,9 +5,8 @@ import type { ExperimentsPayload } from "../../api/types.gen";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import type { Selection, ViewProps } from "../../state/view";
+import { type Selection, sideParams, type ViewProps } from "../../state/view";
 import { Badge, type Column, Grid, Panel, Progress, Segmented, type Sort } from "../../widgets";
-import { otherParams } from "../against_median";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded, Notes } from "../loaded";
 import { counterpart } from "./model";
@@ -98,7 +97,7 @@ function traceOf({ payload: { rows }, params, selection }: PartProps, row: numbe
 
 /** The comparison with a row. */
 const rowHref = (props: PartProps, row: number): string =>
-  props.hrefOf("diff", otherParams(traceOf(props, row), ""));
+  props.hrefOf("diff", sideParams(traceOf(props, row)));
 
 function Table(props: PartProps & { ranks: Ranks }) {
   const { payload, ranks, setParam, hrefOf } = props;

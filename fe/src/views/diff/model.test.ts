@@ -8,20 +8,20 @@ import {
   gapsOf,
   halves,
   labelledGaps,
-  otherSide,
   readStatus,
   readTable,
   rowPaths,
   sideNames,
-  sideParams,
   statusCounts,
   stripRow,
   sumOfGaps,
   swapped,
+  tablesOf,
   testText,
   treeDelta,
 } from "./model";
-import { ALL_STEPS } from "../../state/view";
+import { otherSide } from "../../state/runs";
+import { ALL_STEPS, sideParams } from "../../state/view";
 
 const worker = (
   name: string,
@@ -83,7 +83,8 @@ describe("what A is compared with", () => {
   });
   it("goes into the address as it came", () => {
     const params = { run2: "b", worker2: "x0", span2: "1", steps2: "3", skip_cold2: "" };
-    expect(sideParams(otherSide(two, params)!)).toEqual(params);
+    const { selection, steps } = otherSide(two, params)!;
+    expect(sideParams(selection, steps)).toEqual(params);
   });
 });
 
@@ -107,11 +108,14 @@ describe("rows of the changes", () => {
   });
   it("begin with the first table that has some", () => {
     expect([
-      readTable(undefined, found),
-      readTable("kernel", found),
-      readTable("module", found),
-      readTable("x", changes([["category", "a", "same", 1, 1]])),
+      readTable(undefined, tablesOf(found)),
+      readTable("kernel", tablesOf(found)),
+      readTable("module", tablesOf(found)),
+      readTable("x", tablesOf(changes([["category", "a", "same", 1, 1]]))),
     ]).toEqual(["operator", "kernel", "operator", "category"]);
+    // A place has its own tables only.
+    expect(readTable("operator", tablesOf(found, ["kernel"]))).toBe("kernel");
+    expect(readTable("operator", tablesOf(found, ["module"]))).toBeUndefined();
     expect([readStatus("new"), readStatus("x"), readStatus(undefined)]).toEqual([
       "new",
       null,

@@ -16,32 +16,11 @@ import type {
 } from "../../api/types.gen";
 import { formatDelta, formatNumber, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { parseSteps } from "../../state/location";
 import { complete, find } from "../../state/runs";
-import {
-  ALL_STEPS,
-  type Params,
-  type Selection,
-  type StepRange,
-  stepsText,
-} from "../../state/view";
+import { ALL_STEPS, type Selection, type Side, type StepRange } from "../../state/view";
 import type { Series, StripRow } from "../../widgets";
-import { otherParams } from "../against_median";
 import { groupLooks } from "../critical_path/groups";
 import { rowsOf } from "../rows";
-
-/** A trace with its steps. */
-export interface Side {
-  selection: Selection;
-  steps: StepRange;
-}
-
-/** What A is compared with, as the address names it; `null` until it is chosen. */
-export function otherSide(payload: RunsPayload | null, params: Params): Side | null {
-  const wanted = { run: params.run2 ?? "", worker: params.worker2 ?? "", span: params.span2 ?? "" };
-  const steps = { ...parseSteps(params.steps2 ?? ""), skipCold: params.skip_cold2 === "1" };
-  return wanted.run ? { selection: complete(payload, wanted), steps } : null;
-}
 
 /** The worker of another run that goes with A's: of the same name, else of the same rank, else the first. */
 export function counterpart(payload: RunsPayload | null, run: string, a: Selection): Selection {
@@ -52,10 +31,6 @@ export function counterpart(payload: RunsPayload | null, run: string, a: Selecti
     workers.find((worker) => rank !== null && worker.rank === rank);
   return complete(payload, { run, worker: same?.name ?? "", span: "" });
 }
-
-/** The address' keys of the other side. */
-export const sideParams = ({ selection, steps }: Side) =>
-  otherParams(selection, stepsText(steps), steps.skipCold);
 
 /** The first and the second half of so many steps. */
 export function halves(count: number): [StepRange, StepRange] {
@@ -75,11 +50,15 @@ export const TABLES: readonly { value: ChangeTable; label: string }[] = [
   { value: "category", label: "Categories" },
 ];
 
-/** The table that is shown: the one in the address if it has rows, else the first that has. */
-export function readTable(text: string | undefined, { table }: DiffTable): ChangeTable {
-  const filled = TABLES.filter(({ value }) => table.includes(value));
-  return (filled.find(({ value }) => value === text) ?? filled[0])?.value ?? "operator";
-}
+type Tables = typeof TABLES;
+
+/** Those of them that have rows. */
+export const tablesOf = ({ table }: DiffTable, of?: readonly ChangeTable[]): Tables =>
+  TABLES.filter(({ value }) => table.includes(value) && (of?.includes(value) ?? true));
+
+/** The table that is shown: the one in the address if it is among them, else the first. */
+export const readTable = (text: string | undefined, tables: Tables): ChangeTable | undefined =>
+  (tables.find(({ value }) => value === text) ?? tables[0])?.value;
 
 export const STATUSES: readonly ChangeStatus[] = ["changed", "new", "gone", "same"];
 

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { ChangeStatus, DiffPayload } from "../../api/types.gen";
+import type { ChangeStatus, ChangeTable, DiffPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
 import {
@@ -25,6 +25,7 @@ import {
   statusCounts,
   STATUSES,
   TABLES,
+  tablesOf,
   treeDelta,
 } from "./model";
 
@@ -92,10 +93,13 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
 }
 
 /** Operators, kernels, modules … by how much they changed. */
-export function ChangesTable(props: TableProps & { downloads: ComponentChildren }) {
-  const { payload, params, setParam, downloads } = props;
+export function ChangesTable(
+  props: TableProps & { downloads: ComponentChildren; tables?: readonly ChangeTable[] | undefined },
+) {
+  const { payload, params, setParam, downloads, tables } = props;
   const { changes, wholes } = payload;
-  const table = readTable(params.table, changes);
+  const choices = tablesOf(changes, tables);
+  const table = readTable(params.table, choices) ?? tables?.[0] ?? "operator";
   const status = readStatus(params.status);
   const rows = useMemo(() => changeRows(changes, table, status), [changes, table, status]);
   const columns = useColumns(() => changeColumns(props, rows), [changes, rows]);
@@ -129,13 +133,15 @@ export function ChangesTable(props: TableProps & { downloads: ComponentChildren 
         storage="diff"
         tools={
           <>
-            <Segmented
-              label="Changes of"
-              showLabel={false}
-              value={table}
-              options={TABLES.filter(({ value }) => changes.table.includes(value))}
-              onChange={(value) => setParam("table", value)}
-            />
+            {choices.length > 1 ? (
+              <Segmented
+                label="Changes of"
+                showLabel={false}
+                value={table}
+                options={choices}
+                onChange={(value) => setParam("table", value)}
+              />
+            ) : null}
             <Segmented<ChangeStatus | "all">
               label="Status"
               showLabel={false}

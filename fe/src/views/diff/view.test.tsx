@@ -244,7 +244,7 @@ it("says of a B that is not there that it is not, and asks nothing", async () =>
 });
 
 it("compares parts of the recording itself from the line: its halves, and a step with the median one", async () => {
-  show({}, CompareMenu);
+  show({}, (props) => <CompareMenu {...props} view="kernel" />);
   const links = await waitFor(() => [
     screen.getByRole("link", { name: "The last steps beside the first ones" }).getAttribute("href"),
     screen
@@ -252,8 +252,8 @@ it("compares parts of the recording itself from the line: its halves, and a step
       .getAttribute("href"),
   ]);
   expect(links).toEqual([
-    "#diff?run2=r&worker2=w&span2=1&steps2=2-3&skip_cold2=&run=r&steps=0-1",
-    "#diff?run2=r&worker2=w&span2=1&steps2=0&skip_cold2=&run=r&steps=2",
+    "#kernel?run2=r&worker2=w&span2=1&steps2=2-3&skip_cold2=&run=r&steps=0-1",
+    "#kernel?run2=r&worker2=w&span2=1&steps2=0&skip_cold2=&run=r&steps=2",
   ]);
 });
 

@@ -1,60 +1,121 @@
 /** The Diff page: what changed between two traces, or between two parts of one. */
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Aligned, AlignedPayload, DiffPayload } from "../../api/types.gen";
+import type { ComponentChildren } from "preact";
+import { useCallback, useEffect, useRef } from "preact/hooks";
+import type { Aligned, ChangeTable, DiffPayload } from "../../api/types.gen";
 import { type Parameters, urlOf } from "../../api/client";
 import { changePage, diagnosisHref } from "../../state/location";
-import { type Resource, useResource } from "../../state/resource";
-import { find, freshnessOf, runsStore } from "../../state/runs";
+import { useResource } from "../../state/resource";
+import { find, freshnessOf, otherSide, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { type Selection, viewQuery, type ViewProps } from "../../state/view";
+import {
+  ALONE,
+  type Selection,
+  type Side,
+  sideParams,
+  viewQuery,
+  type ViewProps,
+} from "../../state/view";
 import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
 import { Folded } from "../folded";
+import { setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TraceSelects } from "../trace_selects";
 import { Choose } from "./experiments";
-import {
-  medianText,
-  otherSide,
-  type Side,
-  sideNames,
-  sideParams,
-  sideText,
-  swapped,
-  testText,
-} from "./model";
+import { medianText, sideNames, sideText, swapped, testText } from "./model";
 import { AlignedSteps } from "./aligned";
 import { StepTimes } from "./parts";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
 
-/** The address says which is before: the other way round than by time. */
-const GIVEN = "given";
-
 export function DiffView(props: ViewProps) {
+  return props.params.run2 ? (
+    <BothSides {...props}>
+      {(both) => (
+        <>
+          {both.aligned ? (
+            <AlignedSteps steps={both.aligned} names={both.names} hrefOf={props.hrefOf}>
+              <StepTimes {...both} />
+            </AlignedSteps>
+          ) : null}
+          <Doubts payload={both.payload} />
+          <Folded title="Other recording or steps">{() => <Sides {...props} b={both.b} />}</Folded>
+          <Folded
+            title="Step-time breakdown, operators, kernels, modules"
+            open={["table", "status", "time"].some((key) => props.params[key])}
+          >
+            {() => <Tables {...props} {...both} />}
+          </Folded>
+        </>
+      )}
+    </BothSides>
+  ) : (
+    <Choose {...props} />
+  );
+}
+
+/** What of a place changed, in the place of its own tables; a place without tables shows the steps. */
+export function ChangesView({ tables, ...props }: ViewProps & { tables: readonly ChangeTable[] }) {
+  return (
+    <BothSides {...props}>
+      {(both) =>
+        tables.length ? <Tables {...props} {...both} tables={tables} /> : <StepTimes {...both} />
+      }
+    </BothSides>
+  );
+}
+
+interface Both {
+  payload: DiffPayload;
+  b: Side;
+  query: Parameters["diff"];
+  names: readonly [string, string];
+  aligned: Aligned | null;
+}
+
+/** The answer and the two sides, then what is told of them. */
+function BothSides({
+  children,
+  ...props
+}: ViewProps & { children: (both: Both) => ComponentChildren }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
   const b = otherSide(runs, props.params);
   const known = b !== null && find(runs, b.selection).span !== null;
-  const query =
-    b && known
-      ? viewQuery(props, {
-          ...sideParams(b),
-          earlier_first: props.params.order === GIVEN ? ("" as const) : ("1" as const),
-        })
-      : null;
+  const query = known
+    ? viewQuery(props, {
+        ...sideParams(b.selection, b.steps),
+        earlier_first: props.params.given2 ? ("" as const) : ("1" as const),
+      })
+    : null;
   const resource = useResource("diff", query);
-  const aligned = useResource("diff/aligned", query);
+  const steps = useResource("diff/aligned", query);
   const { reload } = resource;
-  const { reload: reloadSteps } = aligned;
+  const { reload: reloadSteps } = steps;
   const again = useCallback(() => {
     reload();
     reloadSteps();
   }, [reload, reloadSteps]);
   useFollowed(b?.selection ?? null, again);
-  if (!b) return <Choose {...props} />;
+  if (!b) return null;
   return query ? (
     <Loaded resource={resource} shape={[60, 200, 300, 400]}>
-      {(payload) => <DiffPage {...props} payload={payload} b={b} query={query} aligned={aligned} />}
+      {(payload) => (
+        <>
+          <InShort sentences={payload.headline} />
+          <Loaded resource={steps} shape={[200, 200]}>
+            {({ steps }) => {
+              const both = { payload, b, query, aligned: steps, names: sideNames(steps) };
+              return (
+                <>
+                  <Compared {...props} {...both} />
+                  {children(both)}
+                </>
+              );
+            }}
+          </Loaded>
+          <MissingList missing={payload.missing} />
+        </>
+      )}
     </Loaded>
   ) : (
     <>
@@ -84,10 +145,6 @@ function useFollowed(b: Selection | null, reload: () => void): void {
   }, [run, key, fresh, reload]);
 }
 
-function setOther(setParam: ViewProps["setParam"], b: Side): void {
-  for (const [key, value] of Object.entries(sideParams(b))) setParam(key, value);
-}
-
 /** Chooses what the trace at the top is compared with. */
 function Sides({ setParam, hrefOf, b }: ViewProps & { b: Side }) {
   const runs = useStore(runsStore, ({ payload }) => payload);
@@ -99,86 +156,39 @@ function Sides({ setParam, hrefOf, b }: ViewProps & { b: Side }) {
         selection={b.selection}
         suffix=" compared with"
         onSelect={(next) =>
-          setOther(setParam, { selection: next, steps: { ...b.steps, first: null, last: null } })
+          setParams(setParam, sideParams(next, { ...b.steps, first: null, last: null }))
         }
       />
       {data && data.steps.step.length > 1 ? (
         <StepSelector
           steps={rowsOf(data.steps)}
           value={b.steps}
-          onChange={(next) => setOther(setParam, { ...b, steps: next })}
+          onChange={(next) => setParams(setParam, sideParams(b.selection, next))}
         />
       ) : null}
-      <a class="button" href={hrefOf("diff")}>
+      <a class="button" href={hrefOf("diff", ALONE)}>
         All runs
       </a>
     </div>
   );
 }
 
-export type PageProps = ViewProps & { payload: DiffPayload; b: Side };
-
-interface DiffPageProps extends PageProps {
-  query: Parameters["diff"];
-  aligned: Resource<AlignedPayload>;
-}
-
-function DiffPage({ query, aligned, ...props }: DiffPageProps) {
-  const { payload, params, setParam } = props;
-  const [open, setOpen] = useState(["table", "status", "time"].some((key) => params[key]));
-  const show = (table: string): void => {
-    setParam("table", table);
-    setOpen(true);
-  };
-  return (
-    <>
-      <InShort sentences={payload.headline} />
-      <Loaded resource={aligned} shape={[200, 200]}>
-        {({ steps }) => {
-          const names = sideNames(steps);
-          return (
-            <>
-              <Compared {...props} names={names} drawn={steps} />
-              {steps ? (
-                <AlignedSteps steps={steps} names={names} onTable={show}>
-                  <StepTimes payload={payload} names={names} />
-                </AlignedSteps>
-              ) : null}
-              <Doubts payload={payload} />
-              <Folded title="Other recording or steps">{() => <Sides {...props} />}</Folded>
-              <Folded title="Step-time breakdown, operators, kernels, modules" open={open}>
-                {() => <Tables {...props} names={names} query={query} />}
-              </Folded>
-            </>
-          );
-        }}
-      </Loaded>
-      <MissingList missing={payload.missing} />
-    </>
-  );
-}
-
-interface NamedProps extends PageProps {
-  names: readonly [string, string];
-}
-
 /** Which two are compared, and the way to compare them the other way round. */
-function Compared(props: NamedProps & { drawn: Aligned | null }) {
-  const { payload, names, drawn, selection, steps, b } = props;
+function Compared({ payload, names, aligned, b }: Both) {
   const swap = (): void =>
     changePage((page) => {
-      const [before, after] = swapped(payload, { selection, steps }, b);
+      const [before, after] = swapped(payload, page, b);
       return {
         ...page,
         selection: before.selection,
         steps: before.steps,
-        params: { ...page.params, ...sideParams(after), order: GIVEN },
+        params: { ...page.params, ...sideParams(after.selection, after.steps), given2: "1" },
       };
     }, "push");
   return (
     <div class="diff-compared">
       {names.map((name, i) => {
-        const step = i ? drawn?.after : drawn?.before;
+        const step = i ? aligned?.after : aligned?.before;
         return (
           <p key={name}>
             <strong>{name}</strong> {sideText(payload, i)}{" "}
@@ -214,34 +224,36 @@ function Doubts({ payload: { verdict, notes } }: { payload: DiffPayload }) {
   );
 }
 
-/** The tables of all compared steps. */
-function Tables({ query, names, ...props }: NamedProps & { query: Parameters["diff"] }) {
-  const { payload, params, setParam } = props;
+/** The tables of all compared steps; the call tree beside those of modules. */
+function Tables(props: ViewProps & Both & { tables?: readonly ChangeTable[] }) {
+  const { payload, params, setParam, query, tables } = props;
   const host = params.time === "host" || !payload.device_time;
   return (
     <>
-      <ChangesTable {...props} names={names} downloads={<Downloads query={query} />} />
-      <Panel
-        title="Call tree"
-        term="diff_tree"
-        flush
-        actions={
-          payload.device_time ? (
-            <Segmented
-              label="Time"
-              showLabel={false}
-              value={host ? "host" : "device"}
-              options={[
-                { value: "device", label: "Device" },
-                { value: "host", label: "Host" },
-              ]}
-              onChange={(value) => setParam("time", value === "host" ? value : null)}
-            />
-          ) : null
-        }
-      >
-        <TreeTable {...props} names={names} device={!host} />
-      </Panel>
+      <ChangesTable {...props} downloads={<Downloads query={query} />} />
+      {!tables || tables.includes("module") ? (
+        <Panel
+          title="Call tree"
+          term="diff_tree"
+          flush
+          actions={
+            payload.device_time ? (
+              <Segmented
+                label="Time"
+                showLabel={false}
+                value={host ? "host" : "device"}
+                options={[
+                  { value: "device", label: "Device" },
+                  { value: "host", label: "Host" },
+                ]}
+                onChange={(value) => setParam("time", value === "host" ? value : null)}
+              />
+            ) : null
+          }
+        >
+          <TreeTable {...props} device={!host} />
+        </Panel>
+      ) : null}
     </>
   );
 }

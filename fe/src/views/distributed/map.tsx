@@ -167,7 +167,7 @@ function Chosen({ payload, map, measure, hrefOf, selection, row, column }: Chose
   return (
     <p class="heat-chosen" role="status">
       <strong>{chosenCell(payload.workers, map, measure, row, column)}</strong>{" "}
-      <a href={hrefOf("overview", {}, trace)}>Its overview</a>
+      <a href={hrefOf("overview", { all: "" }, trace)}>Its overview</a>
       {" · "}
       <a href={hrefOf("trace", {}, trace)}>Its timeline</a>
       {" · "}

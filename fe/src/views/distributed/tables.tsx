@@ -181,7 +181,7 @@ export const toOverview =
   ) =>
   (row: number): string | null => {
     const worker = workers[row];
-    return worker ? hrefOf("overview", {}, traceOf(selection, worker)) : null;
+    return worker ? hrefOf("overview", { all: "" }, traceOf(selection, worker)) : null;
   };
 
 export function WorkersTable({ payload, hrefOf, selection }: TableProps) {

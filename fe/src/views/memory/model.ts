@@ -3,9 +3,11 @@
 import type {
   MemoryAlivePayload,
   MemoryAliveTable,
+  MemoryChangesPayload,
   MemoryDevice,
   MemoryPayload,
 } from "../../api/types.gen";
+import { formatBytes } from "../../base/units";
 import { otherColor } from "../../base/theme";
 import { categoryColour } from "./categories";
 import type { Params, StepRange } from "../../state/view";
@@ -74,6 +76,18 @@ export const CHANGE_LABELS: Readonly<Record<ChangesBy, string>> = {
   module: "module",
   category: "category",
 };
+
+/** The peak, and how far it is from the one before. */
+export function peakSentences(
+  { name }: Pick<MemoryDevice, "name">,
+  { before_bytes, after_bytes }: Pick<MemoryChangesPayload, "before_bytes" | "after_bytes">,
+): string[] {
+  const change = after_bytes - before_bytes;
+  return [
+    `${name}: at most ${formatBytes(after_bytes)} allocated, ${change ? `${formatBytes(Math.abs(change))} ${change > 0 ? "more than" : "less than"}` : "as"} before.`,
+    `The peak before is ${formatBytes(before_bytes)}.`,
+  ];
+}
 
 export function changesBy(
   { source, has_modules, has_stacks, categories }: MemoryPayload,

@@ -10,18 +10,17 @@ import type {
 import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { complete, runsStore } from "../../state/runs";
-import { useStore } from "../../state/store";
-import type { Selection, ViewProps } from "../../state/view";
+import { otherTrace } from "../../state/runs";
+import type { Params, ViewProps } from "../../state/view";
 import { Button, Grid, Panel, Segmented, Select } from "../../widgets";
 import { useColumns } from "../columns";
 import { TableView } from "../table_view";
 import { setParams } from "../grid_params";
-import { Loaded } from "../loaded";
+import { Alone } from "../alone";
+import { InShort, Loaded } from "../loaded";
 import { Totals, type Total } from "../totals";
-import { TraceSelects } from "../trace_selects";
 import { closer } from "./map";
-import { CHANGE_LABELS, changesBy, type Stretch } from "./model";
+import { CHANGE_LABELS, changesBy, peakSentences, type Stretch } from "./model";
 import { changesColumns, Failed } from "./parts";
 import { SegmentMap } from "./SegmentMap";
 
@@ -169,60 +168,41 @@ function mapFacts(map: MemoryMapPayload): Total[] {
   ];
 }
 
-/** Between the ends of the window, else from the beginning to the instant; or to another recording. */
+/** Between the ends of the window, else from the beginning to the instant; while two recordings are compared, between their peaks. */
 export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
   const { payload, device, params, setParam, window, picked, query, selection } = props;
   const choices = changesBy(payload, device);
   const by = choices.find((id) => id === params.of) ?? choices[0];
-  const runs = useStore(runsStore, ({ payload: known }) => known);
-  const other: Selection | null = params.run2
-    ? complete(runs, {
-        run: params.run2,
-        worker: params.worker2 ?? "",
-        span: params.span2 ?? "",
-      })
-    : null;
-  const to = other ?? selection;
-  const moments = other
-    ? { t: String(picked) }
+  const other = otherTrace(props);
+  const { run, worker, span } = other ?? selection;
+  const moments: Params = other
+    ? { earlier_first: params.given2 ? "" : "1" }
     : { t: String(window?.t0 ?? 0), t2: String(window?.t1 ?? picked) };
-  const resource = useResource(by ? "memory/changes" : null, {
+  const resource = useResource(by || other ? "memory/changes" : null, {
     ...query,
     ...moments,
-    by,
-    run2: to.run,
-    worker2: to.worker,
-    span2: to.span,
+    ...(by ? { by } : {}),
+    run2: run,
+    worker2: worker,
+    span2: span,
   });
-  const choose = (next: Selection | null): void =>
-    setParams(setParam, { run2: next?.run, worker2: next?.worker, span2: next?.span });
-  if (!by) return null;
-  return (
+  const { data } = resource;
+  const panel = by ? (
     <Panel
-      title="What grew"
+      title={other ? "What changed between the peaks" : "What grew"}
       term="memory_changes"
       note={
-        resource.data
-          ? `${formatBytes(resource.data.before_bytes)} at ${formatTime(resource.data.before_ns)}, ${formatBytes(resource.data.after_bytes)} at ${formatTime(resource.data.after_ns)}${other ? " of the other recording" : ""}`
+        data
+          ? `${formatBytes(data.before_bytes)} ${other ? "before" : `at ${formatTime(data.before_ns)}`}, ${formatBytes(data.after_bytes)} ${other ? "after" : `at ${formatTime(data.after_ns)}`}`
           : null
       }
       actions={
-        <>
-          {other ? (
-            <>
-              <TraceSelects payload={runs} selection={other} suffix=" B" onSelect={choose} />
-              <Button onClick={() => choose(null)}>In this recording</Button>
-            </>
-          ) : (
-            <Button onClick={() => choose(selection)}>Against another recording</Button>
-          )}
-          <Segmented
-            label="By"
-            value={by}
-            options={choices.map((value) => ({ value, label: CHANGE_LABELS[value] }))}
-            onChange={(value) => setParam("of", value)}
-          />
-        </>
+        <Segmented
+          label="By"
+          value={by}
+          options={choices.map((value) => ({ value, label: CHANGE_LABELS[value] }))}
+          onChange={(value) => setParam("of", value)}
+        />
       }
       flush
     >
@@ -230,6 +210,17 @@ export function ChangesPanel(props: PanelProps & { window: Stretch | null }) {
         {(data) => <Changes {...props} data={data} by={by} />}
       </Loaded>
     </Panel>
+  ) : null;
+  return other ? (
+    <>
+      <Loaded resource={resource} shape={[60]}>
+        {(data) => <InShort sentences={peakSentences(device, data)} />}
+      </Loaded>
+      {panel}
+      <Alone {...props} what="The rest is" />
+    </>
+  ) : (
+    panel
   );
 }
 

@@ -235,14 +235,18 @@ it("compares the ends of the window, else the beginning with the instant, or ano
   await ready();
   await waitFor(() => expect(askedFor("memory/changes")).toMatchObject({ t: "100", t2: "900" }));
   cleanup();
-  const setParam = show({ of: "operator" });
+  show({ of: "operator" });
   await waitFor(() =>
     expect(askedFor("memory/changes")).toMatchObject({ t: "0", t2: "500", by: "operator" }),
   );
-  fireEvent.click(await screen.findByRole("button", { name: "Against another recording" }));
-  expect(setParam).toHaveBeenCalledWith("run2", "r");
   cleanup();
-  show({ run2: "other", worker2: "w", span2: "s" });
-  await waitFor(() => expect(askedFor("memory/changes").run2).toBe("other"));
-  expect(askedFor("memory/changes")).not.toHaveProperty("t2");
+  show({ run2: "other", worker2: "w", span2: "s", t: "500" });
+  await waitFor(() =>
+    expect(askedFor("memory/changes")).toMatchObject({ run2: "other", earlier_first: "1" }),
+  );
+  // Between the peaks, whatever moment is shown below.
+  expect(askedFor("memory/changes")).not.toHaveProperty("t");
+  const told = await screen.findByRole("region", { name: "In short" });
+  expect(told.textContent).toMatch(/allocated, .* than before\./);
+  expect(screen.getByRole("note").textContent).toMatch(/alone/);
 });

@@ -13,6 +13,7 @@ import type {
 import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
+import { otherTrace } from "../../state/runs";
 import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
@@ -103,11 +104,16 @@ function MemoryPage(props: PageProps) {
   const time = readTime(params.t);
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
   const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
+  const compared = otherTrace(props) !== null;
   const shared = { ...props, window, setWindow, query, picked };
   const [failure] = payload.failures;
   return (
     <>
-      <InShort sentences={failure ? [failure.sentence, ...failure.why] : device.headline} />
+      {compared ? (
+        <ChangesPanel {...shared} />
+      ) : (
+        <InShort sentences={failure ? [failure.sentence, ...failure.why] : device.headline} />
+      )}
       <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
       <FailedPanels {...shared} />
@@ -116,7 +122,7 @@ function MemoryPage(props: PageProps) {
         {(data) => <AlivePanel {...shared} alive={data} atPeak={time === null} />}
       </Loaded>
       {device.has_map ? <MapPanel {...shared} /> : null}
-      <ChangesPanel {...shared} />
+      {compared ? null : <ChangesPanel {...shared} />}
       <TablePanel {...shared} />
       <MissingList missing={payload.missing} />
     </>

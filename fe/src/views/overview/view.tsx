@@ -43,7 +43,7 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
   const { payload, selection, params, findings, Steps } = props;
   const { data, error } = findings;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
-  const all = ranks > 1 && params.of === "ranks";
+  const all = ranks > 1 && params.all !== undefined;
   const step = data?.median ?? null;
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const Path = all ? PathOfRanks : PathOfStep;

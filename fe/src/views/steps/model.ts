@@ -8,9 +8,8 @@ import type {
 } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
-import { ALL_STEPS, type StepRange, type ViewProps } from "../../state/view";
+import { ALL_STEPS, onlyOne, sideParams, type ViewProps } from "../../state/view";
 import type { FigureTable, Series, StackedBar } from "../../widgets";
-import { otherParams } from "../against_median";
 import { groupLooks } from "../critical_path/groups";
 import { type RowOf, rowsOf } from "../rows";
 
@@ -111,8 +110,6 @@ export function fallsOf({ median, step, parts }: StepDifferencePayload): Fall[] 
 export const reasonOf = ({ who, what }: DifferencePart): string =>
   [who, what].filter(Boolean).join(", ");
 
-export const onlyOne = (step: number): StepRange => ({ ...ALL_STEPS, first: step, last: step });
-
 /** Both steps on the timeline of the rank that makes the difference, and beside each other; null where the trace lacks one. */
 export function linksOf(
   { worker, span, step, median }: StepDifferencePayload & { median: ComparedStep },
@@ -124,6 +121,6 @@ export function linksOf(
   const both = { ...ALL_STEPS, first: Math.min(a, b), last: Math.max(a, b) };
   return {
     timeline: hrefOf("trace", { path: "1" }, trace, both),
-    diff: hrefOf("diff", otherParams(trace, `${b}`), trace, onlyOne(a)),
+    diff: hrefOf("diff", sideParams(trace, onlyOne(b)), trace, onlyOne(a)),
   };
 }

@@ -5,10 +5,10 @@ import type { DifferencePart, LateRank, StepDifferencePayload } from "../../api/
 import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { ALL_STEPS, onlyStep, viewQuery, type ViewProps } from "../../state/view";
+import { ALL_STEPS, onlyOne, onlyStep, viewQuery, type ViewProps } from "../../state/view";
 import { Button } from "../../widgets";
 import { Loaded } from "../loaded";
-import { fallsOf, linksOf, onlyOne, reasonOf, type Fall } from "./model";
+import { fallsOf, linksOf, reasonOf, type Fall } from "./model";
 
 interface WhyProps extends ViewProps {
   ranks: "own" | "all";

@@ -4,15 +4,14 @@ import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import type { AxisPayload, AxisSide } from "../../api/types.gen";
 import { formatCount, formatDelta, formatTime } from "../../base/units";
 import { type Resource, useResource } from "../../state/resource";
-import { runsStore } from "../../state/runs";
+import { otherSide, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
-import { type Params, viewQuery, type ViewProps } from "../../state/view";
+import { type Params, type Side, sideParams, viewQuery, type ViewProps } from "../../state/view";
 import type { Placed } from "../../timeline/clock";
 import type { VisibleRange } from "../../timeline/props";
 import type { Gap, TimeRange } from "../../timeline/types";
 import { Button, type Series, Swatch, Term } from "../../widgets";
 import { groupLooks } from "../critical_path/groups";
-import { otherSide, sideParams } from "../diff/model";
 import type { Recording, Wanted } from "./recordings";
 import type { Stage } from "./stage";
 import { timesOf, type Window, windowFor } from "./window";
@@ -35,7 +34,7 @@ export function useComparison(props: ViewProps): Comparison | null {
   const other = otherSide(runs, props.params);
   const [window, setWindow] = useState<Window | null>(null);
   const last = useRef<Window | null>(null);
-  const resource = useResource("diff/axis", other && queryOf(props, sideParams(other), window));
+  const resource = useResource("diff/axis", other && queryOf(props, other, window));
   const { data } = resource;
   const aligned = props.params.align !== "0";
   const sides = data ? [data.before, data.after].map(textOf).join("\n") : "";
@@ -50,8 +49,11 @@ export function useComparison(props: ViewProps): Comparison | null {
   return other && { resource, aligned, wanted, placed, gaps, look };
 }
 
-function queryOf(props: ViewProps, other: ReturnType<typeof sideParams>, window: Window | null) {
-  const query = viewQuery(props, { ...other, earlier_first: "1" as const });
+function queryOf(props: ViewProps, { selection, steps }: Side, window: Window | null) {
+  const query = viewQuery(props, {
+    ...sideParams(selection, steps),
+    earlier_first: props.params.given2 ? ("" as const) : ("1" as const),
+  });
   if (!window || window.t1 <= 0) return query;
   return {
     ...query,

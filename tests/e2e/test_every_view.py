@@ -14,7 +14,7 @@ from tests.builders import nsight, nvprof
 from tests.e2e.gallery import Gallery
 from tests.e2e.pages import VIEWS, Tab
 from tests.e2e.server import Server
-from tests.e2e.watch import accessibility, need_axe
+from tests.e2e.watch import accessibility, need_axe, without_room
 
 OUTPUT = Path(__file__).resolve().parents[2] / "test-output"
 BLANK = ("could not be shown", "could not be imported", "There is no trace")
@@ -37,7 +37,7 @@ def look(
     for view in views:
         where = f"{run} / {view} / {theme}"
         tab.go(view, run=run)
-        lines = tab.watch.take()
+        lines = tab.watch.take() + without_room(tab.frame)
         if view in asked:
             lines += accessibility(tab.frame, colours_only=not everything)
             gallery.add(tab, where)

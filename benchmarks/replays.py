@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.builders.captured_graphs import Execution, Graph, Node, Recording, other_batch
 from torch_tb_profiler.analysis.facts.calltree import call_tree

@@ -8,13 +8,14 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 from unittest import mock
 
 import numpy as np
+from msgspec.structs import replace
 
 from benchmarks.fuzz.mutate import Case
 from tests.analysis.figures import everything

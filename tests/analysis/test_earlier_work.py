@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
 
 NAMES = (
     "step[DECODE bs=8]",
@@ -214,7 +214,7 @@ def test_figures_of_servers_as_reckoned_from_their_events(
 def test_the_overview_says_once_what_is_left_out() -> None:
     loop = BusyLoop({7: 463_000})
     facts = derived(_run(loop, name=NAMES[0], iterations=2, kernels=2, host=30, blocks=True))
-    payload = overview_payload(facts, select(facts), Place(1, 0, "", 1))
+    payload = overview_payload(facts, select(facts), RankInJob(1, 0, "", 1))
     said = [note for note in payload.notes if "before the recording" in note]
     assert len(said) == 1
     assert said[0].startswith(

@@ -30,7 +30,7 @@ ALLOWED: dict[str, Set[str]] = {
     "views.work": _EVERY_VIEW,
     "views.memory": {*_EVERY_VIEW, "views.timeline"},
     "views.distributed": {*_EVERY_VIEW, "views.timeline"},
-    "views.findings": {*_EVERY_VIEW, "views.timeline", "views.memory"},
+    "views.findings": {*_EVERY_VIEW, "views.timeline", "views.memory", "views.work"},
     "views.critical_path": {*_EVERY_VIEW, "views.timeline", "views.distributed"},
     "views.overview": {*_EVERY_VIEW, "views.distributed", "views.work"},
     "views.diff": {*_EVERY_VIEW, "views.findings", "views.work"},

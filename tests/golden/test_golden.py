@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
 from torch_tb_profiler.views.steps import step_objects
 from torch_tb_profiler.views.work.kernels import kernel_payload
 from torch_tb_profiler.views.work.operators import operator_payload
@@ -37,7 +37,7 @@ def summary(opened: Opened) -> dict[str, Any]:
     page = overview_payload(
         facts,
         chosen,
-        Place(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size),
+        RankInJob(len(opened.run.workers), worker.rank, worker.rank_source, worker.world_size),
     )
     operators = operator_payload(facts, chosen, "name", ROWS).rows
     kernels = kernel_payload(facts, chosen, "name", ROWS).rows

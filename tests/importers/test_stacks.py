@@ -21,7 +21,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
 from torch_tb_profiler.views.work.flame import flame_file, flame_payload
 
 TEXT = """train.py(7):_step 5
@@ -105,7 +105,7 @@ def test_the_views_say_that_it_is_no_timeline() -> None:
         == 121_000
     )
     assert payload.missing == []
-    notes = overview_payload(facts, select(facts), Place(1, None, "", None)).notes
+    notes = overview_payload(facts, select(facts), RankInJob(1, None, "", None)).notes
     assert notes[0].startswith("The file holds sums of stacks and no times")
     assert "laid end to end" in trace.strings[int(trace["tracks"]["process_name"][0])]
     assert insight.about["module_source"] == "python"

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
-from tests.web.served import WHERE, body, client
+from tests.web.served import WHERE, WrittenCatalogue, body, client
+from torch_tb_profiler.errors import NotReady
+from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.web.figure_routes import SERVED
 
@@ -20,3 +22,14 @@ def test_it_answers_every_table(name: str) -> None:
         assert [column["name"] for column in found["columns"]] == list(found["rows"])
         assert len({len(values) for values in found["rows"].values()}) <= 1
     assert client().get(f"/table?{WHERE}&name={name}&by=nothing").status_code == 400
+
+
+def test_only_what_needs_the_insight_waits_for_it() -> None:
+    class Early(WrittenCatalogue):
+        def insight(self, run: str, worker: str, span: str) -> OpenedInsight:
+            raise NotReady("It is being made.", "Wait a moment.", progress=0.5)
+
+    page = client(Early())
+    for name in SERVED:
+        status = page.get(f"/table?{WHERE}&name={name}").status_code
+        assert status == (200 if TABLES[name].needs == "trace" else 202), name

@@ -13,7 +13,7 @@ from torch_tb_profiler.runs.import_job import outcome_of, read
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import places
 from torch_tb_profiler.store import sidecar
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
 from torch_tb_profiler.views.steps import choose, steps_payload
 from torch_tb_profiler.views.wire import to_json
 from torch_tb_profiler.views.work.kernels import kernel_payload
@@ -152,7 +152,7 @@ def opens(path: Path, trace: dict[str, Any]) -> None:
     sidecar.write(path.with_suffix(".safetensors"), imported, facts)
     chosen = choose(facts)
     for payload in (
-        overview_payload(facts, chosen, Place(1, None, "order", None)),
+        overview_payload(facts, chosen, RankInJob(1, None, "order", None)),
         steps_payload(facts, chosen),
         operator_payload(facts, chosen, "stack", 9),
         kernel_payload(facts, chosen, "name", 9),

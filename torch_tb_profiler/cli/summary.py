@@ -67,11 +67,11 @@ def _reports(
 
 def trace_document(context: TraceContext, findings: FindingsPayload) -> Document:
     """The facts of one trace."""
-    from torch_tb_profiler.views.overview.payload import Place, overview_payload
+    from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
     from torch_tb_profiler.views.steps import choose
 
     opened, worker = context.opened, context.opened.worker
-    place = Place(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
+    place = RankInJob(len(opened.beside), worker.rank, worker.rank_source, worker.world_size)
     overview = overview_payload(opened.facts, choose(opened.facts), place)
     return _document(context, facts_object(opened), overview, findings)
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Annotated
 
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.runs.simulations import Simulations
@@ -22,7 +23,7 @@ from torch_tb_profiler.views.critical_path.payload import (
     path_rows_payload,
 )
 from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if_payload
-from torch_tb_profiler.views.overview.payload import PROVISIONAL, Place, overview_payload
+from torch_tb_profiler.views.overview.payload import PROVISIONAL, RankInJob, overview_payload
 from torch_tb_profiler.views.steps import steps_payload
 from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import efficiency_wire, module_wire
@@ -63,7 +64,7 @@ def _workers(backend: Backend, opened: Opened) -> Hashable:
     return len(opened.beside), opened.worker, opened.run.remarks, opened.run.provisional
 
 
-def _peaks(backend: Backend, insight: OpenedInsight) -> Hashable:
+def _peaks(backend: Backend, opened: Opened | OpenedInsight) -> Hashable:
     """The user's own peaks as they are now."""
     return peaks_version(backend.settings.peaks)
 
@@ -89,7 +90,7 @@ def overview(opened: Opened, steps: Steps) -> wire.OverviewPayload:
     worker, run = opened.worker, opened.run
     remarks = (*run.remarks, *((PROVISIONAL,) if run.provisional else ()))
     known = worker.rank, worker.rank_source, worker.world_size
-    place = Place(len(opened.beside), *known, remarks)
+    place = RankInJob(len(opened.beside), *known, remarks)
     return overview_payload(opened.facts, chosen(opened, steps), place)
 
 
@@ -242,20 +243,26 @@ def module(insight: OpenedInsight, steps: Steps) -> module_wire.ModulePayload:
 
 @route("/table", also=_peaks)
 def table(
-    insight: OpenedInsight,
+    opened: Opened,
+    catalogue: Catalogue,
     settings: Settings,
     steps: Steps,
     name: Annotated[str, OneOf("The table.", words=SERVED)],
     by: Annotated[str, Text("What a row is one of, as in Python; empty: as it is there.")] = "",
 ) -> TablePayload:
     """A table as Python has it, its columns described, at most ``max_table_rows`` (a setting)."""
-    listed, opened = TABLES[name], insight.opened
+    listed = TABLES[name]
     if by and by not in listed.groups:
         expected = ", ".join(listed.groups) or "none"
         raise BadRequest(f"Parameter by is {shown(by)}, expected of {name}: {expected}.")
-    selection = chosen(opened, steps)
+    place = (opened.run.name, opened.worker.name, opened.span.name)
     source = TableSource(
-        opened.trace, opened.facts, lambda: insight.insight, selection, settings.peaks, opened
+        opened.trace,
+        opened.facts,
+        lambda: catalogue.insight(*place).insight,
+        chosen(opened, steps),
+        settings.peaks,
+        opened,
     )
     made = listed.computed(source, **({"by": by} if by else {}))
     return table_payload(made, settings.max_table_rows)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import asdict
 
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of
 from torch_tb_profiler.analysis.distributed.rank import Rank
@@ -38,7 +39,8 @@ def test_groups_among_many_ranks_cost_what_they_are() -> None:
     assert len(matches) == 10 * PAIRS
     entries = 2 * len(matches)
     for held in (matches, waits):
-        arrays = {k: v for k, v in vars(held).items() if isinstance(v, np.ndarray)}
+        values = asdict(held) | getattr(held, "__dict__", {})
+        arrays = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
         assert arrays
         assert all(array.size <= entries + 1 for array in arrays.values()), held
     assert (waits.last % 2 == 1).all()

@@ -9,13 +9,13 @@ from tests.views import hand_made
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.views.overview.payload import Place, overview_payload
+from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
 from torch_tb_profiler.views.steps import choose, step_objects, window_text
 from torch_tb_profiler.views.wire import OverviewPayload, to_json
 from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vendor_words
 
 US = hand_made.US
-PLACE = Place(workers=2, rank=1, rank_source="file name", world_size=2)
+PLACE = RankInJob(workers=2, rank=1, rank_source="file name", world_size=2)
 
 
 def overview(

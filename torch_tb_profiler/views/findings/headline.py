@@ -28,7 +28,15 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.findings.about import step_name
-from torch_tb_profiler.views.findings.path import MOST, NOTABLE, Path, Place, of_line, plain
+from torch_tb_profiler.views.findings.path import (
+    MOST,
+    NOTABLE,
+    Path,
+    Place,
+    is_step,
+    of_line,
+    plain,
+)
 from torch_tb_profiler.views.words.texts import capitalised, filled
 from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
 
@@ -316,9 +324,7 @@ def _without_marks(host: Path) -> Path:
     """Without the time of a step of which nothing but the step was recorded."""
     names, texts = host.column("name"), host.facts.strings
     marks = [
-        number
-        for number in np.unique(names).tolist()
-        if number >= 0 and texts[number].startswith("ProfilerStep")
+        number for number in np.unique(names).tolist() if number >= 0 and is_step(texts[number])
     ]
     return host.part(~np.isin(names, marks) | (host.column("line") >= 0))
 

@@ -20,7 +20,7 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 
 MOST, NOTABLE = 0.5, 0.1
 """Shares from which on a place is most, or a notable part, of something."""
-_MARK = re.compile(r"ProfilerStep|enumerate\(DataLoader\)|enumerate\(DataPipe\)")
+_INPUT = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)")
 _OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
 _TELLS = re.compile(r"(?!__|<)[^\s…]+")
 _MODULE = "nn.Module: "
@@ -109,7 +109,7 @@ class Path(msgspec.Struct, frozen=True):
         here = self.part(where == number)
         frame = PythonFrame.of(text)
         if frame is None or not frame.is_source:
-            return None if _MARK.match(text) else Place(plain(text), "", here.total, True)
+            return None if _is_mark(text) else Place(plain(text), "", here.total, True)
         called = here._largest(here.column("name"))
         of_call = here.part(here.column("name") == called)
         # A frame that was open when the recording began says little: what it calls says more.
@@ -117,7 +117,7 @@ class Path(msgspec.Struct, frozen=True):
         if called < 0 or of_call.total < least * self.total or called == number:
             return Place(plain(frame.function), at_line(text, ""), here.total, line=text)
         what = self.facts.strings[called]
-        if _MARK.match(what):
+        if _is_mark(what):
             return None
         package = of_call._package() if _written_in_c(what) else ""
         return Place(plain(what), at_line(text), of_call.total, True, text, package)
@@ -179,3 +179,12 @@ def plain(name: str) -> str:
     elif not _OPERATOR.fullmatch(name):
         name = short_name(name.removeprefix(_MODULE))
     return name if len(name) <= _LONGEST_NAME else _FIRST_WORD.split(name, maxsplit=1)[0] or name
+
+
+def is_step(name: str) -> bool:
+    """Whether a name is the annotation of a step itself, which says nothing of what takes its time."""
+    return name.startswith("ProfilerStep")
+
+
+def _is_mark(name: str) -> bool:
+    return is_step(name) or _INPUT.match(name) is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.views.findings.path import Path, plain
+from torch_tb_profiler.views.findings.path import Path, is_step, plain
 from torch_tb_profiler.views.findings.wire import Unexplained
 
 LEAST = 0.02
@@ -37,11 +37,7 @@ def unexplained(path: Path, analysis: Mapping[str, Any]) -> list[Unexplained]:
         told = texts[at] if at >= 0 else None
         if times[pair] < LEAST * path.total or len(found) == MOST:
             break
-        if (
-            (told in lines and told is not None)
-            or what < 0
-            or texts[what].startswith("ProfilerStep")
-        ):
+        if (told in lines and told is not None) or what < 0 or is_step(texts[what]):
             continue
         share = float(times[pair] / path.total)
         found.append(

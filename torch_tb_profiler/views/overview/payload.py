@@ -59,7 +59,7 @@ PROVISIONAL = (
 )
 
 
-class Place(msgspec.Struct, frozen=True):
+class RankInJob(msgspec.Struct, frozen=True):
     """Where a trace stands in its run, as the catalogue found it; ``remarks`` on whose recordings the run's files are."""
 
     workers: int
@@ -69,7 +69,7 @@ class Place(msgspec.Struct, frozen=True):
     remarks: tuple[str, ...] = ()
 
 
-def overview_payload(facts: Facts, selection: Selection, place: Place) -> OverviewPayload:
+def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> OverviewPayload:
     """Everything of the first page for the selected steps."""
     words, lacking = vocabulary(facts), absent(facts)
     source, steps = facts.summary.step_source, step_columns(facts, selection)
@@ -117,7 +117,7 @@ def average_item(facts: Facts, selection: Selection) -> Average | None:
     )
 
 
-def configuration(facts: Facts, place: Place) -> list[Fact]:
+def configuration(facts: Facts, place: RankInJob) -> list[Fact]:
     """What ran where; a line only for what is known."""
     summary = facts.summary
     rank = summary.rank if place.rank is None else place.rank

@@ -123,6 +123,7 @@ export const PLACES: readonly Place[] = [
     sections: [
       section("operator", "Operator", later("OperatorView")),
       section("module", "Module", later("ModuleView")),
+      section("lines", "Lines", later("LinesView"), { term: "lines_view" }),
       section("api_calls", "API Calls", later("ApiCallsView"), { term: "api_calls_view" }),
     ],
   },

@@ -29,6 +29,7 @@ VIEWS = (
     "overview",
     "operator",
     "kernel",
+    "lines",
     "api_calls",
     "iterations",
     "critical_path",

@@ -74,6 +74,15 @@ class Tables(ABC):
         """
         return self._table("kernels", steps, by=by)
 
+    def lines(self, steps: Steps = None) -> DataFrame:
+        """Source lines of the user's own program: time on the critical path, in Python, in operators and on the device. Needs
+        ``with_stack=True``.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return self._table("lines", steps)
+
     def ranges(self, steps: Steps = None) -> DataFrame:
         """Annotated ranges (``record_function``, NVTX, ``gpu_user_annotation``) by name, the busiest on the device first.
 

@@ -1,4 +1,4 @@
-"""The tables of steps, ranges, modules and compiled code."""
+"""The tables of steps, ranges, modules, source lines and compiled code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from torch_tb_profiler.analysis.compiled.times import compilation_table
 from torch_tb_profiler.analysis.figures.iterations import ITERATIONS, iteration_table
 from torch_tb_profiler.analysis.figures.step_table import STEPS, step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
+from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
 from torch_tb_profiler.analysis.module.table import MODULES, module_table
 from torch_tb_profiler.analysis.ranges.table import RANGES, range_table
 from torch_tb_profiler.store.display import DisplayTable
@@ -32,6 +33,14 @@ def iterations(of: TableSource) -> DisplayTable:
     the recording (``ramp-up``, ``steady``, ``ramp-down``).
     """
     return iteration_table(of.facts, of.selection)
+
+
+@computes(LINES)
+def lines(of: TableSource) -> DisplayTable:
+    """Source lines of the user's own program: time on the critical path, in Python, in operators and on the device. Needs
+    ``with_stack=True``.
+    """
+    return own_lines(of.trace, of.facts, of.insight, of.selection)
 
 
 @computes(RANGES)

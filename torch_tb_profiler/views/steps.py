@@ -29,6 +29,16 @@ MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
 
 
+def summed_over(facts: Facts, selection: Selection) -> str:
+    """Which steps the sums of a table are of, in a sentence: ``Sums over the 5 chosen steps.``"""
+    chosen, of = len(selection.steps), facts["steps"].n
+    if selection.whole or not has_steps(facts):
+        return "Sums over the whole recording."
+    if chosen == 1:
+        return "Sums over one step."
+    return f"Sums over {f'all {of}' if chosen == of else f'the {chosen} chosen'} steps."
+
+
 def first_steps(n: int) -> Ints:
     """Where each row begins among ``n`` steps; all rows but the last one hold equally many."""
     return block_begins(n, MOST_STEP_ROWS)

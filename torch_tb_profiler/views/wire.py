@@ -375,10 +375,11 @@ class FrameTree(Wire, frozen=True, kw_only=True):
 
 class OperatorPayload(Wire, frozen=True, kw_only=True):
     """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named
-    ``other``. ``stacks``: grouped by stack, each row's stack in ``frames``; else empty.
+    ``other``. ``stacks``: grouped by stack, each row's stack in ``frames``; else empty. ``over``: which steps the sums are of.
     """
 
     group: OperatorGroup
+    over: str
     has_device: bool
     vocabulary: Vocabulary
     rows: OperatorsTable
@@ -435,9 +436,10 @@ class NoOperatorReason(Wire, frozen=True, kw_only=True):
 
 
 class KernelPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/kernel``."""
+    """Route ``/kernel``. ``over``: which steps the sums are of."""
 
     group: KernelGroup
+    over: str
     vocabulary: Vocabulary
     rows: KernelsTable
     reasons: list[NoOperatorReason]

@@ -43,6 +43,7 @@ from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_ve
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
 from torch_tb_profiler.views.work.kernels import kernel_payload
+from torch_tb_profiler.views.work.lines import LinesPayload, lines_payload
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
 from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
@@ -266,6 +267,15 @@ def table(
     )
     made = listed.computed(source, **({"by": by} if by else {}))
     return table_payload(made, settings.max_table_rows)
+
+
+@route("/lines", report="steps")
+def lines(insight: OpenedInsight, settings: Settings, steps: Steps) -> LinesPayload:
+    """Source lines of the user's own program, those that the steps waited for longest first, at most ``max_table_rows`` (a
+    setting).
+    """
+    opened, limit = insight.opened, settings.max_table_rows
+    return lines_payload(opened.trace, opened.facts, insight.insight, chosen(opened, steps), limit)
 
 
 @route("/ranges", report="steps")

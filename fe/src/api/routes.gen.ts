@@ -29,6 +29,7 @@ import type {
   IterationsPayload,
   KernelPayload,
   KernelSequencesPayload,
+  LinesPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
   MemoryChangesPayload,
@@ -103,6 +104,7 @@ export interface Routes {
   counters: CountersTablePayload;
   module: ModulePayload;
   table: TablePayload;
+  lines: LinesPayload;
   ranges: RangesPayload;
   api_calls: ApiCallsPayload;
   "api_calls/sequences": KernelSequencesPayload;
@@ -200,10 +202,11 @@ export interface Parameters {
   module: OfTrace & OfSteps;
   table: OfTrace & OfSteps & {
     /** The table. */
-    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
     /** What a row is one of, as in Python; empty: as it is there. */
     by?: string;
   };
+  lines: OfTrace & OfSteps;
   ranges: OfTrace & OfSteps;
   api_calls: OfTrace & OfSteps & {
     /** Kernels below it are short, ns. */

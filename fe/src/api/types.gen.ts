@@ -1493,9 +1493,10 @@ export interface FrameTree {
   frame: string[];
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. */
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. `over`: which steps the sums are of. */
 export interface OperatorPayload {
   group: OperatorGroup;
+  over: string;
   has_device: boolean;
   vocabulary: Vocabulary;
   rows: OperatorsTable;
@@ -1544,9 +1545,10 @@ export interface NoOperatorReason {
   text: string;
 }
 
-/** Route `/kernel`. */
+/** Route `/kernel`. `over`: which steps the sums are of. */
 export interface KernelPayload {
   group: KernelGroup;
+  over: string;
   vocabulary: Vocabulary;
   rows: KernelsTable;
   reasons: NoOperatorReason[];
@@ -1688,6 +1690,15 @@ export interface IterationsPayload {
   iterations: IterationsTable;
   phases: PhasesTable;
   recorded_by: HowToRecord[];
+}
+
+/** Route `/lines`. `sentences`: the line that the steps waited for longest, and which steps the sums are of; empty without lines. `pooled`: lines that the last row pools; 0 none. */
+export interface LinesPayload {
+  vocabulary: Vocabulary;
+  sentences: string[];
+  rows: LinesTable;
+  pooled: number;
+  missing: Missing[];
 }
 
 /** Where the time of the selected steps is: in modules' forward and backward, outside modules, launched by no recorded call. The device sums are whole: the three add up to all device time. `backward_*` count the backward functions of all steps: laid at a module, without a known forward, with one outside modules. */
@@ -2373,6 +2384,18 @@ export interface PhasesTable {
   odd: number[];
 }
 
+/** One row per source line of the user's own program. */
+export interface LinesTable {
+  line: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  python_ns: number[];
+  host_ns: number[];
+  device_ns: (number | null)[];
+  calls: number[];
+  event: number[];
+}
+
 /** One row per `nn.Module`, parents before children. */
 export interface ModulesTable {
   parent: number[];
@@ -2422,4 +2445,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

@@ -10,6 +10,7 @@ export { DistributedView } from "../views/distributed/view";
 export { EfficiencyView } from "../views/efficiency/view";
 export { IterationsView } from "../views/iterations/view";
 export { KernelView } from "../views/kernel/view";
+export { LinesView } from "../views/lines/view";
 export { MemoryView } from "../views/memory/view";
 export { ModuleView } from "../views/module/view";
 export { OperatorView } from "../views/operator/view";

@@ -182,6 +182,10 @@ export const PLACES: readonly Place[] = [
         compared: ["module"],
         lack: lackOf("host"),
       }),
+      section("lines", "Lines", later("LinesView"), {
+        term: "lines_view",
+        lack: lackOf("host", "stack"),
+      }),
       section("api_calls", "API Calls", later("ApiCallsView"), {
         term: "api_calls_view",
         compared: ["runtime"],

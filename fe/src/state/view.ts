@@ -12,6 +12,7 @@ export const VIEW_IDS = [
   "overview",
   "operator",
   "kernel",
+  "lines",
   "api_calls",
   "iterations",
   "trace",

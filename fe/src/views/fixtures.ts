@@ -285,6 +285,7 @@ export function operators(
 ): OperatorPayload {
   return {
     group: "name",
+    over: "Sums over all 2 steps.",
     has_device: true,
     vocabulary: GPU_WORDS,
     rows: operatorRows(names),
@@ -339,6 +340,7 @@ export function kernels(
 ): KernelPayload {
   return {
     group: "name",
+    over: "Sums over all 2 steps.",
     vocabulary: GPU_WORDS,
     rows: kernelRows(names),
     reasons: [{ key: "no_launch", text: "no launch recorded" }],

@@ -47,13 +47,18 @@ def lines_of_stacks(facts: Facts) -> Ints:
     user's own program, else the nearest of a package, else of a Python file, else
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
-    rank = line_ranks(facts.strings, stacks["frame"])
-    shown = np.arange(stacks.n)
+    return lines_of_tree(facts, stacks["parent"], stacks["frame"])
+
+
+def lines_of_tree(facts: Facts, parent: Array, frame: Array) -> Ints:
+    """The same of a tree of frames, parents first: ``parent`` rows of it, ``frame`` numbers of strings; int64."""
+    rank = line_ranks(facts.strings, frame)
+    shown = np.arange(len(frame))
     # The better rank is written last, and wins.
     for least in RANKS:
-        near = nearest(stacks["parent"], rank[stacks["frame"]] >= least)
+        near = nearest(parent, rank[frame] >= least)
         shown = np.where(near >= 0, near, shown)
-    return shown_frames(facts, stacks["frame"][shown])
+    return shown_frames(facts, frame[shown])
 
 
 def shown_frames(facts: Facts, frames: Array) -> Ints:

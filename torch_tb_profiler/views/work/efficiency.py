@@ -114,7 +114,8 @@ def efficiency_of(
         + ([unmodelled_products(totals.products)] if totals.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
-    return msgspec.structs.replace(payload, headline=headline(payload)), table
+    told = [*headline(payload), summed_over(facts, selection)]
+    return msgspec.structs.replace(payload, headline=told), table
 
 
 def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> float | None:

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.steps import summed_over
 from torch_tb_profiler.views.wire import Attribution, KernelPayload, NoOperatorReason
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
@@ -32,6 +33,7 @@ def kernel_payload(
     rows = rows.with_columns(short_name=unique_labels(full, short))
     return KernelPayload(
         group=group,
+        over=summed_over(facts, selection),
         vocabulary=words,
         rows=wire_columns(rows.head(limit)),
         reasons=[

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.steps import summed_over
 from torch_tb_profiler.views.wire import (
     FrameTree,
     OperatorPayload,
@@ -41,6 +42,7 @@ def operator_payload(
         stacks = [number if number >= 0 else None for number in numbers.tolist()]
     return OperatorPayload(
         group=group,
+        over=summed_over(facts, selection),
         has_device=operators_have_device_time(facts),
         vocabulary=vocabulary(facts),
         rows=wire_columns(rows.head(limit)),

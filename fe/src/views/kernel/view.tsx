@@ -83,6 +83,7 @@ function KernelPage(props: PageProps) {
       <InShort
         sentences={[
           `${rows.short_name.slice(0, 1).join("")} takes ${formatTime(rows.total_ns[0])} of ${formatTime(whole)} in kernels.`,
+          payload.over,
         ]}
       />
       <FindingsStrip {...props} view="kernel" />

@@ -53,7 +53,7 @@ function OperatorPage(props: PageProps) {
     <>
       <FindingsStrip {...props} view="operator" />
       <MissingList missing={props.payload.missing} />
-      <Panel title="Operators" term="operator" flush="fill">
+      <Panel title="Operators" term="operator" note={props.payload.over} flush="fill">
         <OperatorTable {...props} />
       </Panel>
     </>

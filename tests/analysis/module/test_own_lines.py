@@ -1,0 +1,113 @@
+"""What lines cost, against figures that one counts off a drawing and against a plain loop over random frames."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders.drawn import Event, events, trace_of
+from tests.builders.loop import span
+from tests.examples import examples
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.module.own_lines import own_lines
+from torch_tb_profiler.store.model import Trace
+
+US = 1000
+TIMES = ("python_ns", "host_ns", "device_ns", "calls")
+NAMES = {
+    "train": "/w/train.py(9): main",
+    "net": "/w/net.py(3): forward",
+    "lib": "/lib/python3.12/site-packages/torch/nn/functional.py(5): linear",
+}
+
+
+def rows(trace: Trace, first: int | None = None) -> dict[str | None, dict[str, Any]]:
+    """The table by line."""
+    facts = derive(trace)
+    table = own_lines(trace, facts, build_insight(trace, facts), select(facts, first, first))
+    columns = {name: list(table[name]) for name in (*TIMES, "path_ns", "event")}
+    return {
+        line: {name: values[row] for name, values in columns.items()}
+        for row, line in enumerate(table.texts("line"))
+    }
+
+
+def test_everything_counts_for_the_nearest_own_line() -> None:
+    drawing = """
+    main  [ProfilerStep#1                                            ]
+    main  /train                                                     /
+    main    /net                         /        <cudaDeviceSync #2>
+    main      /lib                   /
+    main        [aten::mm          ]
+    main          <cudaLaunch #1>
+    gpu 7                   {gemm #1                               }
+    """
+    found = rows(trace_of(events(drawing, NAMES)))
+    assert set(found) == {NAMES["train"], NAMES["net"]}
+    net, train = found[NAMES["net"]], found[NAMES["train"]]
+    assert [net[key] for key in TIMES] == [10 * US, 20 * US, 40 * US, 1]
+    assert [train[key] for key in TIMES] == [11 * US, 19 * US, 0, 0]
+    assert net["event"] >= 0
+    assert sum(row["path_ns"] for row in found.values()) > 0
+
+
+def test_a_trace_without_stacks_has_no_lines() -> None:
+    assert not rows(trace_of(events("main [aten::mm ]")))
+
+
+def frames(nested: Any, begin: int, end: int) -> list[Event]:
+    """A call from ``begin`` to ``end`` µs and those within it, each a third of the room that is left."""
+    kind, name, inner = nested
+    found = [span(kind, name, 100, 1, begin, end - begin)]
+    at = begin + 1
+    for one in inner:
+        length = (end - at) // 3
+        if length >= 3:
+            found += frames(one, at, at + length)
+            at += length + 1
+    return found
+
+
+CALL = st.tuples(
+    st.sampled_from(["python_function"] * 3 + ["cpu_op", "cuda_runtime", "user_annotation"]),
+    st.sampled_from([*NAMES.values(), "<built-in method item of Tensor>", "aten::mm"]),
+)
+NESTED = st.recursive(
+    CALL.map(lambda call: (*call, [])),
+    lambda inner: st.tuples(CALL, st.lists(inner, max_size=4)).map(
+        lambda pair: (*pair[0], pair[1])
+    ),
+    max_leaves=12,
+)
+
+
+@examples(20)
+@given(st.lists(NESTED, min_size=1, max_size=3), st.integers(0, 2))
+def test_host_time_is_what_a_plain_loop_over_microseconds_counts(
+    nested: list[Any], chosen: int
+) -> None:
+    """Each microsecond of the thread is of the innermost call, and counts for the nearest own line around it."""
+    around = ("python_function", NAMES["train"], nested)
+    listed = frames(around, 5, 1000)
+    steps = [
+        span("user_annotation", f"ProfilerStep#{number}", 100, 2, 10 + 300 * number, 300)
+        for number in range(3)
+    ]
+    found = rows(trace_of([*listed, *steps, span("cpu_op", "aten::x", 100, 3, 0, 1)]), chosen)
+    wanted: dict[str | None, int] = defaultdict(int)
+    for now in range(10 + 300 * chosen, 310 + 300 * chosen):
+        inside = [e for e in listed if e["ts"] <= now < e["ts"] + e["dur"]]
+        if inside[-1]["cat"] not in ("python_function", "user_annotation"):
+            continue
+        own = [
+            e["name"]
+            for e in inside
+            if e["cat"] == "python_function" and e["name"].startswith("/w/")
+        ]
+        wanted[own[-1] if own else None] += US
+    assert {line: row["python_ns"] for line, row in found.items() if row["python_ns"]} == wanted

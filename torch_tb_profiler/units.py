@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from typing import NewType, TypeGuard
 
 Ns = NewType("Ns", int)
@@ -50,6 +51,12 @@ def format_about(ns: float) -> str:
 def format_delta(ns: float | None) -> str:
     """A difference with its sign: ``1_500`` → ``+1.50 µs``."""
     return f"{'+' if _known(ns) and ns > 0 else ''}{format_ns(ns)}"
+
+
+def format_date(ns: int, *, time: bool = False) -> str:
+    """``8 June 2021``, with ``time`` ``8 June 2021 09:04``: a Unix time, UTC."""
+    when = datetime.fromtimestamp(ns // 1_000_000_000, timezone.utc)
+    return f"{when.day} {when:%B %Y}" + (f" {when:%H:%M}" if time else "")
 
 
 def format_bytes(size: float | None) -> str:

@@ -93,16 +93,22 @@ function runs() {
       {
         name: "resnet50/batch32",
         synthetic: true,
+        kind: "training",
+        recorded: null,
         workers: [0, 1, 2, 3].map((rank) => worker(rank, [span("1", "ready"), span("2", "ready")])),
       },
       {
         name: "being_imported",
         synthetic: false,
+        kind: "training",
+        recorded: null,
         workers: [worker(0, [span("1", "importing", progress)])],
       },
       {
         name: "broken",
         synthetic: false,
+        kind: "training",
+        recorded: null,
         workers: [worker(0, [span("1", "failed", 0, "Truncated at byte 12345.")])],
       },
     ],

@@ -262,7 +262,8 @@ def _run(title: str, entries: Sequence[Entry]) -> tuple[Run, dict[Key, Entry]]:
     )
     synthetic = any(e.outcome.synthetic for e in entries if e.outcome is not None)
     keys = ((title, worker.name, span.name) for worker in workers for span in worker.spans)
-    run = Run(title, tuple(workers), synthetic, decision.remarks)
+    kinds = dict.fromkeys(e.outcome.kind for e in entries if e.outcome is not None)
+    run = Run(title, tuple(workers), synthetic, decision.remarks, next(filter(None, kinds), ""))
     return run, {key: placed[key] for key in keys}
 
 

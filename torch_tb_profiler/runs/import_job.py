@@ -23,6 +23,7 @@ from torch_tb_profiler.sources.listing import captures_beside
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextStream, open_text
 from torch_tb_profiler.store import defects
+from torch_tb_profiler.store.summary import WorkloadKind
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.model import Facts, SourceFile, Trace
@@ -50,7 +51,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
         counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
-        last event, ns. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: of ``shared_sample``.
+        last event, ns. ``kind``: of recorded work, empty unknown. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: of ``shared_sample``.
     """
 
     events: int
@@ -62,6 +63,7 @@ class Outcome(msgspec.Struct, frozen=True):
     identity: str = ""
     begin: int | None = None
     end: int | None = None
+    kind: str = ""
     part: str = ""
     parts: list[str] = msgspec.field(default_factory=list)
     work: list[int] = msgspec.field(default_factory=list)
@@ -73,6 +75,7 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
     from torch_tb_profiler.analysis.facts.header import unix_begin
 
     summary, begin = facts.summary, unix_begin(trace)
+    kind = summary.workload.kind
     return Outcome(
         trace.entries,
         sum(trace.defects[name] for name in _LEFT_OUT),
@@ -83,6 +86,7 @@ def outcome_of(trace: Trace, facts: Facts) -> Outcome:
         trace.source.identity if trace.source else "",
         begin,
         None if begin is None else begin + summary.span_ns,
+        kind="" if kind == WorkloadKind.UNKNOWN else kind.value,
         part=summary.part,
         parts=list(summary.parts),
         work=list(summary.work),

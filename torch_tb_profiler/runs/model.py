@@ -12,6 +12,7 @@ import msgspec
 from torch_tb_profiler.runs.jobs import MOST_SKEW_NS, UNDECIDED
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.units import format_date
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -74,12 +75,21 @@ class Worker(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A directory that holds traces. ``remarks``: what its files contradict or leave open about whose recordings they are."""
+    """A directory that holds traces. ``remarks``: what its files contradict or leave open about whose recordings they are.
+    ``kind``: of its work, as ``WorkloadKind``; empty where that is not known yet, or at all.
+    """
 
     name: str
     workers: tuple[Worker, ...]
     synthetic: bool = False
     remarks: tuple[str, ...] = ()
+    kind: str = ""
+
+    @property
+    def recorded(self) -> str | None:
+        """The date of its first recording, UTC; None unknown."""
+        begins = [span.begin for worker in self.workers for span in worker.spans if span.begin]
+        return format_date(min(begins)) if begins else None
 
     @property
     def provisional(self) -> bool:

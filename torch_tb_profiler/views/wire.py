@@ -121,10 +121,13 @@ class WorkerItem(Wire, frozen=True, kw_only=True):
 class RunItem(Wire, frozen=True, kw_only=True):
     """A directory that holds traces. ``synthetic``: its traces say that a program made them up. ``remarks``: what its files
     contradict or leave open about whose recordings they are; ``provisional``: imports to come may change that.
+    ``kind``: ``training``, ``inference``, ``serving`` …, empty where unknown; ``recorded``: the date, UTC, null unknown.
     """
 
     name: str
     synthetic: bool
+    kind: str
+    recorded: str | None
     provisional: bool
     remarks: list[str]
     workers: list[WorkerItem]

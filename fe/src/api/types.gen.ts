@@ -1301,10 +1301,12 @@ export interface WorkerItem {
   spans: SpanItem[];
 }
 
-/** A directory that holds traces. `synthetic`: its traces say that a program made them up. `remarks`: what its files contradict or leave open about whose recordings they are; `provisional`: imports to come may change that. */
+/** A directory that holds traces. `synthetic`: its traces say that a program made them up. `remarks`: what its files contradict or leave open about whose recordings they are; `provisional`: imports to come may change that. `kind`: `training`, `inference`, `serving` …, empty where unknown; `recorded`: the date, UTC, null unknown. */
 export interface RunItem {
   name: string;
   synthetic: boolean;
+  kind: string;
+  recorded: string | null;
   provisional: boolean;
   remarks: string[];
   workers: WorkerItem[];

@@ -32,6 +32,8 @@ const RUNS: RunsPayload = {
     {
       name: "good",
       synthetic: true,
+      kind: "training",
+      recorded: "8 June 2021",
       provisional: false,
       remarks: [],
       workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))],
@@ -39,6 +41,8 @@ const RUNS: RunsPayload = {
     {
       name: "bad",
       synthetic: false,
+      kind: "",
+      recorded: null,
       provisional: false,
       remarks: [],
       workers: [worker("w0", null, span("1", "failed"))],
@@ -105,7 +109,10 @@ describe("the page", () => {
     );
     expect(placeLinks()[0]?.getAttribute("aria-current")).toBe("true");
     expect(document.title).toBe("Overview · good · PyTorch Profiler");
-    expect(screen.getByRole("option", { name: /^good/ }).textContent).toBe("good – synthetic");
+    fireEvent.click(screen.getByRole("button", { name: "Run: good" }));
+    expect(screen.getByRole("button", { name: /^good / }).textContent).toBe(
+      "good training, 2 ranks, 8 June 2021, synthetic",
+    );
   });
 
   it("takes a link that names a run as it stands", async () => {
@@ -368,12 +375,45 @@ describe("the page", () => {
     expect(screen.queryByRole("radio", { name: "Dark" })).toBeNull();
   });
 
+  it("finds one of many runs by the keyboard, and of a few by its first letter", async () => {
+    const named = (name: string) => ({ ...RUNS.runs[0]!, name });
+    serve({ ...RUNS, runs: ["alpha", "beta", "gamma"].map(named) });
+    const { unmount } = render(<App />);
+    const button = await screen.findByRole("button", { name: "Run: alpha" });
+    fireEvent.click(button);
+    expect(screen.queryByRole("searchbox")).toBeNull();
+    fireEvent.keyDown(button, { key: "g" });
+    expect(document.activeElement?.textContent).toMatch(/^gamma/);
+    fireEvent.keyDown(document.activeElement!, { key: "ArrowUp" });
+    expect(document.activeElement?.textContent).toMatch(/^beta/);
+    fireEvent.keyDown(document.activeElement!, { key: "Escape" });
+    expect(screen.queryByText(/^gamma/)).toBeNull();
+    expect(document.activeElement).toBe(button);
+    unmount();
+
+    serve({ ...RUNS, runs: Array.from({ length: 11 }, (_, i) => named(`run ${i}`)) });
+    runsStore.set({ payload: null, error: null });
+    pageStore.set(EMPTY_PAGE);
+    render(<App />);
+    fireEvent.click(await screen.findByRole("button", { name: "Run: run 0" }));
+    const field = screen.getByRole("searchbox", { name: "Find a run" });
+    expect(document.activeElement).toBe(field);
+    fireEvent.input(field, { target: { value: " UN 1" } });
+    fireEvent.keyDown(field, { key: "ArrowDown" });
+    fireEvent.keyDown(document.activeElement!, { key: "ArrowDown" });
+    expect(document.activeElement?.textContent).toMatch(/^run 10/);
+    fireEvent.click(document.activeElement!);
+    expect(pageStore.get().selection.run).toBe("run 10");
+    expect(document.activeElement).toBe(screen.getByRole("button", { name: "Run: run 10" }));
+  });
+
   it("keeps the rank when the run changes, and starts with all steps", async () => {
     serve(RUNS);
     render(<App />);
     await screen.findByLabelText("Worker");
     pageStore.set({ ...pageStore.get(), steps: { first: 2, last: 3, skipCold: true } });
-    fireEvent.change(screen.getByLabelText("Run"), { target: { value: "bad" } });
+    fireEvent.click(screen.getByRole("button", { name: "Run: good" }));
+    fireEvent.click(screen.getByRole("button", { name: "bad failed" }));
     expect(pageStore.get()).toMatchObject({
       selection: { run: "bad", worker: "w0", span: "1" },
       steps: { first: null, last: null, skipCold: true },
@@ -407,10 +447,10 @@ describe("the page", () => {
         : new Promise(() => undefined);
     });
     render(<App />);
-    expect(await screen.findByRole("option", { name: "none found" })).toBeTruthy();
+    expect(await screen.findByRole("button", { name: "Run: none found" })).toBeTruthy();
     pageStore.set({ ...EMPTY_PAGE, selection: { run: "gone", worker: "w", span: "1" } });
     expect(await screen.findByText("The run gone is not there")).toBeTruthy();
-    expect(screen.queryByRole("option", { name: "none found" })).toBeNull();
+    expect(screen.getByRole("button", { name: "Run: gone (not found)" })).toBeTruthy();
     expect(asked.some((path) => path.endsWith("/steps"))).toBe(false);
   });
 

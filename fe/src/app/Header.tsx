@@ -208,9 +208,18 @@ function Scope(props: ScopeProps) {
       {span ? <Compare {...props} /> : null}
     </>
   );
-  if (!narrow) return <div class="scope">{choice}</div>;
+  const other = otherName(props);
+  const end = other ? <EndComparison {...props} /> : null;
+  if (!narrow)
+    return (
+      <div class="scope">
+        {choice}
+        {end}
+      </div>
+    );
   const worker = workerOptions(run?.workers ?? []).find(({ value }) => value === selection.worker);
   const text = [
+    other && `Compared with ${other}`,
     selection.run || "No run",
     all?.chosen ? allRanksLabel(all.count) : worker?.label,
     rows.length ? stepsLabel(rows, steps) : "",
@@ -220,6 +229,7 @@ function Scope(props: ScopeProps) {
       <Menu label="Chosen" text={text.filter(Boolean).join(" · ")} class="pick">
         {choice}
       </Menu>
+      {end}
     </div>
   );
 }
@@ -231,7 +241,7 @@ function allRanks({ payload, selection, params, onAllRanks }: HeaderProps) {
 }
 
 function Compare(props: HeaderProps) {
-  const { section, hrefOf } = props;
+  const { section } = props;
   const other = otherName(props);
   return (
     <div class="compare">
@@ -242,16 +252,19 @@ function Compare(props: HeaderProps) {
       >
         <CompareMenu {...props} view={comparedIn(section.id)} />
       </Menu>
-      {other ? (
-        <a
-          class="button button-quiet button-icon"
-          href={hrefOf(section.id === "diff" ? "overview" : section.id, ALONE)}
-          aria-label="End the comparison"
-        >
-          ×
-        </a>
-      ) : null}
     </div>
+  );
+}
+
+function EndComparison({ section, hrefOf }: HeaderProps) {
+  return (
+    <a
+      class="button button-quiet button-icon"
+      href={hrefOf(section.id === "diff" ? "overview" : section.id, ALONE)}
+      aria-label="End the comparison"
+    >
+      ×
+    </a>
   );
 }
 

@@ -24,7 +24,17 @@ function catalogue(state: SpanState, bytes = 10): { payload: RunsPayload; error:
       version: "1",
       scanning: false,
       logdirs: [],
-      runs: [{ name: "r", synthetic: false, provisional: false, remarks: [], workers: [worker] }],
+      runs: [
+        {
+          name: "r",
+          synthetic: false,
+          kind: "",
+          recorded: null,
+          provisional: false,
+          remarks: [],
+          workers: [worker],
+        },
+      ],
     },
     error: null,
   };

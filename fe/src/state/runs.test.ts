@@ -26,6 +26,8 @@ const PAYLOAD: RunsPayload = {
     {
       name: "a",
       synthetic: false,
+      kind: "",
+      recorded: null,
       provisional: false,
       remarks: [],
       workers: [worker("w0", span("1", "failed"), span("2")), worker("w1", span("9"))],
@@ -33,6 +35,8 @@ const PAYLOAD: RunsPayload = {
     {
       name: "b",
       synthetic: false,
+      kind: "",
+      recorded: null,
       provisional: false,
       remarks: [],
       workers: [worker("w0", span("1", "failed"))],
@@ -133,6 +137,8 @@ describe("pollRuns", () => {
         {
           name: "a",
           synthetic: false,
+          kind: "",
+          recorded: null,
           provisional: false,
           remarks: [],
           workers: [worker("w", span("1", "importing"))],

@@ -1,4 +1,5 @@
 import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
+import { formatCount } from "../base/units";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import type { Option } from "../widgets";
@@ -45,15 +46,20 @@ export function groupNote(spans: readonly SpanItem[]): string {
   return parts.join(", ");
 }
 
-export function runOptions(runs: readonly RunItem[]): Option[] {
-  return runs.map((run) => ({
-    value: run.name,
-    label: run.name,
-    note: [run.synthetic ? "synthetic" : "", groupNote(run.workers.flatMap(({ spans }) => spans))]
-      .filter(Boolean)
-      .join(", "),
-  }));
-}
+/** "training, 8 ranks, 9 June 2021", and what is worth saying about its traces. */
+export const runNote = ({ kind, recorded, synthetic, workers }: RunItem): string =>
+  [
+    kind,
+    workers.length > 1 ? `${formatCount(workers.length)} ranks` : "",
+    recorded,
+    synthetic ? "synthetic" : "",
+    groupNote(workers.flatMap(({ spans }) => spans)),
+  ]
+    .filter(Boolean)
+    .join(", ");
+
+export const runOptions = (runs: readonly RunItem[]): Option[] =>
+  runs.map((run) => ({ value: run.name, label: run.name, note: runNote(run) }));
 
 /** "rank 2 · host_1234"; the name alone when the job has no ranks or the name says it. */
 export function workerLabel({ rank, name }: WorkerItem): string {

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import type { RunsPayload, WorkerItem } from "../api/types.gen";
+import type { RunItem, RunsPayload, WorkerItem } from "../api/types.gen";
 import { useId } from "../base/id";
 import { formatCount } from "../base/units";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
-import { Button, Dialog, Icon, type Option, Select } from "../widgets";
-import { runOptions, spanOptions, workerLabel, workerOptions } from "./run_options";
+import { Button, Dialog, Icon, Menu, Select, TextInput } from "../widgets";
+import { runNote, spanOptions, workerLabel, workerOptions } from "./run_options";
 import { Picker } from "./ranks/picker";
 
 interface TraceSelectsProps {
@@ -28,8 +28,7 @@ export interface AllRanksChoice {
 
 export const allRanksLabel = (count: number): string => `All ${formatCount(count)} ranks`;
 
-/** An empty box would not say why it is empty. */
-const NO_RUN = { value: "", label: "none found" };
+const NO_RUNS: readonly RunItem[] = [];
 
 /** A select each. Workers and spans that leave no choice are not asked for. */
 export function TraceSelects(props: TraceSelectsProps) {
@@ -39,13 +38,12 @@ export function TraceSelects(props: TraceSelectsProps) {
   const spans = worker?.spans ?? [];
   return (
     <>
-      <Select
+      <RunChoice
         label={`Run${suffix}`}
         showLabel={showLabels}
-        value={selection.run}
-        options={runChoices(payload, selection.run)}
-        disabled={!payload?.runs.length && !selection.run}
-        onChange={(name) =>
+        runs={payload?.runs ?? NO_RUNS}
+        run={selection.run}
+        onChoose={(name) =>
           onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })
         }
       />
@@ -72,9 +70,73 @@ export function TraceSelects(props: TraceSelectsProps) {
   );
 }
 
-function runChoices(payload: RunsPayload | null, run: string): readonly Option[] {
-  if (!payload?.runs.length) return run ? [] : [NO_RUN];
-  return [...(run ? [] : [{ value: "", label: "choose …" }]), ...runOptions(payload.runs)];
+interface RunChoiceProps {
+  label: string;
+  showLabel: boolean;
+  runs: readonly RunItem[];
+  run: string;
+  onChoose: (run: string) => void;
+}
+
+/** The run, and of each what it is. */
+function RunChoice({ label, showLabel, run, ...props }: RunChoiceProps) {
+  const { runs, onChoose } = props;
+  const found = runs.some(({ name }) => name === run);
+  return (
+    <div class="field">
+      {showLabel ? <span class="field-label">{label}</span> : null}
+      <Menu
+        label={label}
+        text={found ? run : run ? `${run} (not found)` : runs.length ? "choose …" : "none found"}
+        class="pick"
+      >
+        {(close) => (
+          <RunList
+            {...{ runs, run }}
+            onChoose={(name) => {
+              close();
+              onChoose(name);
+            }}
+          />
+        )}
+      </Menu>
+    </div>
+  );
+}
+
+/** More are searched. */
+const LISTED = 10;
+
+function RunList({ runs, run, onChoose }: Pick<RunChoiceProps, "runs" | "run" | "onChoose">) {
+  const [text, setText] = useState("");
+  const many = runs.length > LISTED;
+  const found = runs.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+  return (
+    <>
+      {many ? (
+        <TextInput
+          type="search"
+          focused
+          value={text}
+          placeholder="Find a run"
+          aria-label="Find a run"
+          onInput={setText}
+        />
+      ) : null}
+      {found.map((one) => (
+        <button
+          key={one.name}
+          type="button"
+          class="menu-item"
+          aria-pressed={one.name === run}
+          onClick={() => onChoose(one.name)}
+        >
+          {one.name} <small>{runNote(one)}</small>
+        </button>
+      ))}
+      {found.length ? null : <p class="menu-note">No run is called so.</p>}
+    </>
+  );
 }
 
 /** The worker of the same name in another run, so that comparing the same rank takes one choice. */

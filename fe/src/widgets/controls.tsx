@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { clamp } from "../base/clamp";
 import { definitionOf } from "../base/definitions";
 import { useId } from "../base/id";
 import { Button } from "./buttons";
@@ -128,13 +129,19 @@ interface TextInputProps {
   title?: string;
   pattern?: string;
   maxLength?: number;
+  /** Takes the focus at once. */
+  focused?: boolean;
   "aria-label"?: string;
   "aria-invalid"?: true | undefined;
 }
 
 /** A text field. Without `onInput` it keeps what is typed until it is committed, however often the page is drawn meanwhile. */
 export function TextInput(props: TextInputProps) {
-  const { value, onCommit, onInput, class: more = "", ...rest } = props;
+  const { value, onCommit, onInput, focused, class: more = "", ...rest } = props;
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (focused) field.current?.focus();
+  }, [focused]);
   // What was typed holds for the value that it was typed over.
   const [typed, setTyped] = useState({ over: value, text: value });
   const keep = (text: string): void => setTyped({ over: value, text });
@@ -143,6 +150,7 @@ export function TextInput(props: TextInputProps) {
       type="text"
       autocomplete="off"
       {...rest}
+      ref={field}
       class={`text-input ${more}`}
       value={typed.over === value ? typed.text : value}
       onInput={({ currentTarget }) => (onInput ?? keep)(currentTarget.value)}
@@ -264,9 +272,11 @@ export function Menu(props: MenuProps) {
     };
   }, [open]);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== "Escape" || !open) return;
-    event.stopPropagation();
-    close();
+    if (!open) return;
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      close();
+    } else if (root.current) moveToItem(root.current, event);
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKeyDown}>
@@ -290,4 +300,23 @@ export function Menu(props: MenuProps) {
       ) : null}
     </div>
   );
+}
+
+/** Arrows go through the items, and a letter to the next one that begins with it. */
+function moveToItem(root: HTMLElement, event: KeyboardEvent): void {
+  const { key, target } = event;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const letter = key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
+  const typing = target instanceof Element && target.matches("input, select, [role=listbox]");
+  if (event.defaultPrevented || (typing && !(step && target.matches("[type=search]")))) return;
+  const items = [...root.querySelectorAll<HTMLElement>(".menu-item")];
+  const at = items.findIndex((item) => item === document.activeElement);
+  const next = step
+    ? items[clamp(at + step, 0, items.length - 1)]
+    : [...items.slice(at + 1), ...items].find(
+        ({ textContent }) => letter && textContent.toLowerCase().startsWith(key.toLowerCase()),
+      );
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
 }

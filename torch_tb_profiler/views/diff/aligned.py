@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Literal
 
 import numpy as np
@@ -20,7 +19,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison
 from torch_tb_profiler.analysis.diff.step_path import UNNAMED, GroupChange, group_changes
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.units import format_count, format_delta, format_limit
+from torch_tb_profiler.units import format_count, format_date, format_delta, format_limit
 from torch_tb_profiler.views.diff.headline import device_word, median_paths, step_text
 from torch_tb_profiler.views.diff.payload import Recording
 from torch_tb_profiler.views.wire import Wire
@@ -171,7 +170,7 @@ def _side(drawn: DrawnStep, count: int, recording: Recording, rows: list[Row]) -
         step_name=step_text(path.name),
         length_ns=path.length,
         of=count,
-        recorded=None if begin is None else _date(begin),
+        recorded=None if begin is None else format_date(begin, time=True),
         rows=[
             AlignedRow(
                 host=row.host,
@@ -182,12 +181,6 @@ def _side(drawn: DrawnStep, count: int, recording: Recording, rows: list[Row]) -
             for row in rows
         ],
     )
-
-
-def _date(ns: int) -> str:
-    """``8 June 2021 09:04``."""
-    when = datetime.fromtimestamp(ns // 1_000_000_000, timezone.utc)
-    return f"{when.day} {when:%B %Y %H:%M}"
 
 
 def _named(groups: list[int]) -> list[TimeGroup]:

@@ -50,6 +50,8 @@ const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): 
     name,
     workers: [...workers],
     synthetic: false,
+    kind: "",
+    recorded: null,
     provisional: false,
     remarks: [],
   })),

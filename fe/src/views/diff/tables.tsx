@@ -65,6 +65,9 @@ function timelineColumn(
   };
 }
 
+/** Columns that stand before all others. */
+const FOREMOST = ["name", "delta_ns", "time_a_ns", "time_b_ns"];
+
 function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   const changes = pickRows(props.payload.changes, rows);
   const { status, name_b } = changes;
@@ -75,9 +78,12 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
   );
   const inA = searched.map((name, i) => (status[i] === "new" ? null : name));
   const inB = searched.map((name, i) => (status[i] === "gone" ? null : (name_b[i] ?? name)));
+  const place = (column: Column): number => (FOREMOST.indexOf(column.key) + 9) % 9;
   return [
     ...declaredColumns("diff", changes, {
       name: {
+        // It grows; on a phone the change stands beside it.
+        width: 150,
         short: changes.short,
         note: (row) =>
           name_b[row] ? <Badge title={`After: ${name_b[row]}`}>renamed</Badge> : null,
@@ -86,7 +92,7 @@ function changeColumns(props: TableProps, rows: readonly number[]): Column[] {
         kind: "knowledge",
         values: changes.beyond.map((value) => (value === null ? 2 : Number(value))),
       },
-    }),
+    }).sort((one, other) => place(one) - place(other)),
     timelineColumn(props, "a", changes.event_a, inA),
     timelineColumn(props, "b", changes.event_b, inB),
   ];

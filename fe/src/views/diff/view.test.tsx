@@ -18,6 +18,8 @@ const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", 
 const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
   name,
   synthetic: false,
+  kind: "",
+  recorded: null,
   provisional: false,
   remarks: [],
   workers: workers.map((worker) => ({
@@ -208,7 +210,8 @@ it("sets every key of the other side when another run is chosen", async () => {
   const { setParam } = show({ run2: "s", worker2: "w", span2: "1", steps2: "3" });
   await settled();
   unfold(/Other recording/);
-  fireEvent.change(await screen.findByLabelText("Run compared with"), { target: { value: "r" } });
+  fireEvent.click(await screen.findByRole("button", { name: "Run compared with: s" }));
+  fireEvent.click(screen.getByRole("button", { name: "r" }));
   expect(Object.fromEntries(setParam.mock.calls as [string, string][])).toEqual({
     run2: "r",
     worker2: "w",

@@ -6,6 +6,7 @@ import { chartsOf, framesOf, rowKey, splitFrame, stackLabel, stackTexts } from "
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
     group: "shape",
+    over: "6 steps",
     has_device: true,
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: declaredTable("operators", 3, {

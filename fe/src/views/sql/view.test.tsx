@@ -111,7 +111,7 @@ it("says why a statement was not answered", async () => {
 it("starts a statement from the list of tables", async () => {
   show();
   const [first] = await screen.findAllByRole("button", { name: "Show its rows", hidden: true });
-  fireEvent.click(first as HTMLElement);
+  fireEvent.click(first!);
   expect(screen.getByRole("textbox", { name: /^One SELECT/ })).toHaveProperty(
     "value",
     "select * from kernels limit 100",

@@ -51,7 +51,8 @@ class Outcome(msgspec.Struct, frozen=True):
 
     ``events``: entries of ``traceEvents``; ``lost``: those that could not be used; ``defects``:
         counts by name; ``identity``: of the file that was read, ``""`` unknown. ``begin``, ``end``: Unix time of its first and
-        last event, ns. ``kind``: of recorded work, empty unknown. ``part``, ``parts``, ``work``: as in ``Facts.summary``. ``collectives``: of ``shared_sample``.
+        last event, ns. ``kind``: of recorded work, empty unknown. ``part``, ``parts``, ``work``:
+        as in ``Facts.summary``. ``collectives``: of ``shared_sample``.
     """
 
     events: int

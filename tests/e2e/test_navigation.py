@@ -225,7 +225,9 @@ def test_every_section_has_room_in_every_window(open_tab: OpenTab, sample_server
         for width in (2560, 1440, 1280, 1024, 640, 390):
             tab.page.set_viewport_size({"width": width, "height": 900})
             tab.frame.evaluate("() => new Promise(requestAnimationFrame)")
-            found = [line for place in (tab.frame, tab.page.main_frame) for line in without_room(place)]
+            found = [
+                line for place in (tab.frame, tab.page.main_frame) for line in without_room(place)
+            ]
             wrong += [f"{view} {width}: {line}" for line in found]
         answer = tab.frame.locator("main :is(.headline-first, .headline)").first
         if answer.count() and answer.evaluate("(e) => e.getBoundingClientRect().bottom") > 400:

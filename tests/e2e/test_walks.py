@@ -1,4 +1,4 @@
-"""Six questions of the first minutes, each answered in three actions from the opened page: a click,
+"""Six questions of the first minutes, each answered in two actions from the opened page: a click,
 a key or a choice is one. What is read at the end is what the Python interface says, in the first
 window without scrolling.
 """
@@ -19,13 +19,16 @@ from tests.builders.pairs import CHANGES, NO_CHANGE, recording
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
-from torch_tb_profiler.units import format_bytes, format_ns, format_share
+from tests.views.findings.claims import printed_by
+from torch_tb_profiler.units import format_about, format_bytes, format_ns, format_share
 
 JOB = "synthetic_ddp8"
 PAIR = {"yesterday": CHANGES[NO_CHANGE], "today": CHANGES["slower_kernel"]}
 WAITS = "waits"
 WIDTH, HEIGHT = 1440, 900
-MOST_ACTIONS = 3
+MOST_ACTIONS = 2
+FIRST_NS, DAY_NS = 1_760_000_000 * 10**9, 86_400 * 10**9
+"""When the first of the recordings was made; each other one is a day later."""
 UNCOVERED = """
 (place, [width, height]) => {
   const { left, top, right, bottom } = place.getBoundingClientRect();
@@ -49,7 +52,8 @@ def logdir(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
     for seed, (name, change) in enumerate({**PAIR, WAITS: CHANGES["new_sync"]}.items()):
         path = folder / name / "worker0.pt.trace.json"
         path.parent.mkdir()
-        path.write_text(text_of(recording(change, seed, 8)), encoding="utf-8")
+        made = text_of(recording(change, seed, 8), baseTimeNanoseconds=FIRST_NS + seed * DAY_NS)
+        path.write_text(made, encoding="utf-8")
     return folder
 
 
@@ -110,6 +114,14 @@ def of_rank(findings: DataFrame, worker: str, rule: str) -> DataFrame:
     return found
 
 
+def test_what_costs_the_time_and_what_is_gained(walk: Walker, logdir: Path) -> None:
+    [answer] = printed_by("findings", str(logdir / WAITS), "--json")
+    first = answer["findings"][0]
+    walked = walk(WAITS)
+    walked.reads(answer["headline"], first["action"], f"−{format_about(first['recoverable_ns'])}")
+    assert walked.actions == 0
+
+
 def test_which_line_makes_the_gpu_wait(walk: Walker, logdir: Path) -> None:
     findings = torch_tb_profiler.open(logdir / WAITS).findings
     waits = findings[findings["rule"] == "host_synchronisation"].iloc[0]
@@ -127,18 +139,16 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
     callers = server.answer(
         "callers", JOB, of="operator", name=costliest["name"], shapes=costliest["input_shapes"]
     )
-    module = callers["rows"]["layers"][0].split(",")[0]
+    layers = next(found for found in callers["rows"]["layers"] if found)
     walked = walk(JOB)
     walked.open("efficiency")
-    walked.click(walked.tab.frame.get_by_role("radio", name="+ kernel"))
-    rows_shown = walked.tab.grid("Efficiency of kernels").locator(".body-row")
-    row = rows_shown.filter(has_text=format_ns(costliest["time_ns"]).split()[0]).first
-    walked.click(row.locator(".toggle").first)
+    row = walked.tab.grid("Efficiency of operators").locator(".body-row")
+    walked.click(row.filter(has_text=format_share(costliest["of_roof"])).first)
     walked.reads(
         costliest["short_name"],
         format_share(costliest["of_roof"]),
         format_ns(costliest["time_ns"]),
-        module,
+        layers,
     )
 
 
@@ -164,11 +174,9 @@ def test_who_holds_rank_0_back(walk: Walker, job: torch_tb_profiler.RunFrames) -
 
 def test_what_grew_since_yesterdays_run(walk: Walker) -> None:
     walked = walk("today")
-    walked.open("diff")
-    runs = walked.tab.grid("Experiments").locator(".body-row", has_text="yesterday")
-    walked.click(runs.get_by_role("link", name="compare"))
-    # These recordings do not say when they were made.
-    walked.click(walked.tab.frame.get_by_role("button", name="Swap"))
+    frame = walked.tab.frame
+    walked.click(frame.get_by_role("button", name="Comparison: "))
+    walked.click(frame.get_by_role("link", name="The recording before it yesterday"))
     walked.reads("more than before.", "GPU compute")
 
 

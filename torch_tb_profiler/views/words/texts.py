@@ -51,11 +51,13 @@ _NAME = re.compile(r"[\d_:./#<>(\[]")
 
 
 _ONE_TIME = re.compile(r"(?<![\d.,\u202f])\b1 times\b")
+_ONE = re.compile(r"^1 ([a-z]{3,}?)(?:(?<=ch|sh|ss)e|(i)e)?s\b")
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
     """A text with its words filled in, on one line."""
-    return _ONE_TIME.sub("once", " ".join(text.split()).format_map(words))
+    told = " ".join(text.split()).format_map(words)
+    return _ONE.sub(lambda m: f"1 {m[1]}{'y' if m[2] else ''}", _ONE_TIME.sub("once", told))
 
 
 def capitalised(text: str) -> str:

@@ -1,5 +1,6 @@
 /** What is said of the chosen row, below the roofline. */
 
+import type { ComponentChildren } from "preact";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -14,6 +15,18 @@ interface ChosenProps extends ViewProps {
   row: number;
 }
 
+interface FactProps {
+  label: string;
+  children: ComponentChildren;
+}
+
+const Fact = ({ label, children }: FactProps) => (
+  <div class="fact">
+    <dt>{label}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
 /** The line of the program that calls it, its longest kernel, calls, what it reaches, and where it stands elsewhere. */
 export function Chosen(props: ChosenProps) {
   const { payload, row, hrefOf } = props;
@@ -25,20 +38,14 @@ export function Chosen(props: ChosenProps) {
   ];
   const calls = rows.calls[row] ?? 0;
   const reach = reachOf(rows, row);
-  const fact = (label: string, value: preact.ComponentChildren) => (
-    <div class="fact">
-      <dt>{label}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
+  const fact = (label: string, children: ComponentChildren) => Fact({ label, children });
   return (
     <section class="chosen" aria-label="Chosen row" aria-live="polite">
-      <p class="full-name">
-        <code>{callText(rows, row)}</code>
-        <CopyButton text={callText(rows, row)} label="Copy this call" />
-      </p>
+      <h3>
+        <code>{rows.name[row]}</code>
+      </h3>
       <dl class="facts">
-        {name ? <Line {...props} name={name} /> : null}
+        {name ? <Caller {...props} name={name} /> : null}
         {kernel
           ? fact(
               group === "kernel" ? "Kernel" : "Longest kernel",
@@ -60,12 +67,16 @@ export function Chosen(props: ChosenProps) {
           <a href={hrefOf("efficiency", { ...exactly(name), group: "kernel" })}>Its kernels</a>
         ) : null}
       </p>
+      <p class="full-name">
+        <code>{callText(rows, row)}</code>
+        <CopyButton text={callText(rows, row)} label="Copy this call" />
+      </p>
     </section>
   );
 }
 
-/** The first line of the program that calls it. */
-function Line(props: ChosenProps & { name: string }) {
+/** The first line of the program that calls it, and the modules around it. */
+function Caller(props: ChosenProps & { name: string }) {
   const { payload, row, name } = props;
   const shapes = payload.rows.input_shapes[row] ?? null;
   const { data } = useResource(
@@ -74,12 +85,13 @@ function Line(props: ChosenProps & { name: string }) {
   );
   const at = data?.rows.kind.indexOf("line") ?? -1;
   const frame = data?.rows.name[at];
+  const layers = data?.rows.layers[at];
   return frame ? (
-    <div class="fact">
-      <dt>Line</dt>
-      <dd>
+    <>
+      <Fact label="Line">
         <code title={frame}>{frameText(frame)}</code>
-      </dd>
-    </div>
+      </Fact>
+      {layers ? <Fact label="Module">{layers}</Fact> : null}
+    </>
   ) : null;
 }

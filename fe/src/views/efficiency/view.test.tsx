@@ -14,6 +14,7 @@ const CALLERS = {
     name: ["aten::linear", "src/net.py(3): forward"],
     kind: ["operator", "line"],
     parent: [1, -1],
+    layers: [null, "Net"],
   }),
   missing: [],
 };
@@ -92,7 +93,7 @@ it("chooses by table and by picture alike, and says of the chosen row where it s
     document.querySelector('[role="row"][aria-selected="true"]')?.textContent ?? "";
   const point = (name: RegExp): HTMLElement => screen.getByRole("button", { name });
   expect(chosen()).toContain("aten::mm");
-  await waitFor(() => expect(text()).toContain("Linenet.py:3 forward"));
+  await waitFor(() => expect(text()).toContain("Linenet.py:3 forwardModuleNet"));
   fireEvent.click(point(/^aten::add: Time 2.00 µs/));
   expect(chosen()).toContain("aten::add");
   expect(text()).toContain("Moves7.26 TB/s of 8.07 TB/s");

@@ -1,4 +1,4 @@
-import { Fragment } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { useId } from "../../base/id";
 import { format, formatShare, type Unit } from "../../base/units";
@@ -66,7 +66,16 @@ export function StackedBars(props: StackedBarsProps) {
   );
   return (
     <div class="stacked">
-      {legend ? <SeriesLegend series={series} /> : null}
+      {legend ? (
+        <SeriesLegend series={series}>
+          {line ? (
+            <li>
+              <span class="axis-mean-sample" />
+              {`${line.label} ${format(line.value, unit)}`}
+            </li>
+          ) : null}
+        </SeriesLegend>
+      ) : null}
       <div
         class="stacked-plot"
         ref={root}
@@ -107,11 +116,6 @@ export function StackedBars(props: StackedBarsProps) {
             ) : null}
           </svg>
         </div>
-        {line ? (
-          <span class="axis-mean-label" style={{ top: `${lineY(line.value, axis, plot) - 18}px` }}>
-            {`${line.label} ${format(line.value, unit)}`}
-          </span>
-        ) : null}
       </div>
       {shown && active !== null ? (
         <HoverBox
@@ -128,7 +132,12 @@ function sumOf(bar: StackedBar): number {
   return bar.values.reduce((sum, value) => sum + Math.max(0, value), 0);
 }
 
-export function SeriesLegend({ series }: { series: readonly Series[] }) {
+interface LegendProps {
+  series: readonly Series[];
+  children?: ComponentChildren;
+}
+
+export function SeriesLegend({ series, children }: LegendProps) {
   return (
     <ul class="legend-line">
       {series.map((item) => (
@@ -137,6 +146,7 @@ export function SeriesLegend({ series }: { series: readonly Series[] }) {
           {item.term ? <Term id={item.term}>{item.label}</Term> : item.label}
         </li>
       ))}
+      {children}
     </ul>
   );
 }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from typing import Any
 
+import msgspec.structs
 import pytest
 
 from tests.sql.conftest import Ask
@@ -76,7 +76,7 @@ def test_the_insight_is_made_only_for_those_who_ask(data: Data) -> None:
     def never() -> Any:
         pytest.fail("made")
 
-    without = dataclasses.replace(data, insight=never)
+    without = msgspec.structs.replace(data, insight=never)
     assert run(without, "select count(*) from kernels, steps, page.operators", Limits()).total == 1
 
 

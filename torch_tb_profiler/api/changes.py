@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.api.table_frame import table_frame
@@ -60,8 +61,7 @@ def recording(opened: Opened, label: str = "") -> Recording:
     )
 
 
-@dataclass(frozen=True)
-class Matched:
+class Matched(msgspec.Struct, frozen=True):
     """Indices into two lists of traces: ``pairs`` in the order of A, and those without a
     counterpart.
     """

@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
@@ -38,8 +40,7 @@ tid thread; layer range layer:NAME or nn.Module; trace source lines; dir fprop o
 kernel; params its arguments; sil device time in ns; tc matrix cores 1, 0, or - where nothing is multiplied; device; stream; grid; block; flops; bytes"""
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """How the text, integer and absent value of a column (by key) and a line are printed."""
 
     text: Callable[[str, str], str]

@@ -10,9 +10,9 @@ number::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.importers.events import Event
@@ -26,8 +26,7 @@ NUMBERED = ("texts", "blobs", "categories", "tracks")
 _TEXTS = {("spans", "name"), ("instants", "name"), ("marks", "defect"), ("counter_args", "counter")}
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+class Part(msgspec.Struct, frozen=True, eq=False):
     """What a ``Gatherer`` holds of one chunk. ``entries``: with lost ones; ``numbered``: the values
     of each of ``NUMBERED`` in the order of their numbers. Rows and ordinals count from 0.
     """

@@ -5,8 +5,6 @@ It depends on nothing but the chunk, so that it may be done in any process.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import msgspec
 
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENTS, RAWS, Event
@@ -16,8 +14,7 @@ from torch_tb_profiler.importers.walk import Ledger, one_event
 from torch_tb_profiler.store.defects import DefectCounts
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(msgspec.Struct, frozen=True):
     """Decoded events of ``size`` bytes at ``offset`` of the inflated text.
 
     ``text`` is a JSON array of just these events, repaired where damaged.

@@ -19,7 +19,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -48,8 +47,7 @@ _NODE = re.compile(r"\s*(\w+)(?:\s*:\s*\"[^\"]*\")? = ")
 _FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in ([^\n]+)')
 
 
-@dataclass
-class GraphLog:
+class GraphLog(msgspec.Struct):
     """What was logged of one graph, one field per artifact, empty where it was not."""
 
     key: str = ""
@@ -59,14 +57,13 @@ class GraphLog:
     stacks: bytes = b""
 
 
-@dataclass
-class _Found:
+class _Found(msgspec.Struct):
     functions: tuple[str, ...] = ()
     nodes: tuple[str, ...] = ()
-    fragment: list[str] = field(default_factory=list)
+    fragment: list[str] = msgspec.field(default_factory=list)
     path: str = ""
-    post: dict[int, list[str]] = field(default_factory=dict)
-    stacks: dict[int, list[str]] = field(default_factory=dict)
+    post: dict[int, list[str]] = msgspec.field(default_factory=dict)
+    stacks: dict[int, list[str]] = msgspec.field(default_factory=dict)
 
 
 def kernels_of(log: GraphLog, problems: Counter[str]) -> list[CompiledKernel]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
@@ -40,15 +40,14 @@ Records = dict[str, Array]
 """
 
 
-@dataclass
-class Instants:
+class Instants(msgspec.Struct):
     """Columns of the table ``instants``; ``name`` and ``args`` are texts."""
 
-    time: list[int] = field(default_factory=list)
-    track: list[int] = field(default_factory=list)
-    name: list[str] = field(default_factory=list)
-    args: list[str] = field(default_factory=list)
-    ordinal: list[int] = field(default_factory=list)
+    time: list[int] = msgspec.field(default_factory=list)
+    track: list[int] = msgspec.field(default_factory=list)
+    name: list[str] = msgspec.field(default_factory=list)
+    args: list[str] = msgspec.field(default_factory=list)
+    ordinal: list[int] = msgspec.field(default_factory=list)
 
 
 class MemoryTrack(NamedTuple):

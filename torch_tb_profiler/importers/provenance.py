@@ -16,7 +16,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import IO
 
 import msgspec
@@ -51,8 +50,7 @@ LONG, CUT = "artifacts that are too long", "logs that were not read to their end
 BAD_HEADER, UNREADABLE = "entries that are damaged", "files that cannot be read"
 
 
-@dataclass(frozen=True)
-class _Artifact:
+class _Artifact(msgspec.Struct, frozen=True):
     """``of``: what was compiled (frame and attempt)."""
 
     of: str

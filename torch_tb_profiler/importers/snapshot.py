@@ -15,9 +15,9 @@ Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13)
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
@@ -90,11 +90,10 @@ _MOST_FAILURES, _FAILED_FRAMES = 100, 64
 _LATEST_US = (1 << 62) // 1000
 
 
-@dataclass
-class _Batches:
+class _Batches(msgspec.Struct):
     """The records of one list of ``device_traces``, an array per thousand records."""
 
-    parts: dict[str, list[Array]] = field(
+    parts: dict[str, list[Array]] = msgspec.field(
         default_factory=lambda: {name: [] for name in ("action", "frames", "category", *_FIELDS)}
     )
 

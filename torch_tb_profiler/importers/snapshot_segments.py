@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.importers.memory_records import MOST_BYTES, UNUSABLE
@@ -20,16 +20,15 @@ _MOST_ADDRESS = 1 << 62
 _DEFAULT_POOL = (0, 0)
 
 
-@dataclass
-class FinalState:
+class FinalState(msgspec.Struct):
     """A device's allocator when it wrote the snapshot: bytes reserved, and the blocks in use."""
 
     reserved: int = 0
-    address: list[Any] = field(default_factory=list)
-    size: list[Any] = field(default_factory=list)
-    stream: list[Any] = field(default_factory=list)
-    frames: list[int] = field(default_factory=list)
-    category: list[int] = field(default_factory=list)
+    address: list[Any] = msgspec.field(default_factory=list)
+    size: list[Any] = msgspec.field(default_factory=list)
+    stream: list[Any] = msgspec.field(default_factory=list)
+    frames: list[int] = msgspec.field(default_factory=list)
+    category: list[int] = msgspec.field(default_factory=list)
 
 
 def is_within(value: Any, high: int) -> TypeGuard[int]:

@@ -21,8 +21,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
@@ -51,12 +51,11 @@ _IN_NANOSECONDS = re.compile(r"\.ns\.", re.IGNORECASE)
 _HINT = "Give the file that prof.export_stacks wrote."
 
 
-@dataclass
-class _Node:
+class _Node(msgspec.Struct):
     """A frame of the tree: its self time, and the frames that it called, in file order."""
 
     own: int = 0
-    called: dict[str, _Node] = field(default_factory=dict)
+    called: dict[str, _Node] = msgspec.field(default_factory=dict)
 
 
 def read_stacks(stream: Text, name: str = "", progress: Progress | None = None) -> Trace:

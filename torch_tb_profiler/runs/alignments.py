@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from torch_tb_profiler.analysis.diff.aligned_recordings import (
     AlignedRecordings,
@@ -25,11 +26,10 @@ Steps = tuple[OpenedInsight, Ints]
 """A recording and rows of its steps."""
 
 
-@dataclass
-class _Job:
+class _Job(msgspec.Struct):
     """``share`` is done; ``failed``: why it never will be."""
 
-    ended: threading.Event = field(default_factory=threading.Event)
+    ended: threading.Event = msgspec.field(default_factory=threading.Event)
     share: float = 0.0
     failed: Exception | None = None
 

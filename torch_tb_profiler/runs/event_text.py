@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, SourceError
@@ -45,8 +45,7 @@ PIECE_BYTES = 4 << 20
 _HINT = "Reload the page."
 
 
-@dataclass(frozen=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True):
     """What identifies an event in its file. ``start_ns`` is the file's own time."""
 
     ordinal: int
@@ -57,8 +56,7 @@ class _Wanted:
     phases: str
 
 
-@dataclass(frozen=True)
-class _Chunk:
+class _Chunk(msgspec.Struct, frozen=True):
     """The events of chunk ``number`` of the trace ``of``, and the text of each."""
 
     of: weakref.ref[Trace]

@@ -8,9 +8,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Generic, Protocol, TypeVar
+
+import msgspec
 
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest
@@ -37,8 +38,7 @@ class Source(Protocol):
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float: ...
 
 
-@dataclass(frozen=True)
-class Recorded(Generic[T]):
+class Recorded(msgspec.Struct, Generic[T], frozen=True):
     """A recording; ``told`` is None until it is ready, ``message`` why it never will be."""
 
     run: str

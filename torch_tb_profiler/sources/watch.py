@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
 
 
-@dataclass(frozen=True)
-class Changes:
+class Changes(msgspec.Struct, frozen=True):
     """What changed between two listings.
 
     Attributes:
@@ -25,8 +25,7 @@ class Changes:
     removed: tuple[Place, ...]
 
 
-@dataclass
-class _FileState:
+class _FileState(msgspec.Struct):
     version: tuple[int, str]
     """Size and stamp."""
     quiet_since: float

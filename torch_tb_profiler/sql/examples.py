@@ -4,8 +4,9 @@ show them, and a test runs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -13,8 +14,7 @@ from torch_tb_profiler.store.roles import Role
 Of = Literal["kernels", "operators", "memory", "events", ""]
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(msgspec.Struct, frozen=True):
     """``like``: where the question is asked elsewhere. ``statement``: as it stands in the guide. ``opens``: the page begins
     with it where the trace has some of these, and nothing that an example before it is of.
     """

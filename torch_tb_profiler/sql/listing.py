@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.sql.kinds import FLAG, INSIGHT_TEXT, NAMED, TEXT, sql_type
 from torch_tb_profiler.sql.tables import SCHEMAS, SqlTable, tables
@@ -11,8 +12,7 @@ from torch_tb_profiler.store.columns import Column, TableSpec
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn
 
 
-@dataclass(frozen=True)
-class ListedColumn:
+class ListedColumn(msgspec.Struct, frozen=True):
     """A column: name, type in SQL, unit (empty: none) and a sentence."""
 
     name: str
@@ -21,8 +21,7 @@ class ListedColumn:
     doc: str
 
 
-@dataclass(frozen=True)
-class ListedTable:
+class ListedTable(msgspec.Struct, frozen=True):
     """A table. ``about``: what its schema holds."""
 
     schema: str

@@ -6,9 +6,9 @@ Each is declared as those of the store are, and computed from them when a statem
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -41,8 +41,7 @@ _COUNTER = ord("C")
 _STEP_FLAGS = {"cold": StepFlag.COLD, "odd": StepFlag.ODD, "cut": StepFlag.CUT}
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(msgspec.Struct, frozen=True):
     """What statements are answered from; ``insight`` is called once a statement needs it."""
 
     trace: Trace
@@ -50,8 +49,7 @@ class Data:
     insight: Callable[[], Insight]
 
 
-@dataclass(frozen=True)
-class Readable:
+class Readable(msgspec.Struct, frozen=True):
     """A table for people; ``insight``: whether it is made from the insight."""
 
     spec: TableSpec

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.tables import SCHEMAS, SqlTable, find, tables
@@ -45,8 +46,7 @@ _ALLOWED = "One SELECT (or WITH, DESCRIBE, SUMMARIZE) over the tables of the tra
 _LISTED = "The tables are listed beside the statement and by `torch-tb-profiler sql --list`."
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(msgspec.Struct, frozen=True):
     """``tables``: that it names. ``summed``: column of the result → the column whose sum, mean or the like it is."""
 
     tables: list[SqlTable]

@@ -5,10 +5,10 @@ stored (``docs/columns.md``), ``page`` as the page and the DataFrames show them 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.figures.selection import select
@@ -32,8 +32,7 @@ SCHEMAS = {
 Name = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class SqlTable:
+class SqlTable(msgspec.Struct, frozen=True):
     """A table of a statement. ``insight``: whether it is made from the insight; ``build``: its rows."""
 
     schema: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.web import replies
@@ -44,8 +44,7 @@ class Pieces:
         return next(types, "application/json")
 
 
-@dataclass(frozen=True)
-class Download:
+class Download(msgspec.Struct, frozen=True):
     """A file to save: from memory, or streamed."""
 
     name: str

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
+import msgspec
 from werkzeug.datastructures import MultiDict
 from werkzeug.wrappers import Request, Response
 
@@ -57,8 +58,7 @@ class Pair(NamedTuple):
         return begin is not None and end is not None and end <= begin
 
 
-@dataclass(frozen=True)
-class Backend:
+class Backend(msgspec.Struct, frozen=True):
     """What routes are answered from."""
 
     catalogue: Catalogue
@@ -87,8 +87,7 @@ class Parameter(NamedTuple):
     default: object = REQUIRED
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """One route. ``opens``: the type of what must be open; ``places``: the parameters that name it.
     ``kept``: answers may be reused. ``also``: what an answer depends on besides content and parameters,
     None: it may not be reused. ``limits``: limits for the page beyond those of single parameters.

@@ -4,7 +4,6 @@ no device, nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.analysis.diff.compared import drawn, listed, of_lengths, side_of
 from tests.builders.drawn import draw, trace_of

@@ -18,11 +18,13 @@ LATENCY, PER_KIB = 40.0, 0.5
 """µs of any collective, and of each KiB."""
 
 
-def recording(sizes: list[int], between: str = "") -> list[Event]:
-    """Collectives of so many KiB, of which each blocks the host, and 100 µs of something after them."""
+def recording(sizes: list[int], between: str = "", late: float = 0.0) -> list[Event]:
+    """Collectives of so many KiB, of which each blocks the host, and 100 µs of something after them; the second waits
+    ``late`` µs for another rank.
+    """
     lines, now = [], 10.0
     for number, size in enumerate(sizes, 1):
-        length = LATENCY + PER_KIB * size
+        length = LATENCY + PER_KIB * size + late * (number == 2)
         more = f'{{"Collective name": "allreduce", "In msg nelems": {size * 256}, "dtype": "Float", "Group size": 2}}'
         lines += [
             f"1 op   record_param_comms@{now}+5 e{number} {more}",
@@ -59,6 +61,11 @@ def test_merged_collectives_pay_their_latency_once() -> None:
     assert saved(simulation, "buckets") >= 7 * LATENCY
     # Calls and gaps between them are 10 µs each.
     assert saved(simulation, "buckets") <= 7 * (LATENCY + 11)
+
+
+def test_a_late_rank_is_waited_for_once() -> None:
+    found = merges(simulated(recording([64] * 4, late=500.0)).scene, 25 << 20)
+    assert (found.time - found.time[0])[:3].tolist() == [0, 500_000, 0]
 
 
 def test_a_bucket_holds_no_more_than_it_may() -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 
 from tests.analysis.diff.compared import changed, drawn, listed, of_lengths
 from tests.builders.pairs import NO_CHANGE

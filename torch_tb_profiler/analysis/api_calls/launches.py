@@ -8,9 +8,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
@@ -55,8 +55,7 @@ LAUNCHES = DisplaySpec(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Launches:
+class Launches(msgspec.Struct, frozen=True):
     """Device work of a trace and its launches; arrays of shape (work,), in the order of the spans.
 
     work: row of spans. launch: row of the call behind it, −1 unknown. called: when that began, the

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -24,8 +23,7 @@ from torch_tb_profiler.store.roles import Role
 _LARGEST = float(1 << 62)
 
 
-@dataclass(frozen=True)
-class ProfiledKernels:
+class ProfiledKernels(msgspec.Struct, frozen=True):
     """One entry per profiled range in time order; arrays of shape (ranges,) unless said otherwise.
 
     launches: the launches of the ranges, and how they were matched.

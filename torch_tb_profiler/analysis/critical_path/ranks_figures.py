@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
@@ -55,8 +55,7 @@ RANKS_STRIP = DisplaySpec(
 )
 
 
-@dataclass(frozen=True)
-class RanksSegments:
+class RanksSegments(msgspec.Struct, frozen=True):
     """The path of some steps; arrays of shape (segments,) in the order of steps and time.
 
     start, end: ns after ``origin``, a time on the common clock. event: row of spans of the rank, −1 none. name, operator,

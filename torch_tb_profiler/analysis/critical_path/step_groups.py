@@ -10,8 +10,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -37,8 +37,7 @@ LISTED = 8
 """Operators and lines that are listed."""
 
 
-@dataclass(frozen=True)
-class StepGroups:
+class StepGroups(msgspec.Struct, frozen=True):
     """The path of every step by group.
 
     Attributes:
@@ -176,8 +175,7 @@ def run_groups(
     )
 
 
-@dataclass(frozen=True)
-class PathRows:
+class PathRows(msgspec.Struct, frozen=True):
     """What two steps have on their paths; arrays of shape (rows,).
 
     step: their number. rank: index of the rank, −1 of a trace alone. group: number in ``GROUPS``. name: the operator, else the
@@ -238,8 +236,7 @@ def _named(strings: StringTable, groups: StepGroups, operator: Ints, name: Ints)
     return np.where(np.isin(found, marks), -1, found)
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A part of the difference of two steps.
 
     group: number in ``GROUPS``. difference: ns. rank, name, line: what makes at least ``MOST`` of it, −1 nothing alone does.

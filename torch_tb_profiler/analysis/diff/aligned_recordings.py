@@ -15,10 +15,11 @@ the end. What is too short to be seen is told together with what follows, and wh
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, length_before, totals, union
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
@@ -45,8 +46,7 @@ class RecordedSide(NamedTuple):
     steps: Ints
 
 
-@dataclass(frozen=True)
-class Pieces:
+class Pieces(msgspec.Struct, frozen=True):
     """A line through (axis, before, after), ns. Where both sides go on as the axis does they do the same; where one stands still it
     waits for the other.
 
@@ -61,8 +61,7 @@ class Pieces:
     group: Ints
 
 
-@dataclass(frozen=True)
-class AlignedRecordings:
+class AlignedRecordings(msgspec.Struct, frozen=True):
     """Two recordings on one axis.
 
     Attributes:
@@ -150,8 +149,7 @@ def _told(
     return points, gaps
 
 
-@dataclass(frozen=True)
-class GroupTimes:
+class GroupTimes(msgspec.Struct, frozen=True):
     """When the ends of steps waited for each group of causes, and how long before each stretch."""
 
     groups: tuple[tuple[Intervals, Ints], ...]

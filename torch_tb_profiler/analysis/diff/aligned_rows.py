@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
@@ -20,8 +19,7 @@ MOST_TIES = 40
 """Pairs that a line is drawn for, those that take longest."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """What was done on the threads (``host``) or devices of a side; arrays of shape (segments,): begin and end on the axis,
     ns, and the group as a number in ``GROUPS``.
     """
@@ -32,8 +30,7 @@ class Row:
     group: Ints
 
 
-@dataclass(frozen=True)
-class Ties:
+class Ties(msgspec.Struct, frozen=True):
     """Where matched operations begin on the axis, ns, arrays of shape (ties,); ``row``: of spans of the first side."""
 
     before: Ints

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
@@ -36,8 +36,7 @@ LEAST_MATCHED = 0.6
 """Share of operations that must be matched for two steps to stand on one axis."""
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(msgspec.Struct, frozen=True):
     """Steps of a recording with their events. ``trace``: the recording, ``path``: what the ends of the steps waited for."""
 
     trace: Trace
@@ -51,8 +50,7 @@ class Drawn:
         return start, start + spans["dur"][row]
 
 
-@dataclass(frozen=True)
-class DrawnStep(Drawn):
+class DrawnStep(Drawn, frozen=True):
     """A step with its events, on its own clock."""
 
     path: StepPath
@@ -68,8 +66,7 @@ class DrawnStep(Drawn):
         return self.path.clock(start), self.path.clock(end)
 
 
-@dataclass(frozen=True)
-class Gaps:
+class Gaps(msgspec.Struct, frozen=True):
     """Where one side waits for the other, in the order of the axis; arrays of shape (gaps,).
 
     Attributes:
@@ -104,8 +101,7 @@ class Gaps:
         return np.asarray(time + np.append(0, shift)[at])
 
 
-@dataclass(frozen=True)
-class AlignedSteps:
+class AlignedSteps(msgspec.Struct, frozen=True):
     """Two steps on one axis.
 
     Attributes:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
@@ -46,8 +45,7 @@ class ChangeTable(msgspec.Struct, frozen=True):
     changes: Changes
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(msgspec.Struct, frozen=True, dict=True):
     """The result of a comparison.
 
     device: whether operators and modules are compared by device time.

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Sample, compare_samples
@@ -114,8 +114,7 @@ EXPERIMENTS = DisplaySpec(
 )
 
 
-@dataclass(frozen=True)
-class Experiment:
+class Experiment(msgspec.Struct, frozen=True):
     """The figures of one recording over its usual steps; NaN, None and empty text are unknown.
 
     began: Unix time of its first event, ns.
@@ -171,8 +170,7 @@ def _names(facts: Facts) -> Ints:
     return np.zeros(0, np.int64)
 
 
-@dataclass(frozen=True)
-class ExperimentRow:
+class ExperimentRow(msgspec.Struct, frozen=True):
     """A row: ``members`` are its workers by what they are matched by, empty until ``state`` is ready."""
 
     run: str

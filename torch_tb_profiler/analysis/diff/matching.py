@@ -16,7 +16,8 @@ Whatever remains is new or gone, with everything beneath it.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
 from torch_tb_profiler.analysis.diff.side import PathCosts
@@ -29,8 +30,7 @@ _MODULE, _OPERATOR = int(PathKind.MODULE), int(PathKind.OPERATOR)
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
 
 
-@dataclass
-class _Tree:
+class _Tree(msgspec.Struct):
     """One side while it is matched; lists of one entry per path.
 
     plain, exact: kind, direction and plain or full name.
@@ -48,13 +48,12 @@ class _Tree:
     busy: list[Hashable]
 
 
-@dataclass
-class MatchedPaths:
+class MatchedPaths(msgspec.Struct):
     """The merged tree, parents before children: parent, path of A, path of B; −1 absent."""
 
-    parent: list[int] = field(default_factory=list)
-    a: list[int] = field(default_factory=list)
-    b: list[int] = field(default_factory=list)
+    parent: list[int] = msgspec.field(default_factory=list)
+    a: list[int] = msgspec.field(default_factory=list)
+    b: list[int] = msgspec.field(default_factory=list)
 
     def add(self, parent: int, a: int, b: int) -> int:
         """Append a node; returns its number."""

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.diff.significance import LEVEL, Floats, quantile, welch
 from torch_tb_profiler.analysis.diff.work_size import Shapes, Work, work_between
@@ -52,8 +53,7 @@ _NORMAL = 2.5758293035489004
 """The standard normal deviate that is exceeded on both sides with probability ``LEVEL``."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """One side.
 
     walls: times of the compared steps in order, ns, shape (steps,).
@@ -62,8 +62,8 @@ class Sample:
     """
 
     walls: Floats
-    others: Floats = field(default_factory=lambda: np.zeros(0))
-    shapes: Shapes = field(default_factory=dict)
+    others: Floats = msgspec.field(default_factory=lambda: np.zeros(0))
+    shapes: Shapes = msgspec.field(default_factory=dict)
 
     @property
     def steps(self) -> int:
@@ -75,8 +75,7 @@ class Sample:
         return float(self.walls.mean()) if self.steps else math.nan
 
 
-@dataclass(frozen=True)
-class Test:
+class Test(msgspec.Struct, frozen=True):
     """A comparison of B with A.
 
     delta: mean step of B less that of A, ns.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import msgspec
@@ -27,8 +26,7 @@ MOST_ODD = 1 / 3
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(msgspec.Struct, frozen=True):
     """The entries of a table in compared steps; ``place``: index of the step, int64."""
 
     table: Table
@@ -48,8 +46,7 @@ class Cells:
         )
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(msgspec.Struct, frozen=True, dict=True):
     """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
     ``odd``, ``other`` (of other kinds): steps left out.
     """

@@ -15,8 +15,7 @@ matched as a whole. Work of a device goes with its launch; what has none is matc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -39,8 +38,7 @@ _HOST = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME)
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True)
-class StepEvents:
+class StepEvents(msgspec.Struct, frozen=True):
     """The events of some steps.
 
     Attributes:
@@ -74,8 +72,7 @@ class StepEvents:
         return self.trace["spans"]["track"][self.host]
 
 
-@dataclass(frozen=True)
-class Matched:
+class Matched(msgspec.Struct, frozen=True):
     """Pairs of events, arrays of shape (pairs,).
 
     Attributes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -29,8 +29,7 @@ UNNAMED = ("data_loading", "not_recorded")
 """Groups that say of themselves what they are."""
 
 
-@dataclass(frozen=True)
-class Stretches:
+class Stretches(msgspec.Struct, frozen=True):
     """What ends waited for, arrays of shape (stretches,) in time order.
 
     Attributes:
@@ -45,8 +44,7 @@ class Stretches:
     event: Ints
 
 
-@dataclass(frozen=True)
-class StepPath(Stretches):
+class StepPath(Stretches, frozen=True):
     """The path of a step. Times in ns since the begin of the step, without work from before the recording.
 
     Attributes:
@@ -152,8 +150,7 @@ def median_step(side: Side) -> int:
     return int(side.steps[place]) if place >= 0 else -1
 
 
-@dataclass(frozen=True)
-class GroupChange:
+class GroupChange(msgspec.Struct, frozen=True):
     """What a group takes in two steps, ns. ``name``: what makes most of the change, and how much of it; "" nothing."""
 
     group: str

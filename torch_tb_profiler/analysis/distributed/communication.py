@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -87,8 +86,7 @@ def computation(trace: Trace, facts: Facts) -> Intervals:
     return union(spans["start"][row], spans["start"][row] + spans["dur"][row])
 
 
-@dataclass(frozen=True)
-class _Named:
+class _Named(msgspec.Struct, frozen=True):
     """What names say about each call: lists of one length, empty text and −1 unknown."""
 
     kind: list[str]

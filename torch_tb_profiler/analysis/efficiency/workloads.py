@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
@@ -41,8 +41,7 @@ from torch_tb_profiler.store.strings import NONE, StringBuilder, StringTable
 _ARGUMENTS = ("dims", "types", "strides", "concrete")
 
 
-@dataclass(frozen=True)
-class _Operators:
+class _Operators(msgspec.Struct, frozen=True):
     """All operator calls of the call tree, then those that replays stand for; arrays of shape
     (operators,) unless said otherwise, positions count operators.
 
@@ -71,8 +70,7 @@ class _Operators:
     served: Array
 
 
-@dataclass(frozen=True)
-class _Works:
+class _Works(msgspec.Struct, frozen=True):
     """The work of operator calls.
 
     table: the table ``workloads``.
@@ -341,8 +339,7 @@ def _with_unknown(works: _Works, calls: Ints) -> _Works:
     )
 
 
-@dataclass(frozen=True)
-class AttributedWork:
+class AttributedWork(msgspec.Struct, frozen=True):
     """Every piece of device work with the amounts that ``workload_kernels`` sums; arrays of shape
     (device events,), −1 unknown or none.
 

@@ -16,9 +16,9 @@ their times. Of the enclosing calls only those that began within the capture::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -47,8 +47,7 @@ _DEEPEST = 32
 """Scopes of an annotation."""
 
 
-@dataclass(frozen=True)
-class CaptureSource:
+class CaptureSource(msgspec.Struct, frozen=True):
     """A recording of captures: its name (``""``: the trace itself), and what its list says of it.
 
     ``batch``: −1 unknown; ``mode``: ``""`` unknown.
@@ -290,8 +289,7 @@ def _range_of(start: Ints, track: Array, begin: Ints, end: Ints, on: Ints) -> In
     return np.asarray(found, np.int64)
 
 
-@dataclass(frozen=True)
-class _Calls:
+class _Calls(msgspec.Struct, frozen=True):
     """Calls around launches: rows of spans, ascending, and columns but for their texts."""
 
     row: Ints

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by
@@ -84,8 +84,7 @@ _NAMING = 4
 """The first forms name a rank or stand in brackets."""
 
 
-@dataclass(frozen=True)
-class MergedRanks:
+class MergedRanks(msgspec.Struct, frozen=True):
     """names: a name for each rank, in the order of their events in the file.
     of_track: int64 of shape (tracks,), the rank of each track; −1 of none, or of several.
     work: rows of spans that are device work, ascending; of_work: the rank of each, −1 unclear.
@@ -97,8 +96,7 @@ class MergedRanks:
     of_work: Ints
 
 
-@dataclass(frozen=True)
-class _Processes:
+class _Processes(msgspec.Struct, frozen=True):
     """``of_track``: number of the process of each track; the rest by that number."""
 
     of_track: Ints

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -30,8 +30,7 @@ _TIMED = ("memory", "flows", "instants")
 _LAST_NUMBER = re.compile(r"(\d{1,9})\D*$", re.ASCII)
 
 
-@dataclass(frozen=True)
-class RankPart:
+class RankPart(msgspec.Struct, frozen=True):
     """name: of the rank; names: of all parts of the file; trace: what belongs to it."""
 
     name: str

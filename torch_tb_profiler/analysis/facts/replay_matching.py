@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import IntEnum
 
 import msgspec
@@ -193,8 +192,7 @@ def _tokens(trace: Trace, name: Array, role: Array) -> Ints:
     return np.where(role == Role.MEMCPY, _COPY, np.where(role == Role.MEMSET, _SET, token[name]))
 
 
-@dataclass
-class _Replay:
+class _Replay(msgspec.Struct):
     """``work``: positions of its device events in time order, with their tokens and tracks."""
 
     number: int
@@ -204,8 +202,7 @@ class _Replay:
     batch: int
 
 
-@dataclass
-class _Capture:
+class _Capture(msgspec.Struct):
     """``launches``: rows of ``captured_launches`` in order, with their tokens; ``content``: what they
     say, equal where two captures say the same.
     """
@@ -216,13 +213,12 @@ class _Capture:
     content: int
 
 
-@dataclass
-class _Sequence:
+class _Sequence(msgspec.Struct):
     """The captures of one recording, batch and mode, in time order; ``own``: of the trace itself."""
 
     batch: int
     own: bool
-    captures: list[_Capture] = field(default_factory=list)
+    captures: list[_Capture] = msgspec.field(default_factory=list)
 
 
 def _sequences(trace: Trace) -> list[_Sequence]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -28,8 +28,7 @@ _COMPILED = re.compile(
 """Kernels that inductor makes are recorded as operators of their name; regions are annotations."""
 
 
-@dataclass(frozen=True)
-class WorkNames:
+class WorkNames(msgspec.Struct, frozen=True):
     """``of_node``: uint8 ``Attribution`` of the calls of the call tree, then of replayed calls;
     ``operator``: string number of the operator of every device event, −1 none;
     ``unnamed_steps``: that table; ``counts``: ``{"events", "ns"}`` of all device events by the name of

@@ -6,8 +6,7 @@ of any thread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.store.columns import Array, Ints
@@ -21,8 +20,7 @@ HostDeviceBytes = tuple[Ints, Ints]
 """Bytes allocated − released on the host and on accelerators, int64 of one shape."""
 
 
-@dataclass(frozen=True)
-class StandaloneRecords:
+class StandaloneRecords(msgspec.Struct, frozen=True):
     """Records that are events of their own, in time order; arrays of shape (records,)."""
 
     time: Ints

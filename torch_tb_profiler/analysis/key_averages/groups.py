@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,8 +20,7 @@ BACKWARD_FUNCTION, USER_SCOPE = 1, 7
 Shapes = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
-class Groups:
+class Groups(msgspec.Struct, frozen=True):
     """Arrays of shape (groups,) in order of first event.
 
     first: position of the first event.
@@ -54,8 +52,7 @@ def scopes(events: FunctionEvents) -> Ints:
     return scope
 
 
-@dataclass(frozen=True)
-class Grouping:
+class Grouping(msgspec.Struct, frozen=True):
     """Keys besides name, device and annotation: shapes, innermost ``frames``, overload.
 
     ``functions``: whether Python functions are included.

@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -26,8 +25,7 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 _SIGNATURE = ("dims", "types", "strides", "concrete")
 
 
-@dataclass(frozen=True)
-class SpanFigures:
+class SpanFigures(msgspec.Struct, frozen=True):
     """Arrays of shape (spans,); −1 unknown.
 
     own: ns; of host spans without those that they call directly, of others their duration.

@@ -9,8 +9,7 @@ what was unmapped; its blocks are those of ``allocations`` that were alive::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -27,8 +26,7 @@ _OF_SEGMENTS = ("address", "bytes", "stream", "pool", "kind")
 _OF_BLOCKS = ("size", "requested", "state", "row", "frames")
 
 
-@dataclass(frozen=True)
-class AllocatorState:
+class AllocatorState(msgspec.Struct, frozen=True):
     """Segments by (pool, stream, address) and blocks in their order; int64.
 
     address, bytes: of segments. stream: −1 unknown. pool, kind: strings of the trace, −1 unknown.

@@ -9,9 +9,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
@@ -48,8 +48,7 @@ _TABLES = (
 )
 
 
-@dataclass(frozen=True)
-class Records:
+class Records(msgspec.Struct, frozen=True):
     """The trace's ``memory`` by (device, time); records from before the recording come first per
     device.
 

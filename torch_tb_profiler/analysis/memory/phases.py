@@ -15,9 +15,9 @@ Of a snapshot, which has no spans, the call stacks of the records say it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
@@ -76,8 +76,7 @@ _CALL = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Phases:
+class Phases(msgspec.Struct, frozen=True):
     """Arrays of shape (records,), but for ``of_run``.
 
     phase: of the record itself, −1 unknown; int8.

@@ -5,9 +5,9 @@ Totals count only the outermost call of a name, so that a recursion counts once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -25,8 +25,7 @@ MemoryGroup = Literal["operator", "module"]
 _SUMS = ("increase", "allocations", "allocated")
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(msgspec.Struct, frozen=True):
     """Names with records in the window, self or total, by self increase descending; int64 of shape
     (names,).
 

@@ -19,8 +19,7 @@ its name went. Its operators stay within it, and so does their backward.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
@@ -36,8 +35,7 @@ _LIKE_ANOTHER, _UNTIED, _OUTSIDE, _TIED = 0, 1, 2, 3
 _COUNTED = {"tied": _TIED, "untied": _UNTIED, "outside": _OUTSIDE}
 
 
-@dataclass(frozen=True)
-class Backward:
+class Backward(msgspec.Struct, frozen=True):
     """Arrays of shape (nodes,).
 
     backward: whether it runs in the backward pass.

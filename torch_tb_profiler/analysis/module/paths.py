@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by, sum_rows
@@ -55,8 +54,7 @@ from torch_tb_profiler.store.strings import StringBuilder
 _REST_NAME = "further calls"
 
 
-@dataclass(frozen=True)
-class _Written:
+class _Written(msgspec.Struct, frozen=True):
     """Modules named in texts: their tree; per node, of shape (nodes,), −1 none, the module it is
     in, or is a call of.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
@@ -24,8 +24,7 @@ _CPU = 0
 """Device type of the CPU in memory records (c10::DeviceType)."""
 
 
-@dataclass(frozen=True)
-class LaunchedWork:
+class LaunchedWork(msgspec.Struct, frozen=True):
     """Device work, arrays of shape (device events,); ``node``: the launching one, −1 none."""
 
     row: Ints

@@ -20,9 +20,9 @@ again, a gradient that will be differentiated) is itself a forward.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
@@ -51,8 +51,7 @@ class Direction(IntEnum):
     """Its launch was not recorded, or replays a graph with an unknown capture."""
 
 
-@dataclass(frozen=True)
-class KernelDirections:
+class KernelDirections(msgspec.Struct, frozen=True):
     """Arrays of shape (kernels,); nodes are positions in ``Nodes``, −1 none.
 
     captured: row of spans that captured it into the replayed graph; −1 not replayed, or unknown.

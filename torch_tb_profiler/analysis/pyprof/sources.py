@@ -10,8 +10,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
@@ -32,8 +31,7 @@ LAYER = "layer:"
 _USERS, _PYTHON = 2, 1
 
 
-@dataclass(frozen=True)
-class KernelSources:
+class KernelSources(msgspec.Struct, frozen=True):
     """Arrays of shape (kernels,) unless said otherwise; −1 none, texts are string numbers of the
     trace.
 

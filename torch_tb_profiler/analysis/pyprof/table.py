@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences
@@ -51,8 +51,7 @@ class MatrixCores(IntEnum):
     """By its name it multiplies no matrices."""
 
 
-@dataclass(frozen=True)
-class KernelTable:
+class KernelTable(msgspec.Struct, frozen=True):
     """Arrays of shape (kernels,), −1 unknown or none; ``directions`` and ``sources`` hold further
     columns.
 

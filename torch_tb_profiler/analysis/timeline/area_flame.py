@@ -9,8 +9,7 @@ that launched it::
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of, sum_by
@@ -42,8 +41,7 @@ _FRAME_KINDS = {
 }
 
 
-@dataclass(frozen=True)
-class AreaFlame:
+class AreaFlame(msgspec.Struct, frozen=True):
     """``rows``: the frames, None where there are more than ``MOST_EVENTS`` events. ``pooled``: how
     many more frames are too small to be drawn.
     """

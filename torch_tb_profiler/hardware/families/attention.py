@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families import paged_attention
@@ -26,8 +27,7 @@ WHOLE = 1 << 40
 """A window without an end."""
 
 
-@dataclass(frozen=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """Query i sees keys ``i + offset - left`` to ``i + offset + right``.
 
     ``offset`` is 0, or keys - queries if ``bottom_right``.
@@ -54,8 +54,7 @@ def _below(queries: int, keys: int, diagonal: int) -> int:
     return total(diagonal + queries) - total(diagonal)
 
 
-@dataclass(frozen=True)
-class _Schema:
+class _Schema(msgspec.Struct, frozen=True):
     """Argument indices of a schema; -1: no such argument. Key and value follow ``first``, the
     query.
     """
@@ -256,8 +255,7 @@ def backward(call: Call) -> Work | None:
     return matrix_work(flops, q, tensors, shape.parameters())
 
 
-@dataclass(frozen=True)
-class _Shape:
+class _Shape(msgspec.Struct, frozen=True):
     batch: int
     heads: int
     kv_heads: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
@@ -24,8 +24,7 @@ _BACKWARD = (
 _FORWARD_LETTERS = {1: ("W", "S", "Q"), 2: ("HW", "RS", "PQ"), 3: ("DHW", "TRS", "ZPQ")}
 
 
-@dataclass(frozen=True)
-class _Schema:
+class _Schema(msgspec.Struct, frozen=True):
     """Argument indices of an operator's schema; -1: no such argument."""
 
     bias: int
@@ -87,8 +86,7 @@ _SCHEMAS: dict[str, _Schema] = {
 }
 
 
-@dataclass(frozen=True)
-class _Shapes:
+class _Shapes(msgspec.Struct, frozen=True):
     """The consistent shapes of a convolution, with the batch, and its options."""
 
     x: tuple[int, ...]

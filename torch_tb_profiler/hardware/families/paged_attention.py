@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.server_steps import Requests
@@ -31,8 +32,7 @@ _LAYER = (
 _LATENT = SOURCE + "; V is a part of K (multi-head latent attention)"
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(msgspec.Struct, frozen=True):
     """What one token has of the query, key, value and result: (heads, elements), or (elements,)."""
 
     q: Tensor

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind, scalar_type
@@ -25,8 +26,7 @@ _SOFTMAX_BACKWARD = (
 )
 
 
-@dataclass(frozen=True)
-class _Reduction:
+class _Reduction(msgspec.Struct, frozen=True):
     """Schema indices (-1: none) of dimensions, keepdim and dtype; FLOPs per element; results."""
 
     dims: int = 1

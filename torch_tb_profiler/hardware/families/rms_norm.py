@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
@@ -21,8 +22,7 @@ _QUANTIZED = (
 _GEMMA = "; 1 per element of the weight where 1 is added to it (Gemma)"
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """Argument indices of a schema; -1: no such argument, or the result is returned."""
 
     x: int

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor
@@ -12,8 +11,7 @@ from torch_tb_profiler.hardware.families.gemm import SOURCE, product
 from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(msgspec.Struct, frozen=True):
     """Argument indices of a schema; −1: no such argument."""
 
     x: int = 0

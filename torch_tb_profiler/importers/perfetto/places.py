@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -38,8 +37,7 @@ def json_text(value: Any) -> str:
     return _encode(value).decode()
 
 
-@dataclass
-class Counter:
+class Counter(msgspec.Struct):
     """A counter track. ``scale`` turns a value into the unit; ``total``: of an incremental one."""
 
     name: str
@@ -48,8 +46,7 @@ class Counter:
     total: float = 0
 
 
-@dataclass(frozen=True)
-class TrackThread:
+class TrackThread(msgspec.Struct, frozen=True):
     """Where events of a track are drawn. ``json``: pid and tid as fields of an entry."""
 
     pid: Id

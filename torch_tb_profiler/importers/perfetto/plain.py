@@ -12,9 +12,9 @@ A packet with any field that is not expected here is left to the decoder of mess
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.importers.perfetto.packets import frames
@@ -55,8 +55,7 @@ class _Fields(NamedTuple):
     size: Ints
 
 
-@dataclass(frozen=True)
-class Plain:
+class Plain(msgspec.Struct, frozen=True):
     """Packets of a text, one row each; where ``good`` is False the other columns say nothing.
 
     ``first``: row in the annotations of each packet's first one, with one more at the end. Of the
@@ -78,8 +77,7 @@ class Plain:
     value: Ints
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(msgspec.Struct, frozen=True):
     """Plain packets of one sequence that follow each other, rows ``start`` to ``stop`` of the text.
 
     ``name`` and ``category`` are those of the ``begins``, of which the rows are counted from

@@ -13,7 +13,6 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import msgspec
@@ -104,8 +103,7 @@ _COUNTED = msgspec.json.Decoder(list[Counted])
 _ANY = msgspec.json.Decoder(Any)
 
 
-@dataclass
-class Process:
+class Process(msgspec.Struct):
     """What a file holds of one process.
 
     Attributes:
@@ -115,10 +113,12 @@ class Process:
         other: kinds of records that are not read, and how many there are.
     """
 
-    described: dict[str, Any] = field(default_factory=dict)
-    records: dict[str, array[int]] = field(default_factory=lambda: defaultdict(lambda: array("q")))
-    counted: array[int] = field(default_factory=lambda: array("q"))
-    other: dict[str, int] = field(default_factory=lambda: defaultdict(int))
+    described: dict[str, Any] = msgspec.field(default_factory=dict)
+    records: dict[str, array[int]] = msgspec.field(
+        default_factory=lambda: defaultdict(lambda: array("q"))
+    )
+    counted: array[int] = msgspec.field(default_factory=lambda: array("q"))
+    other: dict[str, int] = msgspec.field(default_factory=lambda: defaultdict(int))
 
 
 def processes(window: Window, counts: DefectCounts) -> Iterator[Process]:

@@ -11,10 +11,10 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, SourceError
@@ -46,8 +46,7 @@ _HINT = (
 )
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(msgspec.Struct, frozen=True):
     """A chunk of a table: columns of equal length by name; ``numbers`` int64, ``MISSING`` unknown.
 
     ``first``: position of the first row in the table.

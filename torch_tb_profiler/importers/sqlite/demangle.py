@@ -11,8 +11,9 @@ Source: Itanium C++ ABI, section 5.1, https://itanium-cxx-abi.github.io/cxx-abi/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
+
+import msgspec
 
 
 def _words(text: str) -> dict[str, str]:
@@ -48,8 +49,7 @@ OPERATORS = _words("""
 """The names of new and delete begin with a blank."""
 
 
-@dataclass(frozen=True)
-class Type:
+class Type(msgspec.Struct, frozen=True):
     """A type around a name: ``void (*`` name ``)(int)``; ``wraps``: a pointer to it needs brackets."""
 
     left: str
@@ -62,8 +62,7 @@ class Type:
         return self.left + self.right
 
 
-@dataclass(frozen=True)
-class Name:
+class Name(msgspec.Struct, frozen=True):
     """A qualified name; ``last``: its last part; ``template``: ends with template arguments.
 
     ``untyped``: a constructor or conversion, without return type; ``qualifiers``: of a method.
@@ -113,14 +112,13 @@ def demangled(name: str) -> str:
     return text
 
 
-@dataclass
-class _Reader:
+class _Reader(msgspec.Struct):
     name: str
     position: int = 0
     steps: int = 0
     depth: int = 0
-    seen: list[Type] = field(default_factory=list)
-    arguments: list[list[Type]] = field(default_factory=list)
+    seen: list[Type] = msgspec.field(default_factory=list)
+    arguments: list[list[Type]] = msgspec.field(default_factory=list)
     """The meaning of ``T_``, ``T0_`` …: a type or value each, or those of a pack."""
     element: int = -1
     """Index of the pack element being expanded; −1 outside an expansion."""

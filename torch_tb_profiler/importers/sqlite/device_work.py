@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
@@ -34,8 +34,7 @@ _GRID, _BLOCK = ("gridX", "gridY", "gridZ"), ("blockX", "blockY", "blockZ")
 _LARGEST = 1 << 31
 
 
-@dataclass
-class Dialect:
+class Dialect(msgspec.Struct):
     """How one exporter writes device work.
 
     Attributes:
@@ -56,9 +55,9 @@ class Dialect:
     memory_kind: str
     synchronisation: str
     process: Callable[[Ints], Ints]
-    multiprocessors: dict[int, int] = field(default_factory=dict)
-    devices: dict[int, int] = field(default_factory=dict)
-    gpus: dict[tuple[int, int], int] = field(default_factory=dict)
+    multiprocessors: dict[int, int] = msgspec.field(default_factory=dict)
+    devices: dict[int, int] = msgspec.field(default_factory=dict)
+    gpus: dict[tuple[int, int], int] = msgspec.field(default_factory=dict)
     captures: Captures | None = None
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.markers import Kind, Marker, read_marker, stack_text
@@ -33,8 +33,7 @@ def mark_name(domain: str, text: str) -> str:
     return ": ".join(filter(None, (domain, text or "mark without a text")))
 
 
-@dataclass(frozen=True)
-class _PendingRange:
+class _PendingRange(msgspec.Struct, frozen=True):
     """A range that needs the ranges around it."""
 
     track: int

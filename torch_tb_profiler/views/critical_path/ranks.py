@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
@@ -40,8 +40,7 @@ from torch_tb_profiler.views.words.texts import capitalised
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
 
 
-@dataclass(frozen=True)
-class RanksOfRun:
+class RanksOfRun(msgspec.Struct, frozen=True):
     """A complete run with the path of some of its steps. ``total``: workers of the run; ``chosen``: the common steps."""
 
     figures: RunFigures

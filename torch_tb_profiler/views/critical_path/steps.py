@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
@@ -146,8 +146,7 @@ class StepDifferencePayload(Wire, frozen=True, kw_only=True):
     late: list[LateRank]
 
 
-@dataclass(frozen=True)
-class Worker:
+class Worker(msgspec.Struct, frozen=True):
     """A rank of a run: what it is called, and its recording."""
 
     rank: int | None
@@ -155,8 +154,7 @@ class Worker:
     span: str
 
 
-@dataclass(frozen=True)
-class StepsOfTrace:
+class StepsOfTrace(msgspec.Struct, frozen=True):
     """The steps of one trace."""
 
     facts: Facts
@@ -184,8 +182,7 @@ class StepsOfTrace:
         return ""
 
 
-@dataclass(frozen=True)
-class StepsOfRun:
+class StepsOfRun(msgspec.Struct, frozen=True):
     """The steps of a run by the path through all ranks. ``asked``: the rank whose own steps are told, −1 none; ``total``: workers."""
 
     figures: RunFigures
@@ -365,8 +362,7 @@ def _compared(steps: Steps, groups: StepGroups, step: int, rank: int) -> Compare
     )
 
 
-@dataclass(frozen=True)
-class _Words:
+class _Words(msgspec.Struct, frozen=True):
     """What the parts of a difference are called."""
 
     rows: PathRows

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
@@ -59,8 +59,7 @@ UNITS: Mapping[RankFigure, RankUnit] = {
 }
 
 
-@dataclass(frozen=True)
-class RunOfRanks:
+class RunOfRanks(msgspec.Struct, frozen=True):
     """A run as far as it is read. ``chosen``: the common steps, None all. ``progress``: 0 to 1. ``verdict``: who holds it
     back, as far as that is known.
     """

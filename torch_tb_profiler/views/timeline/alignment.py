@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
@@ -21,8 +22,7 @@ from torch_tb_profiler.views.timeline.wire import (
 from torch_tb_profiler.views.words.texts import cut
 
 
-@dataclass(frozen=True)
-class PeerTrace:
+class PeerTrace(msgspec.Struct, frozen=True):
     """A worker's trace in which a collective may be; ``timeline`` is None if it was never made."""
 
     worker: str

@@ -7,9 +7,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler._version import __version__
@@ -79,8 +79,7 @@ def flame_file(
     return _folded(names, stacks) if file_format == "folded" else _speedscope(names, stacks, title)
 
 
-@dataclass(frozen=True)
-class _Stacks:
+class _Stacks(msgspec.Struct, frozen=True):
     """Frames with self time, and how much; ``parent`` is of all frames."""
 
     parent: list[int]

@@ -20,7 +20,6 @@ from torch_tb_profiler.web.parameters import (
     StepRange,
     Steps,
     StepsOf,
-    Switch,
     Whole,
     WindowOf,
 )

@@ -10,6 +10,8 @@ const LEAST = 1;
 const LABELLED = 60;
 const HATCH = 7;
 const DIMMED = 0.2;
+/** How much there is of a gap that is too narrow to be hatched: as much as strokes of a hatched one. */
+const NARROW = 0.55;
 
 /** Those in sight; they are in order of time. */
 function inSight({ gaps, view }: Frame): Gap[] {
@@ -65,7 +67,10 @@ function drawOf(
   });
   const wide = drawn.filter(({ width }) => width >= HATCH);
   ctx.fillStyle = stroke;
+  const alpha = ctx.globalAlpha;
+  ctx.globalAlpha = alpha * NARROW;
   for (const { from, width } of drawn) if (width < HATCH) ctx.fillRect(from, top, width, height);
+  ctx.globalAlpha = alpha;
   ctx.save();
   ctx.beginPath();
   for (const { from, width } of wide) ctx.rect(from, top, width, height);

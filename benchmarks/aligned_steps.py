@@ -9,7 +9,8 @@ from open traces, with the processor time that it takes.
 
 Then both recordings are aligned as a whole for the timeline: how long that takes, what part of it is the matching, and how
 long the reply of a drawn window of it takes once that is kept. A reply is made of nothing but the ties and the paths, so those
-are repeated until they are of so many ``--enlarged`` events, and its replies are measured, too.
+are repeated until they are of so many ``--enlarged`` events, with every stretch between two ties a little longer or shorter on one
+side, as in two recordings of one program, and its replies are measured, too.
 """
 
 from __future__ import annotations
@@ -181,7 +182,15 @@ def timeline(sides: list[Any], rounds: int, enlarged: int) -> dict[str, Any]:
     aligned = align_recordings(both[0], both[1])
     cold, cold_cpu = time.perf_counter() - start, time.process_time() - begun
     count = sides[0][0]["spans"].n
-    large = repeated_alignment(aligned, -(-enlarged // count))
+    # Every begin and end of what the paths come by: as many ties as there can be.
+    edges = np.concatenate(
+        [edge for points, _ in aligned.spent[0].groups for edge in (points.start, points.end)]
+    )
+    spans = sides[0][0]["spans"]
+    edges = np.unique(
+        np.concatenate((edges, spans["start"][events[0].host], spans["start"][events[0].device]))
+    )
+    large = repeated_alignment(aligned, edges, -(-enlarged // count))
     told: dict[str, Any] = {
         "matching_ms": round(matching * 1000),
         "matching_cpu_ms": round(matching_cpu * 1000),
@@ -218,30 +227,25 @@ def replies(aligned: AlignedRecordings, rounds: int) -> tuple[list[float], list[
     return took, cpu, size
 
 
-def repeated_alignment(aligned: AlignedRecordings, times: int) -> AlignedRecordings:
-    """What a recording so many times as long would be aligned as."""
+def repeated_alignment(aligned: AlignedRecordings, tie: Ints, times: int) -> AlignedRecordings:
+    """What a recording so many times as long with these ties would be aligned as, beside another run of it."""
+    length = int(tie[-1])
+    before = (tie + length * np.arange(times)[:, None]).ravel()
+    random = np.random.default_rng(2)
+    step = np.diff(before, prepend=0)
+    after = np.cumsum(np.maximum(0, step * random.normal(1, 0.1, len(step))).astype(np.int64))
+    by = length * np.arange(times)[:, None]
 
-    def ties(column: Ints) -> Ints:
-        return (column + int(column[-1]) * np.arange(times)[:, None]).ravel()
-
-    def groups(side: GroupTimes, length: int) -> GroupTimes:
-        by = length * np.arange(times)[:, None]
+    def groups(side: GroupTimes) -> GroupTimes:
         found = [
             union((points.start + by).ravel(), (points.end + by).ravel())
             for points, _ in side.groups
         ]
         return GroupTimes(tuple((points, totals(points)) for points in found))
 
-    return replace(
-        aligned,
-        before=ties(aligned.before),
-        after=ties(aligned.after),
-        axis=ties(aligned.axis),
-        spent=(
-            groups(aligned.spent[0], int(aligned.before[-1])),
-            groups(aligned.spent[1], int(aligned.after[-1])),
-        ),
-    )
+    axis = np.cumsum(np.maximum(step, np.diff(after, prepend=0)))
+    spent = groups(aligned.spent[0]), groups(aligned.spent[1])
+    return replace(aligned, before=before, after=after, axis=axis, spent=spent)
 
 
 if __name__ == "__main__":

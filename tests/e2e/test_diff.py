@@ -12,6 +12,7 @@ from tests.builders.pairs import write_pairs
 from tests.e2e.conftest import OpenTab
 from tests.e2e.pages import Tab
 from tests.e2e.server import Server
+from tests.e2e.timeline_page import TracePage
 from tests.e2e.watch import accessibility, need_axe
 
 
@@ -121,3 +122,35 @@ def test_gaps_lie_in_the_picture_and_light_up_by_keyboard(open_tab: OpenTab, pai
     assert tab.frame.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
+
+
+def test_both_recordings_stand_on_one_axis_of_the_timeline(
+    open_tab: OpenTab, pairs: Server
+) -> None:
+    need_axe()
+    page = TracePage.open(open_tab(pairs), "baseline", run2="slower_kernel", worker2="worker0")
+    bar = page.frame.get_by_role("group", name="Comparison")
+    expect(bar).to_contain_text("GPU compute +")
+
+    def apart() -> list[float]:
+        """How far from each other the steps of both sides begin, px."""
+        begins: tuple[dict[str, float], dict[str, float]] = ({}, {})
+        for one in page.slices():
+            if one["label"].startswith("ProfilerStep#") and one["count"] == 1:
+                begins[one["source"]][one["label"]] = one["left"]
+        assert begins[0].keys() == begins[1].keys()
+        assert len(begins[0]) > 3
+        return [abs(begins[0][name] - begins[1][name]) for name in begins[0]]
+
+    assert max(apart()) <= 1
+    bar.get_by_role("button", name="Align", exact=True).click()
+    page.ready()
+    assert max(apart()) > 3
+    bar.get_by_role("button", name="Align", exact=True).click()
+    page.ready()
+    after = [one for one in page.slices() if one["source"] == 1 and one["count"] == 1]
+    lower = max(after, key=lambda one: one["top"])
+    page.click(lower)
+    expect(page.details).to_contain_text(lower["label"])
+    assert page.tab.settled_state()["sel"] == f"1:{lower['event']}"
+    assert accessibility(page.frame) == []

@@ -59,6 +59,7 @@ NEEDED = {
     "/sql": {"q": "select name from events"},
     "/diff": SIDE_B,
     "/diff/aligned": SIDE_B,
+    "/diff/axis": SIDE_B,
     "/diff/file": SIDE_B,
     "/memory/changes": SIDE_B,
 }

@@ -22,6 +22,7 @@ from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.diff.aligned import AlignedPayload
+from torch_tb_profiler.views.diff.axis import AxisPayload
 from torch_tb_profiler.views.diff.wire import DiffPayload, DiffSide
 
 TWO = "run=run&worker=w0&span=1&run2=changed&worker2=w0&span2=1"
@@ -111,7 +112,7 @@ def test_every_choice_has_its_own_answer(asking: Client) -> None:
 
 
 @pytest.mark.parametrize("missing", ["run2", "worker2", "span2"])
-@pytest.mark.parametrize("route", ["/diff", "/diff/aligned", "/diff/file"])
+@pytest.mark.parametrize("route", ["/diff", "/diff/aligned", "/diff/axis", "/diff/file"])
 def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
     response = asking.get(
         f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}"
@@ -186,6 +187,27 @@ def test_the_steps_on_one_axis_are_those_of_the_answer(asking: Client) -> None:
     assert sum(one.after_ns - one.before_ns for one in found.changes) == difference
     answer = diff(asking, TWO).headline[0]
     assert f"{format_ns(found.after.length_ns)}, {format_ns(difference)} more" in answer
+
+
+def test_a_part_of_the_axis_is_told_in_as_many_pieces_as_asked(asking: Client) -> None:
+    def axis(query: str) -> AxisPayload:
+        reply = asking.get(f"/diff/axis?{TWO}{query}")
+        return msgspec.json.decode(body(reply), type=AxisPayload, strict=True)
+
+    whole = axis("")
+    assert (whole.before.run, whole.after.run) == ("run", "changed")
+    assert whole.note == ""
+    assert 0 < whole.matched <= whole.operations
+    assert len(axis("&n=3").axis_ns) <= len(whole.axis_ns)
+    part = axis(f"&t0={whole.length_ns // 3}&t1={whole.length_ns // 2}&n=500")
+    for found in (whole, part):
+        assert (found.axis_ns[0], found.axis_ns[-1]) == (0, whole.length_ns)
+        columns = (found.axis_ns, found.before_ns, found.after_ns, found.group)
+        assert {len(column) for column in columns} == {len(found.axis_ns)}
+        assert (found.before_ns[-1], found.after_ns[-1]) == (
+            whole.before_ns[-1],
+            whole.after_ns[-1],
+        )
 
 
 @pytest.mark.parametrize(

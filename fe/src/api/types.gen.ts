@@ -353,12 +353,13 @@ export interface AlignedPayload {
   steps: Aligned | null;
 }
 
-/** A recording. `begin_ns`: of the first step that has a partner, else of the recording. */
+/** A recording. `begin_ns`: of the first step that has a partner, else of the recording; `step_name`: where one step alone has a partner, in words. */
 export interface AxisSide {
   run: string;
   worker: string;
   span: string;
   begin_ns: number;
+  step_name: string;
 }
 
 /** Two recordings on one axis: columns of points of a line, ns on the axis and after the first event of each recording. Where both sides go on as the axis does they do the same; where one stands still it waits for the other, and `group` is what the other spends most of it on, null elsewhere. All these gaps add up to the difference of the recordings. `device`: what computes; `length_ns`: of the axis; `matched` of `operations` in `steps` pairs of steps; `note`: why only the steps stand above each other. */

@@ -123,7 +123,7 @@ export const PLACES: readonly Place[] = [
   {
     label: "Trace",
     sections: [
-      section("trace", "Trace", later("TraceView"), { ranks: "workers" }),
+      section("trace", "Trace", later("TraceView"), { ranks: "workers", compared: "itself" }),
       section("critical_path", "Critical Path", later("CriticalPathView"), {
         term: "critical_path_view",
         ranks: "ranks",

@@ -19,13 +19,12 @@ export interface Placed {
 
 /** From the point `i` of a line on: what stands for `value` on the other side. */
 function along(from: Float64Array, to: Float64Array, i: number, value: number): number {
-  const last = from.length - 1;
-  const at = Math.min(Math.max(i, 0), Math.max(0, last - 1));
-  const [a0 = 0, a1 = a0] = [from[at], from[at + 1]];
-  const [b0 = 0, b1 = b0] = [to[at], to[at + 1]];
-  if (i < 0) return b0 + value - a0;
-  if (i >= last) return (to[last] ?? 0) + value - (from[last] ?? 0);
-  return a1 > a0 ? b0 + ((value - a0) * (b1 - b0)) / (a1 - a0) : b0;
+  const at = Math.max(0, i);
+  const [a, b] = [from[at] ?? 0, to[at] ?? 0];
+  const next = i < 0 ? undefined : from[i + 1];
+  return next === undefined || next === a
+    ? b + value - a
+    : b + ((value - a) * ((to[i + 1] ?? b) - b)) / (next - a);
 }
 
 const behind = (values: Float64Array, value: number): number =>
@@ -61,7 +60,11 @@ export class Columns {
   readonly #line: Line;
   readonly #t0: number;
   readonly #scale: number;
-  #at = -1;
+  /** The piece that was asked for last: from when to when, where it begins, and px per ns. */
+  #from = 0;
+  #to = 0;
+  #x = 0;
+  #slope = 0;
 
   constructor(line: Line, t0: number, scale: number) {
     this.#line = line;
@@ -70,25 +73,27 @@ export class Columns {
   }
 
   begin(own: number): number {
-    this.#seek(own);
-    return this.#x(own);
+    if (own < this.#from || own >= this.#to) this.#take(behind(this.#line.own, own) - 1, own);
+    return this.#x + (own - this.#from) * this.#slope;
   }
 
   end(own: number): number {
-    const { own: owns } = this.#line;
-    this.#seek(own);
-    while ((owns[this.#at - 1] ?? -Infinity) >= own) this.#at--;
-    return this.#x(own);
+    if (own <= this.#from || own > this.#to) {
+      const { own: owns } = this.#line;
+      const at = firstWhere(0, owns.length, (i) => (owns[i] ?? 0) >= own);
+      // Where several points stand at that time the first.
+      this.#take(own === owns[at] && at === 0 ? 0 : at - 1, own);
+    }
+    return this.#x + (own - this.#from) * this.#slope;
   }
 
-  #seek(own: number): void {
-    const { own: owns } = this.#line;
-    if (own >= (owns[this.#at] ?? -Infinity) && own < (owns[this.#at + 1] ?? Infinity)) return;
-    this.#at = behind(owns, own) - 1;
-  }
-
-  #x(own: number): number {
+  #take(i: number, own: number): void {
     const { axis, own: owns } = this.#line;
-    return (along(owns, axis, this.#at, own) - this.#t0) * this.#scale;
+    const x = (time: number): number => (along(owns, axis, i, time) - this.#t0) * this.#scale;
+    this.#from = i < 0 ? own : (owns[i] ?? 0);
+    this.#to = owns[i + 1] ?? Infinity;
+    const to = Math.min(this.#to, this.#from + 1e9);
+    this.#x = x(this.#from);
+    this.#slope = to > this.#from ? (x(to) - this.#x) / (to - this.#from) : this.#scale;
   }
 }

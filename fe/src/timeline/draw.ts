@@ -171,11 +171,12 @@ export class Painter {
     drawBands(ctx, frame, top, bottom);
     drawRowGrounds(ctx, frame, rows);
     if (image) this.#stretch(frame, painted, image, pinned);
-    drawGaps(ctx, frame, rows, bottom);
     drawRowLines(ctx, frame, rows);
     this.#curves(frame, rows);
     drawHighlight(ctx, frame, rows);
     const count = this.#texts(frame, painted, labels, pinned);
+    // What goes on across a gap is parted by it.
+    drawGaps(ctx, frame, rows, bottom);
     drawOutlines(ctx, frame);
     drawFigures(ctx, frame, rows);
     drawCrosshair(ctx, frame, rows);

@@ -10,6 +10,8 @@ const LEAST = 1;
 const LABELLED = 60;
 const HATCH = 7;
 const DIMMED = 0.2;
+/** How much there is of a gap that is too narrow to be hatched: as much as strokes of a hatched one. */
+const NARROW = 0.55;
 
 /** Those in sight; they are in order of time. */
 function inSight({ gaps, view }: Frame): Gap[] {
@@ -23,28 +25,72 @@ export const gapAt = (frame: Frame, { source }: Row, time: number): Gap | undefi
 
 /** `bottom`: of what is drawn of these rows. */
 export function drawGaps(ctx: Context, frame: Frame, rows: readonly Row[], bottom: number): void {
+  const gaps = inSight(frame);
+  if (!gaps.length) return;
   const extents = new Map<number, [number, number]>();
   for (const row of rows) {
     const top = topOf(frame, row);
-    const known = extents.get(row.source)?.[0] ?? top;
-    extents.set(row.source, [known, Math.min(bottom, top + row.height - 1)]);
+    extents.set(row.source, [extents.get(row.source)?.[0] ?? top, top + row.height - 1]);
   }
-  ctx.textAlign = "center";
-  for (const gap of inSight(frame)) {
-    const extent = extents.get(gap.source);
-    if (!extent) continue;
-    const [top, end] = extent;
+  for (const [source, [top, end]] of extents) {
+    const own = gaps.filter((gap) => gap.source === source);
+    const lit = ({ group }: Gap): boolean => frame.litGroup === null || frame.litGroup === group;
+    const height = Math.min(bottom, end) - top;
+    ctx.globalAlpha = DIMMED;
+    drawOf(
+      ctx,
+      frame,
+      own.filter((gap) => !lit(gap)),
+      top,
+      height,
+    );
+    ctx.globalAlpha = 1;
+    drawOf(ctx, frame, own.filter(lit), top, height);
+  }
+}
+
+/** Gaps of a source: all grounds, then all strokes at once, however many there are. */
+function drawOf(
+  ctx: Context,
+  frame: Frame,
+  gaps: readonly Gap[],
+  top: number,
+  height: number,
+): void {
+  const [first] = gaps;
+  if (!first) return;
+  const [ground, stroke] = first.lost ? frame.palette.lost : frame.palette.gained;
+  const drawn = gaps.map((gap) => {
     const from = Math.max(-1, xAt(frame, gap.start));
     const width = Math.max(LEAST, Math.min(frame.width + 1, xAt(frame, gap.end)) - from);
-    const [ground, stroke] = gap.lost ? frame.palette.lost : frame.palette.gained;
-    const dim = frame.litGroup !== null && frame.litGroup !== gap.group;
-    ctx.globalAlpha = dim ? DIMMED : 1;
-    ctx.fillStyle = width < HATCH ? stroke : ground;
-    ctx.fillRect(from, top, width, end - top);
-    if (width < HATCH) continue;
-    hatch(ctx, { from, width, top, height: end - top, lean: gap.lost ? 1 : -1, stroke });
+    return { gap, from, width };
+  });
+  const wide = drawn.filter(({ width }) => width >= HATCH);
+  ctx.fillStyle = stroke;
+  const alpha = ctx.globalAlpha;
+  ctx.globalAlpha = alpha * NARROW;
+  for (const { from, width } of drawn) if (width < HATCH) ctx.fillRect(from, top, width, height);
+  ctx.globalAlpha = alpha;
+  ctx.save();
+  ctx.beginPath();
+  for (const { from, width } of wide) ctx.rect(from, top, width, height);
+  ctx.clip();
+  ctx.fillStyle = ground;
+  ctx.fillRect(0, top, frame.width, height);
+  ctx.beginPath();
+  ctx.strokeStyle = stroke;
+  ctx.lineWidth = 1.5;
+  if (wide.length)
+    for (let at = -height; at < frame.width; at += HATCH) {
+      ctx.moveTo(at, first.lost ? top + height : top);
+      ctx.lineTo(at + height, first.lost ? top : top + height);
+    }
+  ctx.stroke();
+  ctx.restore();
+  ctx.textAlign = "center";
+  const middle = Math.max(top, 0) + 11;
+  for (const { gap, from, width } of wide) {
     if (width < LABELLED) continue;
-    const middle = Math.max(top, 0) + 11;
     const [size] = gap.about;
     const room = ctx.measureText(size).width + 8;
     ctx.fillStyle = ground;
@@ -52,32 +98,5 @@ export function drawGaps(ctx: Context, frame: Frame, rows: readonly Row[], botto
     ctx.fillStyle = stroke;
     ctx.fillText(size, from + width / 2, middle);
   }
-  ctx.globalAlpha = 1;
   ctx.textAlign = "start";
-}
-
-interface Hatched {
-  from: number;
-  width: number;
-  top: number;
-  height: number;
-  lean: 1 | -1;
-  stroke: string;
-}
-
-function hatch(ctx: Context, { from, width, top, height, lean, stroke }: Hatched): void {
-  ctx.save();
-  ctx.beginPath();
-  ctx.rect(from, top, width, height);
-  ctx.clip();
-  ctx.beginPath();
-  ctx.strokeStyle = stroke;
-  ctx.lineWidth = 1.5;
-  // In step with the canvas, so that gaps that touch go on in each other.
-  for (let at = from - height - (from % HATCH); at < from + width + height; at += HATCH) {
-    ctx.moveTo(at, lean > 0 ? top + height : top);
-    ctx.lineTo(at + height, lean > 0 ? top : top + height);
-  }
-  ctx.stroke();
-  ctx.restore();
 }

@@ -69,7 +69,7 @@ class AlignedRecordings(msgspec.Struct, frozen=True):
         axis: where they stand.
         spent: when the ends of steps waited for each group of causes, of both sides.
         operations: how many operations of the steps are matched, and of how many.
-        begin: of the first pair of steps, on both clocks.
+        begin, names: of the first pair of steps on both sides, of the recordings where there is none.
         steps: how many pairs of steps there are.
     """
 
@@ -79,6 +79,7 @@ class AlignedRecordings(msgspec.Struct, frozen=True):
     spent: tuple[GroupTimes, GroupTimes]
     operations: tuple[int, int]
     begin: tuple[int, int]
+    names: tuple[str, str]
     steps: int
 
     @property
@@ -192,6 +193,7 @@ def align_recordings(
         (GroupTimes.of(drawn[0].path), GroupTimes.of(drawn[1].path)),
         matched.operations,
         (int(x[1]), int(y[1])),
+        (_first_name(before), _first_name(after)),
         len(before.steps),
     )
     if found.together:
@@ -221,6 +223,11 @@ def _paired(a: RecordedSide, b: RecordedSide) -> tuple[RecordedSide, RecordedSid
     ]
     i, j = common_subsequence(*names)
     return a._replace(steps=a.steps[i]), b._replace(steps=b.steps[j])
+
+
+def _first_name(side: RecordedSide) -> str:
+    names = side.facts.strings.many(side.facts["steps"]["name"][side.steps[:1]])
+    return names[0] if names else ""
 
 
 def _step_ties(side: RecordedSide) -> Ints:

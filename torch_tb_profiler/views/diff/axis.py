@@ -7,17 +7,21 @@ from torch_tb_profiler.analysis.diff.aligned_recordings import AlignedRecordings
 from torch_tb_profiler.analysis.diff.aligned_steps import LEAST_MATCHED
 from torch_tb_profiler.units import format_count, format_limit
 from torch_tb_profiler.views.diff.aligned import TimeGroup
+from torch_tb_profiler.views.diff.headline import step_text
 from torch_tb_profiler.views.diff.payload import Recording
 from torch_tb_profiler.views.wire import Wire
 
 
 class AxisSide(Wire, frozen=True, kw_only=True):
-    """A recording. ``begin_ns``: of the first step that has a partner, else of the recording."""
+    """A recording. ``begin_ns``: of the first step that has a partner, else of the recording; ``step_name``: where one step alone has
+    a partner, in words.
+    """
 
     run: str
     worker: str
     span: str
     begin_ns: int
+    step_name: str
 
 
 class AxisPayload(Wire, frozen=True, kw_only=True):
@@ -54,8 +58,14 @@ def axis_payload(
     pieces = aligned.pieces(*(window or (0, aligned.length)), parts)
     keys: list[TimeGroup] = list(GROUPS)  # type: ignore[arg-type]
     before, after = (
-        AxisSide(run=side.run, worker=side.worker, span=side.span, begin_ns=begin)
-        for side, begin in zip(recordings, aligned.begin, strict=True)
+        AxisSide(
+            run=side.run,
+            worker=side.worker,
+            span=side.span,
+            begin_ns=begin,
+            step_name=step_text(name) if aligned.steps == 1 and name else "",
+        )
+        for side, begin, name in zip(recordings, aligned.begin, aligned.names, strict=True)
     )
     found, total = aligned.operations
     return AxisPayload(

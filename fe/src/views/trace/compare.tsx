@@ -3,6 +3,7 @@
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import type { AxisPayload, AxisSide } from "../../api/types.gen";
 import { formatCount, formatDelta, formatTime } from "../../base/units";
+import { capitalised } from "../../base/words";
 import { type Resource, useResource } from "../../state/resource";
 import { otherSide, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -63,13 +64,16 @@ function queryOf(props: ViewProps, { selection, steps }: Side, window: Window | 
   };
 }
 
-const textOf = ({ run, worker, span }: AxisSide): string => [run, worker, span].join("\n");
+const textOf = ({ run, worker, span, step_name }: AxisSide): string =>
+  [run, worker, span, step_name].join("\n");
 
 /** What tells the sides apart. */
 function labelsOf({ before, after }: AxisPayload): [string, string] {
   if (before.run !== after.run) return [`Before · ${before.run}`, `After · ${after.run}`];
   if (before.worker !== after.worker) return [before.worker, after.worker];
-  return ["Before", "After"];
+  return before.begin_ns === after.begin_ns
+    ? ["Before", "After"]
+    : [capitalised(before.step_name) || "Before", capitalised(after.step_name) || "After"];
 }
 
 function wantedOf(data: AxisPayload): Wanted[] {

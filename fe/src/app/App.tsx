@@ -32,6 +32,7 @@ import {
 import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 import { Header, Sections } from "./Header";
 import { type Place, placeOf, type Section } from "./registry";
+import { Waiting } from "./Waiting";
 
 export function App() {
   const page = useStore(pageStore);
@@ -60,7 +61,10 @@ export function App() {
         <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
         {section.id === "overview" ? <Tour /> : null}
-        <Sections {...places} />
+        <div class="sections-line">
+          <Sections {...places} />
+          <Waiting {...page} view={section.id} />
+        </div>
         <Content view={section} props={props} payload={payload} />
       </main>
     </div>

@@ -13,7 +13,6 @@ import {
   Dialog,
   EmptyState,
   ErrorState,
-  Progress,
   Skeleton,
   Splitter,
   useStoredSize,
@@ -125,19 +124,11 @@ interface WaitingProps {
 function Waiting({ found: { parts, alignment }, workers }: WaitingProps) {
   const resources = [...(alignment ? [alignment] : []), ...parts.map(({ resource }) => resource)];
   const failed = resources.find(({ error }) => error);
-  const importing = resources.find(({ state }) => state === "importing");
   return (
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
       {failed?.error ? (
         <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
-      ) : null}
-      {importing && !failed ? (
-        <Progress
-          value={importing.progress}
-          label="Preparing the timeline"
-          detail={importing.message}
-        />
       ) : null}
       {failed ? null : <Skeleton height={420} />}
     </div>

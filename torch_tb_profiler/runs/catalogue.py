@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.errors import (
     ImportFailed,
@@ -21,6 +21,7 @@ from torch_tb_profiler.runs.entries import (
     Entry,
     Key,
     arrange,
+    awaited_of,
     is_of,
     not_ready,
     open_at,
@@ -35,13 +36,15 @@ from torch_tb_profiler.runs.model import (
     OpenedRank,
     OpenedTimeline,
     Snapshot,
+    Span,
     State,
     snapshot_of,
 )
-from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE
+from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
+from torch_tb_profiler.runs.waits import Wait
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
@@ -239,6 +242,33 @@ class Catalogue:
         asked = (arrangement.entries.get(key) for key in keys)
         copy_indexes(self.store, [entry.sidecar for entry in asked if entry and entry.sidecar])
         return [self._ask_rank(arrangement, key) for key in keys]
+
+    def waiting(
+        self, product: DerivedProduct[Any], places: Sequence[Key], *, beside: bool = False
+    ) -> tuple[Wait, Span]:
+        """How far something is that is made of some traces, and the span of the first of them; nothing is opened or begun.
+        ``beside``: also of those that were recorded together with the first one.
+
+        Raises:
+            NotFound, NotReady: there is no such trace, or not yet.
+            ImportFailed: the first one could not be imported, or it could not be made of that.
+        """
+        with self._lock:
+            entries = [self._named(*place) for place in places]
+            if isinstance(failed := not_ready(entries[0]), ImportFailed):
+                raise failed
+            arrangement = self._arranged()
+            run, worker, span = arrangement.located[places[0]]
+            if beside:
+                keys = ((run.name, w.name, s.name) for w, s in run.beside(worker, span))
+                others = (arrangement.entries[key] for key in keys)
+                entries += [entry for entry in others if entry is not entries[0]]
+        if failure := self.store.waits.failure(product.name, entries[0].sidecar):
+            raise ImportFailed(failure)
+        awaited = [awaited_of(entry, self.store, product) for entry in entries]
+        slots = self.store.queue.executor.slots(self._settings.workers)
+        question = (product.name, *places)
+        return self.store.waits.of(question, product.name, awaited, slots), span
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
         try:

@@ -15,8 +15,9 @@ from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
 from torch_tb_profiler.runs.merged_files import Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
-from torch_tb_profiler.runs.products import OpenTrace
-from torch_tb_profiler.runs.sidecar_store import PendingJob
+from torch_tb_profiler.runs.products import DerivedProduct, OpenTrace
+from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore, text_bytes
+from torch_tb_profiler.runs.waits import Awaited
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
@@ -368,6 +369,22 @@ def not_ready(entry: Entry) -> ImportFailed | NotReady | None:
         )
     word = "is being imported" if entry.state is State.IMPORTING else "waits for its import"
     return NotReady(f"{entry.path} {word}.", "Wait a moment.", progress=round(entry.progress, 3))
+
+
+def awaited_of(entry: Entry, store: SidecarStore, product: DerivedProduct[Any]) -> Awaited:
+    """A file as somebody waits for what is made of its trace; it is not opened."""
+    found, outcome, sidecar = entry.found, entry.outcome, entry.sidecar
+    imported = entry.state is State.READY
+    failed = entry.state is State.FAILED or bool(store.waits.failure(product.name, sidecar))
+    return Awaited(
+        # Before its first look it has no sidecar yet.
+        sidecar or found.location.text,
+        text_bytes(found.name, found.size),
+        outcome.events if outcome else None,
+        imported,
+        imported and store.is_made(product, sidecar),
+        failed,
+    )
 
 
 def place_in_order(entry: Entry) -> tuple[Any, ...]:

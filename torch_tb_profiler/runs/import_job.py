@@ -151,6 +151,8 @@ def _whole(place: Place, settings: Settings, report: Report | None) -> Trace:
         from torch_tb_profiler.importers import read_trace
 
         trace = read_trace(stream, settings, _throttled(report) if report else None)
+        if report:
+            report(1, 1)  # what follows is arranging
         if not stream.unchanged:
             raise SourceError(
                 "The file changed while it was read.", "It is read again when it is whole."

@@ -31,6 +31,8 @@ from torch_tb_profiler.runs.products import (
     content_version,
     read_head,
 )
+from torch_tb_profiler.runs.speeds import Speeds
+from torch_tb_profiler.runs.waits import Waits
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
@@ -66,11 +68,14 @@ DESCRIPTORS_PER_MAP = 8
 
 class PendingJob(msgspec.Struct, eq=False):
     """Something that is being made, or that failed and of which nobody heard yet. ``listeners``: who
-    is told what happens, by the queue's threads, and how.
+    is told what happens, by the queue's threads, and how. ``product`` of the trace with that ``sidecar``; ``text``: bytes of it.
     """
 
     job: Job
     priority: Priority
+    product: str
+    sidecar: str
+    text: float = 0.0
     listeners: dict[Hashable, Listener] = msgspec.field(default_factory=dict)
     progress: float = 0.0
     done: bool = False
@@ -106,6 +111,8 @@ class SidecarStore:
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
         self.closed = threading.Event()
+        self._speeds = Speeds(lambda: self.folder().path)
+        self.waits = Waits(self._speeds)
         self.queue = WorkQueue(settings, self._on_news, _executor(settings, quiet, alone))
 
     def close(self) -> None:
@@ -135,11 +142,11 @@ class SidecarStore:
     @property
     def note(self) -> str:
         """Why things are kept in another folder than the one that was asked for, and what is wrong
-        with the cluster; else empty.
+        with the cluster and with what earlier imports took; else empty.
         """
         folder = self._folder.note if self._folder is not None else ""
         cluster = self.link.note if self.link is not None else ""
-        return " ".join(filter(None, (folder, cluster)))
+        return " ".join(filter(None, (folder, cluster, self._speeds.note)))
 
     @property
     def link(self) -> ClusterLink | None:
@@ -228,6 +235,10 @@ class SidecarStore:
                 return msgspec.convert(told, Outcome)
         return outcome_of(*self._read(read_head, path))
 
+    def is_made(self, product: DerivedProduct[Any], sidecar: str) -> bool:
+        """Whether something lies where it is kept that was made of the trace of a sidecar; it is not opened."""
+        return self.folder().has(product.path(sidecar, self.settings))
+
     def copy_all(self, paths: Iterable[str]) -> None:
         """Have small sidecars copied here together, where the cache is at a URL."""
         if self.folder().remote is not None:
@@ -258,6 +269,7 @@ class SidecarStore:
         paths |= {product.name: product.path(path, self.settings) for product in DERIVED}
         for name, mapped in self._mapped.items():
             mapped.drop(paths.get(name))
+        self.waits.forget(path)
 
     def make_here(
         self,
@@ -333,7 +345,9 @@ class SidecarStore:
         with self._changed:
             disk = KEPT_SHARE * text
             location = found.location.with_part(found.part)
-            pending = self._begin(IMPORT, location, path, found.size, memory, disk, priority)
+            pending = self._begin(
+                IMPORT, location, path, found.size, memory, disk, priority, path, text
+            )
             pending.listeners[owner] = listener
             return pending
 
@@ -368,7 +382,9 @@ class SidecarStore:
         size: int,
         memory: float,
         disk: float,
-        priority: Priority = (),
+        priority: Priority,
+        sidecar: str,
+        text: float = 0.0,
     ) -> PendingJob:
         with self._changed:
             pending = self._pending.get(path)
@@ -377,7 +393,9 @@ class SidecarStore:
                 brief = isinstance(product, DerivedProduct)
                 where = self.located(path)
                 job = Job(path, maker, location, where, size, memory, brief, disk)
-                pending = self._pending[path] = PendingJob(job, priority)
+                pending = self._pending[path] = PendingJob(
+                    job, priority, product.name, sidecar, text
+                )
                 self.queue.submit(job, priority)
             return pending
 
@@ -386,7 +404,7 @@ class SidecarStore:
     ) -> PendingJob:
         path, location = product.path(sidecar, self.settings), Place(self.located(sidecar))
         memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
-        return self._begin(product, location, path, size, memory, disk, priority)
+        return self._begin(product, location, path, size, memory, disk, priority, sidecar)
 
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | PendingJob:
         """What is there, else its making, begun where nobody did."""
@@ -445,6 +463,7 @@ class SidecarStore:
                     del self._pending[job.key]
             listeners = list(pending.listeners.values())
             self._changed.notify_all()
+        self.waits.heard(pending.product, pending.sidecar, pending.text, news)
         if news.outcome is not None and self._folder is not None:
             self._folder.appeared(job.sidecar)
         for listener in listeners:

@@ -353,13 +353,30 @@ class DefectItem(Wire, frozen=True, kw_only=True):
     doubtful: list[str]
 
 
+class FirstParts(Wire, frozen=True, kw_only=True):
+    """Parts of a step by kind, as the critical path calls them, ns."""
+
+    kind: list[str]
+    path_ns: list[int]
+
+
+class FirstLook(Wire, frozen=True, kw_only=True):
+    """A step by what was running, until it is known what its end waited for: the largest part in words, and all of them."""
+
+    headline: str
+    parts: FirstParts
+
+
 class OverviewPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/overview``. ``recording``: figures of the selected steps, and what the recording holds, as texts."""
+    """Route ``/overview``. ``recording``: figures of the selected steps, and what the recording holds, as texts. ``first_look``: null
+    without a step.
+    """
 
     configuration: list[Fact]
     recording: list[Fact]
     vocabulary: Vocabulary
     headline: list[Sentence]
+    first_look: FirstLook | None
     step_source: str
     steps: StepsTable
     average: Average | None

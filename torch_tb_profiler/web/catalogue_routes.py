@@ -10,14 +10,16 @@ import msgspec
 
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.products import INSIGHT, TIMELINE
 from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
+from torch_tb_profiler.views.waiting import WaitingFor, WaitingPayload, waiting_payload
 from torch_tb_profiler.views.wire import FILES
-from torch_tb_profiler.web.parameters import Switch
-from torch_tb_profiler.web.route import route
+from torch_tb_profiler.web.parameters import OneOf, Switch
+from torch_tb_profiler.web.route import SECOND, TRACE, route
 
 
 @route("/runs", report="logdir")
@@ -29,6 +31,43 @@ def runs(
     if rescan:
         catalogue.rescan()
     return msgspec.convert(catalogue.snapshot(), wire.RunsPayload, from_attributes=True)
+
+
+@route("/waiting", kept=False)
+def waiting(
+    catalogue: Catalogue,
+    run: Annotated[str, TRACE["run"]],
+    worker: Annotated[str, TRACE["worker"]],
+    span: Annotated[str, TRACE["span"]],
+    what: Annotated[
+        WaitingFor,
+        OneOf(
+            "`answer`: what is told of the trace and of those recorded with it; `timeline`: that alone."
+        ),
+    ] = "answer",
+    run2: Annotated[str, SECOND["run2"]] = "",
+    worker2: Annotated[str, SECOND["worker2"]] = "",
+    span2: Annotated[str, SECOND["span2"]] = "",
+) -> WaitingPayload:
+    """How far the answer is that somebody waits for, and about how long the rest takes; of a side B the answer of both
+    traces. Nothing is made by asking.
+
+    Raises:
+        ImportFailed: it will not come; the reason is in the message.
+    """
+    places = [(run, worker, span), *([(run2, worker2, span2)] if run2 else [])]
+    product, beside = (TIMELINE, False) if what == "timeline" else (INSIGHT, not run2)
+    wait, asked = catalogue.waiting(product, places, beside=beside)
+    return waiting_payload(
+        wait.share,
+        wait.left,
+        wait.phase,
+        wait.begun,
+        wait.widths.items(),
+        asked.bytes,
+        wait.ready,
+        wait.total,
+    )
 
 
 @route("/tour")

@@ -6,21 +6,20 @@ import type { ErrorBody, RecordPayload, RecordRequest } from "./types.gen";
 
 export type { Parameters, Routes };
 export type Route = keyof Routes;
+/** How far what is waited for is, `/waiting` says. */
+type Said = Omit<ErrorBody, "progress">;
 type Query = Readonly<Record<string, string | undefined>>;
 
 /** An answer that is not the payload. `code` is the server's, or `network`, `bad_answer`. */
 export class ApiError extends Error {
   readonly code: string;
   readonly hint: string;
-  /** 0 to 1 with code `not_ready`. */
-  readonly progress: number | null;
 
-  constructor(body: ErrorBody) {
+  constructor(body: Said) {
     super(body.message);
     this.name = "ApiError";
     this.code = body.code;
     this.hint = body.hint;
-    this.progress = body.progress;
   }
 
   /** The trace is known and on its way: worth asking again. */
@@ -33,7 +32,7 @@ export class ApiError extends Error {
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   const hint = "This is a bug of the page; please report it.";
-  return new ApiError({ code: "page", message: messageOf(thrown), hint, progress: null });
+  return new ApiError({ code: "page", message: messageOf(thrown), hint });
 }
 
 let base = new URL("http://localhost/");
@@ -127,7 +126,7 @@ async function reached<T>(coming: Promise<T>, signal: AbortSignal | undefined): 
     const hint =
       "Is TensorBoard still running? The page continues by itself when the server answers again.";
     const message = "The server cannot be reached.";
-    throw new ApiError({ code: "network", message, hint, progress: null });
+    throw new ApiError({ code: "network", message, hint });
   }
 }
 
@@ -155,30 +154,24 @@ function hasError(value: unknown): value is { error: Record<string, unknown> } {
   );
 }
 
-function errorBody(error: Record<string, unknown>): ErrorBody {
+function errorBody(error: Record<string, unknown>): Said {
   const text = (key: string, otherwise: string): string => {
     const value = error[key];
     return typeof value === "string" ? value : otherwise;
   };
-  const progress = error.progress;
   return {
     code: text("code", "bad_answer"),
     message: text("message", "The server reports an error without a message."),
     hint: text("hint", ""),
-    progress:
-      typeof progress === "number" && Number.isFinite(progress)
-        ? Math.min(1, Math.max(0, progress))
-        : null,
   };
 }
 
-function unexpected(response: Response, text: string, wanted: string): ErrorBody {
+function unexpected(response: Response, text: string, wanted: string): Said {
   const kind = response.headers.get("Content-Type") ?? "no content type";
   const start = text.slice(0, 120).replace(/\s+/g, " ").trim();
   return {
     code: "bad_answer",
     message: `The server answered ${response.status} with ${kind} instead of ${wanted}${start ? `: ${start}` : "."}`,
     hint: "A proxy between the browser and TensorBoard may have answered instead.",
-    progress: null,
   };
 }

@@ -61,6 +61,7 @@ import type {
   TimelinePayload,
   TourPayload,
   TracePayload,
+  WaitingPayload,
   WhatIfPayload,
 } from "./types.gen";
 
@@ -88,6 +89,7 @@ export interface OfSteps {
 /** What each route answers with. */
 export interface Routes {
   runs: RunsPayload;
+  waiting: WaitingPayload;
   tour: TourPayload;
   diagnosis: DiagnosisPayload;
   definitions: DefinitionsPayload;
@@ -156,6 +158,16 @@ export interface Parameters {
   runs: {
     /** Scan the logdir again, in the background. */
     rescan?: "0" | "1";
+  };
+  waiting: OfTrace & {
+    /** `answer`: what is told of the trace and of those recorded with it; `timeline`: that alone. */
+    what?: "answer" | "timeline";
+    /** The run of side B. */
+    run2?: string;
+    /** The worker of side B. */
+    worker2?: string;
+    /** The span of side B. */
+    span2?: string;
   };
   tour: Record<string, never>;
   diagnosis: Record<string, never>;

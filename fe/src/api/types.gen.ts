@@ -51,6 +51,8 @@ export type ChainKind = "annotation" | "device" | "launch" | "module" | "operato
 
 export type Direction = "in" | "out";
 
+export type WaitingFor = "answer" | "timeline";
+
 export type EfficiencyGroup = "kernel" | "operator";
 
 export type KernelGroup = "name" | "operator" | "properties";
@@ -1269,6 +1271,20 @@ export interface TourPayload {
   places: TourPlace[];
 }
 
+/** A phase of the wait and its share of it, 0 to 1. */
+export interface WaitingPart {
+  name: string;
+  share: number;
+}
+
+/** Route `/waiting`. `progress`: 0 to 1, never falls, and 1 only when all is there. `label`: what happens now; `left`: about how long the rest takes, empty where earlier imports do not tell. `parts`: of one trace, those that were ahead when somebody began to wait; empty of several. */
+export interface WaitingPayload {
+  progress: number;
+  label: string;
+  left: string;
+  parts: WaitingPart[];
+}
+
 /** What went wrong; `progress` (0 to 1) only with code `not_ready`. */
 export interface ErrorBody {
   code: string;
@@ -1475,12 +1491,25 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** Route `/overview`. `recording`: figures of the selected steps, and what the recording holds, as texts. */
+/** Parts of a step by kind, as the critical path calls them, ns. */
+export interface FirstParts {
+  kind: string[];
+  path_ns: number[];
+}
+
+/** A step by what was running, until it is known what its end waited for: the largest part in words, and all of them. */
+export interface FirstLook {
+  headline: string;
+  parts: FirstParts;
+}
+
+/** Route `/overview`. `recording`: figures of the selected steps, and what the recording holds, as texts. `first_look`: null without a step. */
 export interface OverviewPayload {
   configuration: Fact[];
   recording: Fact[];
   vocabulary: Vocabulary;
   headline: Sentence[];
+  first_look: FirstLook | null;
   step_source: string;
   steps: StepsTable;
   average: Average | null;

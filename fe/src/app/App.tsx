@@ -37,6 +37,7 @@ import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../w
 import { Shown } from "./Compared";
 import { Header, Sections } from "./Header";
 import { type Place, placeOf, type Section } from "./registry";
+import { Waiting } from "./Waiting";
 
 export function App() {
   const page = useStore(pageStore);
@@ -65,7 +66,10 @@ export function App() {
         <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}
         {section.id === "overview" ? <Tour /> : null}
-        <Sections {...places} payload={payload} selection={page.selection} />
+        <div class="sections-line">
+          <Sections {...places} payload={payload} selection={page.selection} />
+          <Waiting {...page} view={section.id} />
+        </div>
         <Content view={section} props={props} payload={payload} />
       </main>
     </div>

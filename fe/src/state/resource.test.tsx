@@ -1,7 +1,7 @@
 import { act, cleanup, renderHook } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
-import { useResource } from "./resource";
+import { useResource, waitingStore } from "./resource";
 import { runsStore } from "./runs";
 import type { Parameters } from "../api/client";
 
@@ -77,7 +77,7 @@ describe("useResource", () => {
     expect(answers.mock.calls[0]?.[0]).toMatch(/steps\?run=r&worker=w&span=1$/);
   });
 
-  it("asks again while the trace is imported, and tells how far it is", async () => {
+  it("asks again while the trace is imported, and has the page wait for it", async () => {
     answers
       .mockResolvedValueOnce(notReady(0.25))
       .mockResolvedValueOnce(notReady(0.75))
@@ -86,14 +86,13 @@ describe("useResource", () => {
     await settle();
     expect(result.current).toMatchObject({
       state: "importing",
-      progress: 0.25,
-      message: "half",
       error: null,
     });
     await settle(300);
-    expect(result.current.progress).toBe(0.75);
+    expect([result.current.state, waitingStore.get()]).toEqual(["importing", 1]);
     await settle(1000);
-    expect(result.current).toMatchObject({ state: "ready", progress: null });
+    expect(result.current).toMatchObject({ state: "ready" });
+    expect(waitingStore.get()).toBe(0);
     await settle(60_000);
     expect(answers).toHaveBeenCalledTimes(3);
   });

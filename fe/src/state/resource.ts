@@ -11,29 +11,37 @@ import {
 } from "../api/client";
 import type { OfTrace } from "../api/routes.gen";
 import { freshnessOf, runsStore } from "./runs";
-import { useStore } from "./store";
+import { createStore, useStore } from "./store";
 
 export interface Resource<T> {
-  /** `loading`: asked and not answered; `importing`: the server still reads the trace, see `progress`. Old `data` stays in both. */
+  /** `loading`: asked and not answered; `importing`: the server still reads the trace. Old `data` stays in both. */
   state: "loading" | "importing" | "ready" | "error";
   /** The newest payload. While another one is on its way (`stale`) it is that of the earlier query, so that nothing flickers. */
   data: T | null;
   stale: boolean;
   error: ApiError | null;
-  /** 0 to 1 while importing, else null. */
-  progress: number | null;
-  message: string;
   reload: () => void;
 }
 
 /** First and longest pause between two questions while a trace is imported, ms. */
 const FIRST_PAUSE = 300;
-const LONGEST_PAUSE = 3000;
+const LONGEST_PAUSE = 1000;
 /** Pause after a question that got no answer at all, ms. */
 const OFFLINE_PAUSE = 4000;
 
 /** Pause between two questions while a payload is not whole, ms. */
 const COMPLETING_PAUSE = 1000;
+
+/** How many things of the page wait for what the server makes of a trace. */
+export const waitingStore = createStore(0);
+
+function useWaiting(waits: boolean): void {
+  useEffect(() => {
+    if (!waits) return undefined;
+    waitingStore.set(waitingStore.get() + 1);
+    return () => waitingStore.set(waitingStore.get() - 1);
+  }, [waits]);
+}
 
 type Answer<T> = Omit<Resource<T>, "reload">;
 
@@ -68,7 +76,9 @@ export function useResource<R extends Route>(
       }),
     );
   });
-  return { ...answerFor(held, subject, key), reload };
+  const answer = answerFor(held, subject, key);
+  useWaiting(answer.state === "importing");
+  return { ...answer, reload };
 }
 
 /** Begins to ask whenever `key` or what the catalogue says of the traces changes, and when the function that it returns is called. */
@@ -113,12 +123,11 @@ function ask<R extends Route>(
       if (controller.signal.aborted) return;
       const error = asApiError(thrown);
       if (error.notReady) {
-        const { progress, message } = error;
-        heard({ ...NOTHING, state: "importing", stale: true, progress, message });
+        heard({ ...NOTHING, state: "importing", stale: true });
         again(pause);
         pause = Math.min(LONGEST_PAUSE, pause * 1.5);
       } else {
-        heard({ ...NOTHING, state: "error", stale: true, error, message: error.message });
+        heard({ ...NOTHING, state: "error", stale: true, error });
         if (error.code === "network") again(OFFLINE_PAUSE);
       }
     }
@@ -151,22 +160,29 @@ export function useResources<R extends Route>(
     });
     return () => ends.forEach((end) => end());
   });
-  return useMemo(() => {
+  const answers = useMemo(() => {
     const keys = all ? all.split("\n") : [];
     return keys.map((key) => ({ ...(held.get(key) ?? NOTHING), reload }));
   }, [all, held, reload]);
+  useWaiting(answers.some(({ state }) => state === "importing"));
+  return answers;
 }
 
-/** Asks again while a payload says that it is not whole: the server answers with the workers that it has read, and the others join them. */
-export function useUntilComplete({
-  data,
-  reload,
-}: Pick<Resource<{ progress: number }>, "data" | "reload">): void {
+type Incomplete = Pick<Resource<{ progress: number }>, "data" | "reload">;
+
+/** Asks again while a payload says that it is not whole. */
+export function useAgain({ data, reload }: Incomplete): void {
   useEffect(() => {
     if (!data || data.progress >= 1) return undefined;
     const timer = setTimeout(reload, COMPLETING_PAUSE);
     return () => clearTimeout(timer);
   }, [data, reload]);
+}
+
+/** Likewise where the page waits for that: the server answers with the workers that it has read, and the others join them. */
+export function useUntilComplete(resource: Incomplete): void {
+  useAgain(resource);
+  useWaiting((resource.data?.progress ?? 1) < 1);
 }
 
 /** The trace that a query names; empty texts where it names none. */
@@ -181,8 +197,6 @@ export const NOTHING = {
   data: null,
   stale: false,
   error: null,
-  progress: null,
-  message: "",
 } as const;
 
 function answerFor<T>(held: Held<T> | null, subject: string, key: string): Answer<T> {

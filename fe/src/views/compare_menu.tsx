@@ -2,7 +2,7 @@
 
 import type { RunsPayload } from "../api/types.gen";
 import { changePage, pageOfHref } from "../state/location";
-import { useResource, useUntilComplete } from "../state/resource";
+import { useResource, useAgain } from "../state/resource";
 import { besideOf, complete, runsStore } from "../state/runs";
 import { useStore } from "../state/store";
 import {
@@ -43,7 +43,7 @@ export function CompareMenu(props: MenuProps) {
 /** The recording of the same program that was made before this one. */
 function Before({ selection, hrefOf, view }: MenuProps) {
   const resource = useResource("experiments", { ...selection, ranks: "own" });
-  useUntilComplete(resource);
+  useAgain(resource);
   const { data } = resource;
   const row = data?.suggestion?.row ?? -1;
   if (!data || row < 0)

@@ -113,6 +113,10 @@ export function overview(over: Partial<OverviewPayload> = {}): OverviewPayload {
     recording: [{ label: "GPU busy", value: "55.5 %", hint: "" }],
     vocabulary: GPU_WORDS,
     headline: [{ key: "busy", text: "GPU 0 was busy 55.5 % of 6 steps.", tone: "plain" }],
+    first_look: {
+      headline: "The GPU computes for 98.0 ms of a 178 ms step.",
+      parts: { kind: ["dataloader", "kernel"], path_ns: [80_000_000, 98_000_000] },
+    },
     step_source: "ProfilerStep",
     steps,
     average: {

@@ -14,8 +14,6 @@ function show(over: Partial<Resource<string>>): void {
     data: null,
     stale: false,
     error: null,
-    progress: null,
-    message: "",
     reload: vi.fn(),
     ...over,
   };
@@ -29,7 +27,6 @@ const error = new ApiError({
   code: "import_failed",
   message: `It failed: ${HOSTILE}`,
   hint: "Record again.",
-  progress: null,
 });
 
 it("keeps the room of what is coming", () => {
@@ -37,12 +34,6 @@ it("keeps the room of what is coming", () => {
   expect(
     [...document.querySelectorAll<HTMLElement>(".skeleton")].map((s) => s.style.minHeight),
   ).toEqual(["100px", "200px"]);
-});
-
-it("shows how far an import is", () => {
-  show({ state: "importing", progress: 0.43, message: "12 MiB of 28 MiB" });
-  expect(screen.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("43");
-  expect(text()).toContain("12 MiB of 28 MiB");
 });
 
 it("shows an error with what to do, as text", () => {

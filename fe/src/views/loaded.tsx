@@ -6,7 +6,7 @@ import type { Missing } from "../api/types.gen";
 import { diagnosisHref } from "../state/location";
 import { useResource, type Resource } from "../state/resource";
 import { type Params, type ViewProps, viewQuery } from "../state/view";
-import { CodeBlock, EmptyState, ErrorState, Icon, Progress, Skeleton } from "../widgets";
+import { Badge, CodeBlock, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 
 /** The payload of all steps, of which charts keep all in sight to be chosen; the given one until it is there, and where all are chosen anyway. */
 export function useAllSteps<R extends "counters" | "iterations">(
@@ -29,17 +29,14 @@ interface LoadedProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** The payload's drawing, or why there is none yet. An earlier payload stays, dimmed, until the next one is there. */
+/** The payload's drawing, or why there is none yet; how far it is, the page says in one place (`app/Waiting.tsx`). An earlier payload stays, dimmed, until the next one is there. */
 export function Loaded<T>({ resource, shape, children }: LoadedProps<T>) {
-  const { state, data, error, stale, progress, message, reload } = resource;
+  const { state, data, error, stale, reload } = resource;
   if (data === null && error)
     return <ErrorState error={error} retry={reload} diagnosisHref={diagnosisHref()} />;
   if (data === null) {
     return (
       <div class="view-waiting" aria-busy="true">
-        {state === "importing" ? (
-          <Progress value={progress} label="Importing the trace" detail={message} />
-        ) : null}
         {shape.map((height, i) => (
           <Skeleton key={i} height={height} />
         ))}
@@ -60,11 +57,9 @@ export function Loaded<T>({ resource, shape, children }: LoadedProps<T>) {
         />
       ) : null}
       {state === "importing" ? (
-        <Progress
-          value={progress}
-          label="The trace changed and is being imported again"
-          detail={message}
-        />
+        <p class="muted" role="status">
+          The trace changed and is being imported again.
+        </p>
       ) : null}
       {children(data)}
     </div>
@@ -89,6 +84,13 @@ export function MissingList({ missing }: { missing: readonly Missing[] }) {
     </div>
   );
 }
+
+/** Marks what may still change, because not all is read of which it is. */
+export const FirstLook = () => (
+  <Badge tone="warn" title="Not all of it is read yet, so it may change.">
+    first look
+  </Badge>
+);
 
 /** The answer in words, the first sentence large; empty ones are left out. */
 export function InShort({ sentences }: { sentences: readonly string[] }) {

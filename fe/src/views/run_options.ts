@@ -5,42 +5,21 @@ import type { Selection } from "../state/view";
 import type { Option } from "../widgets";
 
 /** What is worth saying about a trace beside its name; nothing when it is ready. */
-export function stateNote(span: Pick<SpanItem, "state" | "progress">): string {
-  switch (span.state) {
-    case "ready":
-      return "";
-    case "importing":
-      return `importing ${Math.floor(span.progress * 100)} %`;
-    case "growing":
-      return "still being written";
-    case "waiting":
-      return "waiting";
-    case "failed":
-      return "failed";
-  }
+export function stateNote({ state }: Pick<SpanItem, "state">): string {
+  if (state === "ready") return "";
+  return state === "growing" ? "still being written" : state;
 }
 
 export function groupNote(spans: readonly SpanItem[]): string {
   const failed = spans.filter((span) => span.state === "failed").length;
-  const busy = spans.filter((span) => span.state === "importing");
+  const busy = spans.filter((span) => span.state === "importing").length;
   const waiting = spans.filter(
     (span) => span.state === "waiting" || span.state === "growing",
   ).length;
   if (spans.length === 1 && spans[0]) return stateNote(spans[0]);
   const parts: string[] = [];
-  if (busy.length > 0) {
-    const done = spans.reduce(
-      (sum, span) =>
-        sum +
-        (span.state === "importing"
-          ? span.progress
-          : span.state === "ready" || span.state === "failed"
-            ? 1
-            : 0),
-      0,
-    );
-    parts.push(`importing ${Math.floor((done / spans.length) * 100)} %`);
-  } else if (waiting > 0) parts.push(`${waiting} waiting`);
+  if (busy > 0) parts.push(`${busy} importing`);
+  else if (waiting > 0) parts.push(`${waiting} waiting`);
   if (failed > 0)
     parts.push(failed === spans.length ? "failed" : `${failed} of ${spans.length} failed`);
   return parts.join(", ");

@@ -362,20 +362,6 @@ describe("TraceView", () => {
     expect(askedFor("trace/search")[0]?.searchParams.get("q")).toBe("gemm");
   });
 
-  it("says what the server does while it prepares the timeline", async () => {
-    answers["trace/timeline"] = {
-      error: {
-        code: "not_ready",
-        message: "The timeline is being built.",
-        hint: "",
-        progress: null,
-      },
-    };
-    show(TraceView);
-    await waitFor(() => expect(text()).toContain("The timeline is being built."));
-    expect(document.querySelector("canvas")).toBeNull();
-  });
-
   it("says why there is nothing to draw, or that it failed", async () => {
     answers["trace/timeline"] = timeline({ events: 0, groups: [] });
     show(TraceView);

@@ -37,7 +37,7 @@ export { Grid } from "./grid/Grid";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
-export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Progress, Skeleton } from "./panel";
+export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Skeleton } from "./panel";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";
 export { Floating, Term, Tooltip } from "./tooltip";

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { formatShare } from "../base/units";
 import { useId } from "../base/id";
 import { Button, CopyButton } from "./buttons";
 import { Icon } from "./icons";
@@ -121,39 +120,6 @@ export function ErrorState(props: ErrorStateProps) {
           {diagnosisHref ? <a href={diagnosisHref}>Diagnosis</a> : null}
         </p>
       </div>
-    </div>
-  );
-}
-
-interface ProgressProps {
-  /** 0 to 1; null: it is not known how much there is. */
-  value: number | null;
-  label: string;
-  detail?: string;
-}
-
-export function Progress({ value, label, detail }: ProgressProps) {
-  const id = useId("progress");
-  return (
-    <div class="progress">
-      <div class="progress-text">
-        <span id={id}>{label}</span>
-        <span class="number">{value === null ? "" : formatShare(value)}</span>
-      </div>
-      <div
-        class={`progress-track${value === null ? " progress-unknown" : ""}`}
-        role="progressbar"
-        aria-labelledby={id}
-        aria-valuemin={0}
-        aria-valuemax={100}
-        aria-valuenow={value === null ? undefined : Math.round(value * 100)}
-      >
-        <div
-          class="progress-bar"
-          style={value === null ? undefined : { width: `${value * 100}%` }}
-        />
-      </div>
-      {detail ? <div class="progress-detail">{detail}</div> : null}
     </div>
   );
 }

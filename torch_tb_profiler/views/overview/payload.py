@@ -23,6 +23,7 @@ from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.overview.first_look import first_look
 from torch_tb_profiler.views.overview.headline import headline
 from torch_tb_profiler.views.overview.recording import recording_facts
 from torch_tb_profiler.views.steps import step_columns
@@ -90,6 +91,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
             unplaced(facts),
             "events" in lacking,
         ),
+        first_look=first_look(facts, selection, words),
         step_source=source,
         steps=steps,
         average=mean,

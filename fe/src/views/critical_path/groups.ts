@@ -1,6 +1,6 @@
 /** The seven groups of time: what the end of a step waited for. */
 
-import type { CriticalPathPayload } from "../../api/types.gen";
+import type { FirstParts } from "../../api/types.gen";
 import type { Series } from "../../widgets";
 import { rowsOf } from "../rows";
 
@@ -71,10 +71,7 @@ export interface GroupTime extends Series {
 }
 
 /** The parts of a path by group, those that occur. */
-export function groupTimes(
-  { parts }: Pick<CriticalPathPayload, "parts">,
-  device: string,
-): GroupTime[] {
+export function groupTimes({ parts }: { parts: FirstParts }, device: string): GroupTime[] {
   const times = new Map<string, number>();
   for (const { kind, path_ns } of rowsOf(parts)) {
     const key = groupOfKind(kind, device === "CPU");

@@ -1,10 +1,10 @@
 /** What the end of the median step waited for, where it stands on Overview: of one rank, or through all of them. */
 
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { Progress, Skeleton } from "../../widgets";
 import { traceOf } from "../distributed/model";
 import { rangeParams, timelineParams, type Range } from "./model";
 import { onTimeline, ranksOf } from "./on_rank";
@@ -14,9 +14,9 @@ interface PathOfStepProps extends ViewProps {
   /** The row of the step. */
   step: number;
   device: string;
+  /** What is shown until it is known. */
+  children: ComponentChildren;
 }
-
-const HEIGHT = 124;
 
 const ofStep = ({ step, ...props }: PathOfStepProps) =>
   viewQuery({ ...props, steps: { first: step, last: step, skipCold: false } });
@@ -25,7 +25,7 @@ export function PathOfStep(props: PathOfStepProps) {
   const { data, error } = useResource("critical_path", ofStep(props));
   const [range, setRange] = useState<Range | null>(null);
   if (error || (data && !data.strips.length)) return null;
-  if (!data) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;
+  if (!data) return props.children;
   return (
     <PathStrips
       payload={data}
@@ -48,16 +48,9 @@ export function PathOfRanks(props: PathOfStepProps) {
   useUntilComplete(resource);
   const { data, error } = resource;
   const [range, setRange] = useState<Range | null>(null);
-  if (data && data.progress < 1)
-    return (
-      <Progress
-        value={data.progress}
-        label={`${data.ready} of ${data.workers_total} ranks are read`}
-      />
-    );
   const [strip] = data?.strips ?? [];
-  if (error || (data && !strip)) return null;
-  if (!data || !strip) return <Skeleton height={HEIGHT} label="Looking for the critical path" />;
+  if (error || (data && data.progress >= 1 && !strip)) return null;
+  if (!data || !strip) return props.children;
   const placeOf = ranksOf(data);
   const on = new Set(strip.stretches.worker.map((_, row) => placeOf(strip, row)));
   const shown = onTimeline(data, range);

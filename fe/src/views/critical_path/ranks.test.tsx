@@ -192,7 +192,7 @@ describe("the path through all ranks", () => {
   it("waits for the workers", async () => {
     answer = ranks({ progress: 0.5, ready: 1, strips: [], parts: { ...parts, kind: [] } });
     render(<Page start={{ ranks: "all" }} />);
-    await waitFor(() => expect(text()).toContain("1 of 2 are here"));
+    await waitFor(() => expect(text()).toContain("Reading the ranks"));
   });
 
   it("shows a part on the rank that has most of it", () => {

@@ -2,11 +2,10 @@
 
 import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state/view";
-import { type Column, Panel, Progress, Segmented } from "../../widgets";
+import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
 import { nameAt, traceOf, workerName } from "../distributed/model";
 import { InShort, Loaded, Notes, Nothing } from "../loaded";
 import { type Group, groupOf, rangeParams, rangeSetter, RANKS_GROUPS, readRange } from "./model";
@@ -49,14 +48,7 @@ type PageProps = ViewProps & { payload: RanksPathPayload };
 
 function RanksPage(props: PageProps) {
   const { payload } = props;
-  if (payload.progress < 1)
-    return (
-      <Progress
-        value={payload.progress}
-        label="Reading the workers"
-        detail={`${formatCount(payload.ready)} of ${formatCount(payload.workers_total)} are here`}
-      />
-    );
+  if (payload.progress < 1) return <Skeleton height={480} label="Reading the ranks" />;
   if (!payload.parts.kind.length)
     return (
       <Nothing

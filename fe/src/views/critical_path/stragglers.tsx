@@ -4,7 +4,7 @@ import type { StragglersPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, type ViewProps } from "../../state/view";
-import { CodeBlock, CopyButton, Panel, Progress, Term } from "../../widgets";
+import { CodeBlock, CopyButton, Panel, Skeleton, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
 import { commandOf, replayText, stepText } from "./what_if_model";
@@ -24,12 +24,12 @@ export function Stragglers(props: ViewProps) {
       note={data?.steps ? stepText(data.measured_ns, data.steps) : null}
     >
       {!data && !error ? (
-        <Progress value={null} label="Simulating all ranks from their traces" />
+        <Skeleton height={160} label="Simulating all ranks from their traces" />
       ) : (
         <Loaded resource={resource} shape={[160]}>
           {(payload) =>
             payload.progress < 1 ? (
-              <Progress value={payload.progress} label="Reading the workers" />
+              <Skeleton height={160} label="Reading the ranks" />
             ) : (
               <Found payload={payload} />
             )

@@ -2,13 +2,16 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import type { CriticalPathPayload, FirstParts, PathStrip } from "../../api/types.gen";
+import { useId } from "../../base/id";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Button, Ribbon, Swatch } from "../../widgets";
+import { Button, fillOf, Hatches, Ribbon, Swatch } from "../../widgets";
 import { groupLooks, groupTimes } from "./groups";
 import { labelOf, seriesFor, spoken, stretchesOf, stripLabel, told, type Range } from "./model";
 
-type Parts = Pick<CriticalPathPayload, "parts">;
+interface Parts {
+  parts: FirstParts;
+}
 
 interface PathStripsProps {
   payload: Pick<CriticalPathPayload, "parts" | "strips">;
@@ -102,6 +105,35 @@ function Reading({ strip, row, place }: { strip: PathStrip; row: number; place: 
       {line ? <code class="muted">{line}</code> : null}
       <span class="number">{time}</span>
     </p>
+  );
+}
+
+/** A step by what was running: as high as the strip that takes its place. */
+export function FirstStrip({ parts, device }: Parts & { device: string }) {
+  const times = groupTimes({ parts }, device);
+  const id = useId("first-look");
+  let begin = 0;
+  return (
+    <div class="path path-first">
+      <svg width="100%" height="44" aria-hidden="true">
+        <Hatches id={id} series={times} />
+        {times.map(({ key, share }, place) => {
+          const x = begin;
+          begin += 100 * (share ?? 0);
+          return (
+            <rect
+              key={key}
+              x={`${x}%`}
+              width={`${100 * (share ?? 0)}%`}
+              height="44"
+              fill={fillOf(id, times, place)}
+            />
+          );
+        })}
+      </svg>
+      <p>By what was running, until the cause is known</p>
+      <PathParts parts={parts} device={device} />
+    </div>
   );
 }
 

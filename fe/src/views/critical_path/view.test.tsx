@@ -8,7 +8,7 @@ import { payload, rows, strip } from "./fixtures";
 import { groupLooks, groupTimes } from "./groups";
 import { groupOf, GROUPS, readRange, spoken, stretchesOf, timelineParams } from "./model";
 import { PathOfStep } from "./overview";
-import { PathParts } from "./strip";
+import { FirstStrip, PathParts } from "./strip";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
 
@@ -148,9 +148,14 @@ describe("on Overview", () => {
         {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })}
         step={1}
         device="GPU"
-      />,
+      >
+        <FirstStrip parts={{ kind: ["kernel"], path_ns: [5] }} device="GPU" />
+      </PathOfStep>,
     );
+    expect(text()).toContain("until the cause is known");
+    expect(document.querySelectorAll(".path-first rect")).toHaveLength(1);
     await waitFor(() => expect(slider()).toBeTruthy());
+    expect(text()).not.toContain("until the cause is known");
     expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");
     fireEvent.keyDown(slider(), { key: "Enter" });

@@ -2,11 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { ExperimentsPayload } from "../../api/types.gen";
-import { useResource, useUntilComplete } from "../../state/resource";
+import { useResource, useAgain } from "../../state/resource";
 import { runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Selection, sideParams, type ViewProps } from "../../state/view";
-import { Badge, type Column, Grid, Panel, Progress, Segmented, type Sort } from "../../widgets";
+import { Badge, type Column, Grid, Panel, Segmented, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded, Notes } from "../loaded";
 import { counterpart } from "./model";
@@ -20,7 +20,7 @@ export function Choose(props: ViewProps) {
   const { selection, params } = props;
   const ranks: Ranks = params.ranks === "all" ? "all" : "own";
   const resource = useResource("experiments", { ...selection, ranks });
-  useUntilComplete(resource);
+  useAgain(resource);
   const version = useStore(runsStore, ({ payload }) => payload?.version);
   const { reload } = resource;
   const asked = useRef(version);
@@ -158,7 +158,11 @@ function Table(props: PartProps & { ranks: Ranks }) {
   }, [payload]);
   return (
     <Panel title="Experiments" term="experiments" flush>
-      {progress < 1 ? <Progress value={progress} label="Reading the runs" /> : null}
+      {progress < 1 ? (
+        <p class="muted" role="status">
+          Reading the runs …
+        </p>
+      ) : null}
       <Grid
         label="Experiments"
         columns={columns}

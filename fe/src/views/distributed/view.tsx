@@ -5,10 +5,10 @@ import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.g
 import { formatCount } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Figure, HeatMap, Progress } from "../../widgets";
+import { Figure, HeatMap } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
 import { Folded } from "../folded";
-import { InShort, Loaded, MissingList, Notes } from "../loaded";
+import { FirstLook, InShort, Loaded, MissingList, Notes } from "../loaded";
 import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
 import { MeasureMap } from "./map";
@@ -36,13 +36,7 @@ function DistributedPage(props: PageProps) {
   const several = workers.length > 1;
   return (
     <>
-      {incomplete(payload) ? (
-        <Progress
-          value={payload.progress}
-          label="Reading the workers"
-          detail={`${formatCount(payload.ready)} of ${formatCount(workers.length)} are here`}
-        />
-      ) : null}
+      {incomplete(payload) ? <FirstLook /> : null}
       <InShort sentences={payload.headline} />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />

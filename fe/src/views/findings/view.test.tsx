@@ -35,8 +35,6 @@ describe("Findings", () => {
     state: "ready",
     stale: false,
     error: null,
-    progress: null,
-    message: "",
     reload: () => undefined,
   } as const;
   const list = (data: ReturnType<typeof findings>): void => {

@@ -1,7 +1,16 @@
 import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
-import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from "../fixtures";
+import {
+  device,
+  findings,
+  GPU_WORDS,
+  HOSTILE,
+  overview,
+  step,
+  stepsOf,
+  viewProps,
+} from "../fixtures";
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
 import { Health, HealthNote } from "./recording";
@@ -9,22 +18,44 @@ import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts"
 import { rowsOf } from "../rows";
 
 afterEach(cleanup);
+const { hrefOf } = viewProps({}, { setParam: () => undefined, setSteps: () => undefined });
 const text = (): string => document.body.textContent;
 
 describe("Answer", () => {
   it("leads with the answer of the findings, and what it is about", () => {
-    const { rerender } = render(<Answer told={null} payload={overview()} />);
-    expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
-    rerender(<Answer payload={overview()} told={findings()} />);
-    expect(document.querySelector(".headline-first")?.textContent).toBe(findings().headline);
+    render(<Answer payload={overview()} told={findings()} hrefOf={hrefOf} />);
+    const headline = document.querySelector(".headline-first");
+    expect([headline?.textContent, headline?.className]).toEqual([
+      findings().headline,
+      "headline-first",
+    ]);
+    expect(text()).not.toContain("first look");
     expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
     expect(text()).toContain("Training · V100 · step 2, the median of 6");
     expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): decode");
   });
 
+  it("leads with a first look, marked, while findings are looked for or ranks are read", () => {
+    const { rerender } = render(<Answer told={null} payload={overview()} hrefOf={hrefOf} />);
+    const headline = (): unknown => {
+      const found = document.querySelector(".headline-first.muted");
+      return [found?.textContent, screen.getAllByText("first look").length];
+    };
+    expect(headline()).toEqual([overview().first_look?.headline, 1]);
+    expect(text()).toContain(
+      "why, and what to change, is being worked out. Ready: Operators, Kernels",
+    );
+    rerender(
+      <Answer told={findings([], { progress: 0.4 })} payload={overview()} hrefOf={hrefOf} />,
+    );
+    expect(headline()).toEqual([findings().headline, 1]);
+    rerender(<Answer told={null} payload={overview({ first_look: null })} hrefOf={hrefOf} />);
+    expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
+  });
+
   it("says that a part is lost, also without findings, and draws names as text", () => {
     const headline = [{ key: "loss", text: HOSTILE, tone: "attention" }] as const;
-    render(<Answer payload={{ headline: [...headline] }} told="" />);
+    render(<Answer payload={overview({ headline: [...headline] })} told="" hrefOf={hrefOf} />);
     expect(document.querySelector(".headline-first")).toBeNull();
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();

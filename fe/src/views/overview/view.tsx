@@ -9,6 +9,7 @@ import { useStore } from "../../state/store";
 import { onlyRow, type ViewProps, viewQuery, withRow } from "../../state/view";
 import { Term } from "../../widgets";
 import { PathOfRanks, PathOfStep } from "../critical_path/overview";
+import { FirstStrip } from "../critical_path/strip";
 import { Findings, useFindings } from "../findings/view";
 import { Folded } from "../folded";
 import { Loaded, Nothing } from "../loaded";
@@ -46,11 +47,21 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
   const all = ranks > 1 && params.all !== undefined;
   const step = data?.median ?? null;
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
+  const look = payload.first_look;
+  const first = look && !error ? <FirstStrip {...look} device={device} /> : null;
   const Path = all ? PathOfRanks : PathOfStep;
   return (
     <div class="overview">
-      <Answer payload={payload} told={data ?? (error ? "" : null)} />
-      {step === null ? null : <Path {...props} step={step} device={device} />}
+      <Answer payload={payload} told={data ?? (error ? "" : null)} hrefOf={props.hrefOf} />
+      {data ? (
+        step === null ? null : (
+          <Path {...props} step={step} device={device}>
+            {first}
+          </Path>
+        )
+      ) : (
+        first
+      )}
       <div class="overview-columns">
         <div class="overview-main">
           <Findings

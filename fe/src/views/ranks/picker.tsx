@@ -7,7 +7,7 @@ import { formatCount } from "../../base/units";
 import { useId } from "../../base/id";
 import { useResource, useUntilComplete } from "../../state/resource";
 import type { Selection } from "../../state/view";
-import { Button, ErrorState, Icon, Progress } from "../../widgets";
+import { Button, ErrorState, Icon } from "../../widgets";
 import { groupNote, workerLabel } from "../run_options";
 import { coordinatesText, foundWorkers } from "./model";
 
@@ -44,7 +44,9 @@ export function Picker(props: PickerProps) {
       {payload || known.state === "loading" ? null : made.error ? (
         <ErrorState error={made.error} retry={made.reload} />
       ) : asked ? (
-        <Progress value={made.progress} label="Reading the workers" detail="" />
+        <p class="muted" role="status">
+          Reading the ranks …
+        </p>
       ) : (
         <p>
           <Button onClick={() => setAsked(true)}>Find them by host and coordinates</Button>{" "}

@@ -1,11 +1,10 @@
 /** All steps by what their ends waited for, and, below them, why one of them takes longer than the median step. */
 
 import type { StepCausesPayload } from "../../api/types.gen";
-import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Figure, Progress, StackedBars } from "../../widgets";
+import { Button, EmptyState, Figure, Skeleton, StackedBars } from "../../widgets";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { barsOf, noteOf, seriesOf, tableOf } from "./model";
@@ -35,11 +34,7 @@ export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
     <Loaded resource={resource} shape={[280]}>
       {(payload) =>
         payload.progress < 1 ? (
-          <Progress
-            value={payload.progress}
-            label="Reading the ranks"
-            detail={`${formatCount(payload.ready)} of ${formatCount(payload.workers_total)} are here`}
-          />
+          <Skeleton height={280} label="Reading the ranks" />
         ) : payload.steps.step.length < 2 ? (
           <EmptyState
             title={`The recording has ${payload.steps.step.length ? "one step" : "no steps"}`}

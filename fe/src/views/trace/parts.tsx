@@ -4,7 +4,7 @@ import type { TracePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
-import { Button, Icon, Progress, Segmented, Term, TextInput } from "../../widgets";
+import { Button, Icon, Segmented, Term, TextInput } from "../../widgets";
 import type { Progress as Received } from "./bytes";
 import { fact, timeFact } from "./fact";
 import { wallClock, type PartMode } from "./model";
@@ -142,13 +142,12 @@ const SAID: Readonly<Record<Exclude<HandoverState, "opening">, string>> = {
 export function Handover({ status, onCancel }: { status: HandoverStatus; onCancel: () => void }) {
   const { state, reason, progress } = status;
   if (state === "opening") {
-    const known = progress?.total ? progress.received / progress.total : null;
     const detail = progress
       ? `${formatBytes(progress.received)}${progress.total ? ` of ${formatBytes(progress.total)}` : ""}`
       : "waiting for the first byte";
     return (
       <div class="handover" role="status">
-        <Progress value={known} label="Sending the trace to Perfetto" detail={detail} />
+        <p>Sending the trace to Perfetto: {detail}</p>
         <Button onClick={onCancel}>Cancel</Button>
       </div>
     );

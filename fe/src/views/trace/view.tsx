@@ -14,7 +14,6 @@ import {
   Dialog,
   EmptyState,
   ErrorState,
-  Progress,
   Skeleton,
   Splitter,
   useStoredSize,
@@ -154,19 +153,11 @@ function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingPr
     ...parts.map(({ resource }) => resource),
   ];
   const failed = resources.find(({ error }) => error);
-  const importing = resources.find(({ state }) => state === "importing");
   return (
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
       {failed?.error ? (
         <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
-      ) : null}
-      {importing && !failed ? (
-        <Progress
-          value={importing.progress}
-          label={comparison ? "Preparing both timelines" : "Preparing the timeline"}
-          detail={importing.message}
-        />
       ) : null}
       {failed ? null : <Skeleton height={420} />}
     </div>

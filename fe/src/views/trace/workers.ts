@@ -16,16 +16,10 @@ export function arrivalText({
   state,
   data,
   error,
-  progress,
-  message,
-}: Pick<Resource<unknown>, "state" | "data" | "error" | "progress" | "message">): string {
+}: Pick<Resource<unknown>, "state" | "data" | "error">): string {
   if (data !== null) return "";
   if (error) return error.message;
-  if (state === "importing")
-    return [progress === null ? "importing" : `importing, ${Math.floor(progress * 100)} %`, message]
-      .filter(Boolean)
-      .join(": ");
-  return "loading";
+  return state === "importing" ? state : "loading";
 }
 
 export function workerLines(parts: Recordings["parts"]) {

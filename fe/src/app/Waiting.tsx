@@ -1,0 +1,63 @@
+/** How far the answer is that the page waits for: the one bar from opening to answer. */
+
+import { useRef } from "preact/hooks";
+import { useAgain, useResource, waitingStore } from "../state/resource";
+import { useStore } from "../state/store";
+import type { Params, Selection, ViewId } from "../state/view";
+
+interface WaitingProps {
+  selection: Selection;
+  params: Params;
+  view: ViewId;
+}
+
+/** The most that is drawn: at its end the answer takes the bar's place. */
+const NEARLY = 0.99;
+
+export function Waiting({ selection, params, view }: WaitingProps) {
+  const waits = useStore(waitingStore, (count) => count > 0);
+  const { run2, worker2 = "", span2 = "" } = view === "diff" ? params : {};
+  const query = {
+    ...selection,
+    what: view === "trace" ? ("timeline" as const) : ("answer" as const),
+    ...(run2 ? { run2, worker2, span2 } : {}),
+  };
+  const resource = useResource(waits ? "waiting" : null, query);
+  useAgain(resource);
+  const { data, error } = resource;
+  const of = Object.values(query).join("\n");
+  const shown = useRef({ of, share: 0 });
+  if (!waits || shown.current.of !== of) shown.current = { of, share: 0 };
+  // All may be there that the server knows of; what is shown stays until the page has its answer.
+  if (!waits || !data || error || (data.progress >= 1 && !shown.current.share)) return null;
+  const share = Math.min(NEARLY, Math.max(data.progress, shown.current.share, 0.001));
+  shown.current.share = share;
+  const { label, left, parts } = data;
+  let begin = 0;
+  return (
+    <div class="waiting">
+      <p>
+        <strong>{label}</strong> <span class="number muted">{left}</span>
+      </p>
+      <div
+        class="waiting-parts"
+        role="progressbar"
+        aria-label={label}
+        aria-valuenow={Math.floor(share * 100)}
+      >
+        {(parts.length ? parts : [{ name: "", share: 1 }]).map((part) => {
+          const filled = Math.min(1, Math.max(0, (share - begin) / part.share));
+          begin += part.share;
+          return (
+            <div key={part.name} style={{ flexGrow: part.share }}>
+              <div class="waiting-track">
+                <div style={{ width: `${filled * 100}%` }} />
+              </div>
+              <small class={filled < 1 ? "" : "muted"}>{part.name}</small>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+"""The first look at a step: its length by what was running, until it is known what its end waited for."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.median_step import median_step
+from torch_tb_profiler.analysis.figures.selection import Selection, has_steps
+from torch_tb_profiler.analysis.figures.step_table import category_times
+from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.summary import WorkloadKind
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.wire import FirstLook, FirstParts, Vocabulary
+
+_ORDER = (
+    "dataloader",
+    "kernel",
+    "memcpy",
+    "memset",
+    "communication",
+    "cpu_exec",
+    "runtime",
+    "other",
+)
+"""Of the categories in a step; the first of equal groups is named."""
+
+
+def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLook | None:
+    """Of the step that speaks for the selected ones; None without a step."""
+    row = median_step(facts, selection.steps)
+    if row is None:
+        return None
+    wall = int(step_lengths(facts["steps"])[row])
+    lengths = {key: max(int(each[row]), 0) for key, each in category_times(facts).items()}
+    times = {key: lengths[key] for key in _ORDER if lengths[key]}
+    if not times or not wall:
+        return None
+    on_host, recorded = not facts.summary.has_device, facts["operators"].n > 0
+    # What the critical path calls the same; Python code between operators is in no category.
+    kinds = {"cpu_exec": "operator", "other": "python" if recorded else "not_recorded"}
+    groups = {
+        "Loading data takes": ("dataloader",),
+        f"The {'CPU' if on_host else words.device} computes for": (
+            "cpu_exec" if on_host else "kernel",
+        ),
+        "Copies take": ("memcpy", "memset"),
+        "Communication takes": ("communication",),
+        "Host code takes": (
+            "runtime",
+            *(() if on_host else ("cpu_exec",)),
+            *(("other",) if recorded else ()),
+        ),
+        "Nothing was recorded for": () if recorded else ("other",),
+    }
+    sums = {says: sum(times.get(key, 0) for key in keys) for says, keys in groups.items()}
+    says = max(sums, key=lambda group: sums[group])
+    whole = f"{_the_step(selection)} {format_ns(wall)} {_word(facts)}"
+    return FirstLook(
+        headline=f"{says} {format_ns(sums[says])} of {whole}.",
+        parts=FirstParts(kind=[kinds.get(key, key) for key in times], path_ns=list(times.values())),
+    )
+
+
+def _the_step(selection: Selection) -> str:
+    return "the" if len(selection.steps) == 1 else "a"
+
+
+def _word(facts: Facts) -> str:
+    if not has_steps(facts):
+        return "recording"
+    return "iteration" if facts.summary.workload.kind == WorkloadKind.SERVING else "step"

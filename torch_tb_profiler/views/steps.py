@@ -129,7 +129,7 @@ def steps_payload(facts: Facts, selection: Selection) -> StepsPayload:
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         iterations=facts["iterations"].n,
-        missing=missing(absent(facts), ("steps", "device", "memory")),
+        missing=missing(absent(facts), ("steps", "device", "memory", "stack")),
     )
 
 

@@ -43,19 +43,17 @@ export function App() {
   const remembered = useRemembered(page, place);
   useTitle(section.label, page.selection.run);
   const props = useViewProps(page);
-  const places = { place, section, ...remembered(props.hrefOf) };
+  // Of a trace that could not be imported there is nothing to ask.
+  const { span } = find(payload, page.selection);
+  const asks = span !== null && span.state !== "failed";
+  const { data } = useResource(asks ? "steps" : null, page.selection);
+  const places = { ...props, payload, data, place, section, ...remembered(props.hrefOf) };
   return (
     <div class="app" onClick={followLink}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
-      <Header
-        {...props}
-        {...places}
-        payload={payload}
-        onSelect={selectTrace}
-        onAllRanks={selectAllRanks}
-      />
+      <Header {...places} onSelect={selectTrace} onAllRanks={selectAllRanks} />
       <main ref={main} id="main" tabIndex={-1} aria-label={section.label}>
         <h1 class="visually-hidden">{section.label}</h1>
         {error ? <ConnectionLost error={error} /> : null}

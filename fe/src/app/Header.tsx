@@ -1,9 +1,8 @@
 /** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
-import type { RunsPayload } from "../api/types.gen";
+import type { RunsPayload, StepsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { useMedia } from "../base/media";
-import { useResource } from "../state/resource";
 import { besideOf, find } from "../state/runs";
 import type { ViewId, ViewProps } from "../state/view";
 import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
@@ -17,6 +16,8 @@ import { type Lack, type Place, PLACES, type Recorded, type Section } from "./re
 
 interface HeaderProps extends ViewProps {
   payload: RunsPayload | null;
+  /** The steps of the trace, and what it lacks; null before they are known. */
+  data: StepsPayload | null;
   place: Place;
   section: Section;
   onSelect: (selection: ViewProps["selection"]) => void;
@@ -34,14 +35,8 @@ const NOTHING: Recorded = { ranks: 1, steps: 2, iterations: 0, missing: [] };
 const NARROW = "(max-width: 759px)";
 
 export function Header(props: HeaderProps) {
-  const { payload, selection, place, section, sectionHref } = props;
-  const { data } = useResource(stepsQuery(props) ? "steps" : null, selection);
-  const recorded = data && {
-    ranks: besideOf(payload, selection).length,
-    steps: countOfSteps(data.steps),
-    iterations: data.iterations,
-    missing: data.missing,
-  };
+  const { payload, selection, place, section, sectionHref, data } = props;
+  const recorded = recordedOf(props);
   const rows = data ? rowsOf(data.steps) : [];
   return (
     <header class="top">
@@ -68,11 +63,15 @@ export function Header(props: HeaderProps) {
   );
 }
 
-/** Of a trace that could not be imported there is nothing to ask. */
-function stepsQuery({ payload, selection }: HeaderProps): boolean {
-  const { span } = find(payload, selection);
-  return span !== null && span.state !== "failed";
-}
+type Known = Pick<HeaderProps, "payload" | "selection" | "data">;
+
+const recordedOf = ({ payload, selection, data }: Known): Recorded | null =>
+  data && {
+    ranks: besideOf(payload, selection).length,
+    steps: countOfSteps(data.steps),
+    iterations: data.iterations,
+    missing: data.missing,
+  };
 
 interface PlaceLinkProps extends Pick<HeaderProps, "place" | "lastOf" | "sectionHref"> {
   one: Place;
@@ -86,10 +85,7 @@ function PlaceLink({ one, place, recorded, lastOf, sectionHref }: PlaceLinkProps
   const alone = one.sections.length === 1;
   return (
     <li>
-      <Tooltip
-        content={lack ? <LackText {...lack} /> : definitionOf(one.sections[0]?.term ?? "")?.text}
-        focusable={false}
-      >
+      <Tooltip content={tipOf(lack, one.sections[0]?.term)} focusable={false}>
         <a
           class={`place${lack ? " place-off" : ""}`}
           href={sectionHref(lastOf(one) ?? first)}
@@ -97,12 +93,21 @@ function PlaceLink({ one, place, recorded, lastOf, sectionHref }: PlaceLinkProps
         >
           {name}
           {more ? <span class="place-more">{more}</span> : null}
-          {lack ? <span class="visually-hidden"> (not recorded)</span> : null}
+          <Off lack={lack} />
         </a>
       </Tooltip>
     </li>
   );
 }
+
+type MaybeLack = Lack | null | undefined;
+
+/** What a place or section lacks, else what it is. */
+const tipOf = (lack: MaybeLack, term = "") =>
+  lack ? <LackText {...lack} /> : definitionOf(term)?.text;
+
+const Off = ({ lack }: { lack: MaybeLack }) =>
+  lack ? <span class="visually-hidden"> (not recorded)</span> : null;
 
 function LackText({ what, why, call }: Lack) {
   return (
@@ -116,25 +121,30 @@ function LackText({ what, why, call }: Lack) {
 }
 
 /** The sections of a place: one of them is shown. */
-export function Sections(props: Pick<HeaderProps, "place" | "section" | "sectionHref">) {
+export function Sections(props: Known & Pick<HeaderProps, "place" | "section" | "sectionHref">) {
   const { place, section, sectionHref } = props;
+  const recorded = recordedOf(props);
   if (place.sections.length < 2) return null;
   return (
     <nav class="sections" aria-label={`Sections of ${place.label}`}>
       <ul class="segmented">
-        {place.sections.map(({ id, short, term }) => (
-          <li key={id}>
-            <Tooltip content={definitionOf(term)?.text} focusable={false}>
-              <a
-                class={id === section.id ? "segment segment-on" : "segment"}
-                href={sectionHref(id)}
-                aria-current={id === section.id ? "page" : undefined}
-              >
-                {short}
-              </a>
-            </Tooltip>
-          </li>
-        ))}
+        {place.sections.map(({ id, short, term, lack: lackIn }) => {
+          const lack = recorded && lackIn?.(recorded);
+          return (
+            <li key={id}>
+              <Tooltip content={tipOf(lack, term)} focusable={false}>
+                <a
+                  class={`segment${id === section.id ? " segment-on" : ""}${lack ? " place-off" : ""}`}
+                  href={sectionHref(id)}
+                  aria-current={id === section.id ? "page" : undefined}
+                >
+                  {short}
+                  <Off lack={lack} />
+                </a>
+              </Tooltip>
+            </li>
+          );
+        })}
       </ul>
     </nav>
   );

@@ -17,6 +17,8 @@ export interface Section {
   fixedSteps: string;
   /** Whether it needs a trace; without one such a view says that there is none. */
   needsTrace: boolean;
+  /** What is not there, and why; null where there is something to see. */
+  lack?: ((recorded: Recorded) => Lack | null) | undefined;
 }
 
 /** What there is to look at in the chosen trace and its run. */
@@ -36,7 +38,7 @@ export interface Place {
   /** The section that it opens at first. */
   first?: (recorded: Recorded) => ViewId;
   /** What is not there, and why; null where there is something to see. */
-  lack?: (recorded: Recorded) => Lack | null;
+  lack?: Section["lack"];
 }
 
 export type Lack = Pick<Missing, "what" | "why" | "call">;
@@ -45,7 +47,7 @@ const section = (
   id: ViewId,
   label: string,
   component: Section["component"],
-  options: Partial<Pick<Section, "short" | "term" | "fixedSteps" | "needsTrace">> = {},
+  options: Partial<Pick<Section, "short" | "term" | "fixedSteps" | "needsTrace" | "lack">> = {},
 ): Section => ({
   id,
   label,
@@ -123,7 +125,10 @@ export const PLACES: readonly Place[] = [
     sections: [
       section("operator", "Operator", later("OperatorView")),
       section("module", "Module", later("ModuleView")),
-      section("lines", "Lines", later("LinesView"), { term: "lines_view" }),
+      section("lines", "Lines", later("LinesView"), {
+        term: "lines_view",
+        lack: lackOf("stack", "events"),
+      }),
       section("api_calls", "API Calls", later("ApiCallsView"), { term: "api_calls_view" }),
     ],
   },

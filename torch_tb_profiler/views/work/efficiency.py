@@ -33,7 +33,7 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import optional_floats, wire_columns
-from torch_tb_profiler.views.steps import first_steps, row_names
+from torch_tb_profiler.views.steps import first_steps, row_names, summed_over
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 from torch_tb_profiler.views.work.efficiency_notes import headline, notes, unmodelled_products

@@ -6,7 +6,8 @@ import { chartsOf, framesOf, rowKey, splitFrame, stackLabel, stackTexts } from "
 function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
     group: "shape",
-    has_device: true,
+    over: "",
+  has_device: true,
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: declaredTable("operators", 3, {
       name: ["aten::mm", "aten::mm", "aten::add"],

@@ -33,7 +33,11 @@ from torch_tb_profiler.views.work.api_calls import (
     sequences_payload,
 )
 from torch_tb_profiler.views.work.callers import callers_payload
-from torch_tb_profiler.views.work.counters import CountersTablePayload, counters_table_payload
+from torch_tb_profiler.views.work.counters import (
+    CountersTablePayload,
+    counters_table_payload,
+    measured_counters,
+)
 from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
@@ -136,7 +140,9 @@ def kernel(
     """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device
     events of the whole trace that could be traced to the host.
     """
-    return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
+    facts, selection = opened.facts, chosen(opened, steps)
+    measured = measured_counters(opened.trace, facts, selection)
+    return kernel_payload(facts, selection, group, settings.max_table_rows, measured)
 
 
 def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:

@@ -142,6 +142,7 @@ export const PLACES: readonly Place[] = [
       section("kernel", "Kernel", later("KernelView")),
       section("counters", "Counters", later("CountersView"), { term: "counters_view" }),
     ],
+    first: (recorded) => (lackOf("device_times")(recorded) ? "kernel" : "efficiency"),
     lack: lackOf("device", "device_of_rank", "events"),
   },
   {

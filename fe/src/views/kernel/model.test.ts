@@ -6,7 +6,7 @@ import { matrixTime, rowKey, partsByKernel, unattributed } from "./model";
 function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelPayload {
   return {
     group: "properties",
-  over: "",
+    over: "",
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: declaredTable("kernels", 4, {
       name: ["void gemm<a>()", "void gemm<a>()", "copy", "graph_k"],
@@ -29,6 +29,7 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
       communication: [false, false, false, false],
       ...over,
     }),
+    measured: { name: [], short_name: [], calls: [], counters: [], values: [] },
     reasons: [
       { key: "no_launch", text: "no launch was recorded" },
       { key: "graph", text: "replayed by a graph launch" },

@@ -7,7 +7,7 @@ function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
   return {
     group: "shape",
     over: "",
-  has_device: true,
+    has_device: true,
     vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
     rows: declaredTable("operators", 3, {
       name: ["aten::mm", "aten::mm", "aten::add"],

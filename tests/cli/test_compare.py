@@ -239,8 +239,8 @@ def test_the_workers_of_a_run_in_markdown(
 ) -> None:
     assert compare(runs["before"], runs["renamed"]) == 0
     text = capsys.readouterr().out
-    assert "- Only in A, not compared: rank1." in text
-    assert "- Only in B, not compared: rank-9." in text
+    assert "- Only before, not compared: rank1." in text
+    assert "- Only after, not compared: rank-9." in text
     assert [line.split(" |")[0] for line in text.split("### Workers")[1].splitlines()[4:6]] == [
         "| `rank0 → rank-0`",
         "| `rank2 → rank-2`",

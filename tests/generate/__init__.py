@@ -13,6 +13,7 @@ from tests.generate import (
     commands,
     definitions,
     frames,
+    groups,
     models,
     routes,
     rules,
@@ -36,6 +37,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "docs/http_api.md": routes.page,
     "fe/src/api/routes.gen.ts": lambda _: routes.types(),
     "fe/src/base/limits.gen.ts": lambda _: routes.limits(),
+    "fe/src/base/groups.gen.ts": lambda _: groups.text(),
     "torch_tb_profiler/views/tables.json": lambda _: typescript.tables(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")

@@ -74,7 +74,7 @@ def test_what_was_not_recorded_stays_unknown() -> None:
     [
         (steps(2), ["memory"]),
         (threads(1), ["steps", "device", "memory"]),
-        (devices(1), ["steps"]),
+        (devices(1), ["steps", "host"]),
     ],
 )
 def test_the_selector_is_told_what_was_not_recorded(
@@ -89,3 +89,11 @@ def test_the_selector_is_told_what_was_not_recorded(
 def test_the_selector_counts_the_iterations_of_a_server() -> None:
     facts = derive(trace_of(server_trace(20)[0]))
     assert steps_payload(facts, select(facts)).iterations == facts["iterations"].n > 0
+
+
+def test_the_selector_is_told_the_median_of_all_usual_steps() -> None:
+    facts = derive(trace_of(steps(9)))
+    lengths = facts["steps"]["end"] - facts["steps"]["start"]
+    # One step is chosen, and the median is that of all.
+    median = steps_payload(facts, select(facts, 0, 0)).median
+    assert sorted(lengths)[4] == lengths[median]

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
@@ -127,9 +128,11 @@ def steps_payload(
     from torch_tb_profiler.views.wire import StepsPayload
     from torch_tb_profiler.views.words.texts import missing
 
+    median = median_step(facts, np.arange(facts["steps"].n))
     return StepsPayload(
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
+        median=-1 if median is None else median,
         iterations=facts["iterations"].n,
         missing=[*missing(absent(facts), ("steps", "device", "memory", "host", "stack")), *lacks],
     )

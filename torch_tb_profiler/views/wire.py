@@ -275,12 +275,14 @@ class Categories(Wire, frozen=True, kw_only=True):
 
 class StepsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/steps``: what the step selector offers, and what there is to look at. ``source`` says what the
-    steps are made from; ``iterations`` is how many of an inference server there are; ``missing``: what of steps,
+    steps are made from; ``median`` is the step of median length among all that are neither cold, odd nor cut off, where
+    there are such, −1 without one; ``iterations`` is how many of an inference server there are; ``missing``: what of steps,
     device work, memory records, host operators and hardware counters was not recorded.
     """
 
     source: str
     steps: StepsTable
+    median: int
     iterations: int
     missing: list[Missing]
 

@@ -60,6 +60,7 @@ const STEPS = {
     cold: [false, false],
     odd: [false, false],
   },
+  median: 0,
   iterations: 0,
   missing: [],
 };

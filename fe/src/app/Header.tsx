@@ -8,7 +8,6 @@ import { useResource } from "../state/resource";
 import { besideOf, find, otherSide } from "../state/runs";
 import { ALONE, onlyStep, type ViewId, type ViewProps } from "../state/view";
 import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
-import { medianStep } from "../views/against_median";
 import { countOfSteps, rowsOf, type Step } from "../views/rows";
 import { apart, workerOptions } from "../views/run_options";
 import { allRanksLabel, TraceSelects } from "../views/trace_selects";
@@ -70,7 +69,7 @@ export function Header(props: HeaderProps) {
             ))}
           </ul>
         </nav>
-        <Scope {...props} rows={rows} />
+        <Scope {...props} rows={rows} median={data?.median ?? -1} />
         <More
           payload={payload}
           selection={selection}
@@ -177,10 +176,10 @@ export function Sections(
   );
 }
 
-type ScopeProps = HeaderProps & { rows: readonly Step[] };
+type ScopeProps = HeaderProps & { rows: readonly Step[]; median: number };
 
 function Scope(props: ScopeProps) {
-  const { payload, selection, section, steps, rows, onSelect, setSteps } = props;
+  const { payload, selection, section, steps, rows, median, onSelect, setSteps } = props;
   const narrow = useMedia(NARROW);
   const { run, span } = find(payload, selection);
   const all = allRanks(props);
@@ -197,12 +196,7 @@ function Scope(props: ScopeProps) {
         section.fixedSteps ? (
           <span class="muted steps-fixed">{section.fixedSteps}</span>
         ) : (
-          <StepSelector
-            steps={rows}
-            value={steps}
-            onChange={setSteps}
-            median={medianStep(rows, -1)}
-          />
+          <StepSelector steps={rows} value={steps} onChange={setSteps} median={median} />
         )
       ) : null}
       {span ? <Compare {...props} /> : null}

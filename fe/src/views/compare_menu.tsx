@@ -14,7 +14,6 @@ import {
   type ViewProps,
 } from "../state/view";
 import { Select } from "../widgets";
-import { MEDIAN_RULE, medianStep } from "./against_median";
 import { counterpart, halves } from "./diff/model";
 import { countOfSteps, rowsOf } from "./rows";
 import { runOptions, workerOptions } from "./run_options";
@@ -81,15 +80,14 @@ function OwnSteps({ selection, steps, hrefOf, view }: MenuProps) {
   const longest = rows.reduce((most, row) => (row.wall_ns > most.wall_ns ? row : most), first);
   const chosen = onlyRow(rows, steps);
   const step = chosen ?? longest.step;
-  const median = medianStep(rows, step);
+  const median = data?.median ?? -1;
   const [earlier, later] = halves(data ? countOfSteps(data.steps) : 0);
   return (
     <>
-      {median === null ? null : (
+      {median < 0 || median === step ? null : (
         <a
           class="menu-item"
           href={hrefOf(view, sideParams(selection, onlyOne(step)), selection, onlyOne(median))}
-          title={MEDIAN_RULE}
         >
           The median step <small>beside the {chosen === null ? "longest" : "chosen"} one</small>
         </a>

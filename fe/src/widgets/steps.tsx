@@ -26,7 +26,7 @@ interface StepSelectorProps {
   value: StepValue;
   onChange: (value: StepValue) => void;
   /** The `step` that speaks for the others. */
-  median?: number | null;
+  median?: number;
 }
 
 type Ends = Pick<StepChoice, "step" | "steps">;
@@ -96,7 +96,7 @@ export function barsOf(rows: readonly StepChoice[], most = MOST_BARS): StepChoic
 }
 
 /** Which steps: a menu with a bar for each. */
-export function StepSelector({ steps, value, onChange, median = null }: StepSelectorProps) {
+export function StepSelector({ steps, value, onChange, median = -1 }: StepSelectorProps) {
   const cold = steps.filter((row) => row.cold && row.steps === 1).length;
   const warm = { first: null, last: null, skipCold: true };
   const all = { ...warm, skipCold: false };

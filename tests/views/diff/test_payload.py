@@ -101,8 +101,8 @@ def test_steps_of_one_recording_are_named() -> None:
                 " (−75.0 %)."
             ),
         ),
-        ([2000, 2000], [], "B has no step: nothing can be compared."),
-        ([], [], "A has no step: nothing can be compared."),
+        ([2000, 2000], [], "The recording after has no step: nothing can be compared."),
+        ([], [], "The recording before has no step: nothing can be compared."),
     ],
 )
 def test_what_cannot_be_told(a: list[int], b: list[int], sentence: str) -> None:
@@ -186,7 +186,7 @@ def test_host_only_and_device() -> None:
     assert None not in found.tree["device_b_ns"]
     assert "host" not in found.changes["table"]
     assert (
-        "Only B recorded an accelerator: operators and modules are compared by host time."
+        "Only the recording after has an accelerator: operators and modules are compared by host time."
         in found.notes
     )
     assert [m.what for m in found.missing] == ["Accelerator activity"]
@@ -206,12 +206,12 @@ def test_notes_on_what_differs() -> None:
     found = diff_payload(compare(a, b), structs.replace(A, header={"with_stack": 1}), B).notes
     assert found == [
         (
-            "Steps are made from ProfilerStep in A and from train in B: they may not be the same"
+            "Steps are made from ProfilerStep before and from train after: they may not be the same"
             " stretch of work."
         ),
-        "Only A recorded call stacks, which slows the host down.",
-        "PyTorch 2.6 in A, 2.7 in B.",
-        "4 processes in A, 8 in B.",
+        "Only the recording before has call stacks, which slows the host down.",
+        "PyTorch 2.6 before, 2.7 after.",
+        "4 processes before, 8 after.",
     ]
 
 
@@ -219,7 +219,7 @@ def test_notes_on_steps_that_are_left_out() -> None:
     found = payload(
         compare(of_lengths([1000, 100, 101, 99, 100, 400]), of_lengths([100, 101, 99, 100, 101]))
     ).notes
-    assert found[0] == "2 steps of A left out (1 cold, 1 odd), 4 compared."
+    assert found[0] == "2 steps before left out (1 cold, 1 odd), 4 compared."
 
 
 def test_other_shapes_are_said() -> None:
@@ -228,8 +228,8 @@ def test_other_shapes_are_said() -> None:
     one, other = (listed(steps + line.format(10, n) + "\n" + line.format(110, n)) for n in (2, 8))
     assert not [note for note in payload(compare(one, one)).notes if "shapes" in note]
     assert (
-        "Input shapes differ: only 0 % of the time of A in operators that both have is in calls whose"
-        " shapes B has too. The work may be of another size." in payload(compare(one, other)).notes
+        "Input shapes differ: only 0 % of the time before in operators that both have is in calls whose"
+        " shapes are there after, too. The work may be of another size." in payload(compare(one, other)).notes
     )
 
 

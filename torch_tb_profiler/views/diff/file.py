@@ -14,6 +14,8 @@ from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, mark
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
 """Rows of each table of the Markdown text."""
+NAMES = ("before", "after")
+"""What the sides, A and B of the arguments, are called in texts."""
 LEAST_SHARE = 0.0005
 """Rows that change the step by less stand together there."""
 LEAST_CAUSE = 0.02
@@ -61,7 +63,7 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
 def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     yield "| | recording | device | steps | mean | deviation |"
     yield "| --- | --- | --- | ---: | ---: | ---: |"
-    for name, side in (("A", a), ("B", b)):
+    for name, side in zip(NAMES, (a, b), strict=True):
         cells = (
             markdown_name(side.label),
             markdown_text(side.device or UNKNOWN),
@@ -85,7 +87,7 @@ def _causes(payload: DiffPayload, most: int) -> Iterator[str]:
     if not shown or payload.verdict.changed is False:
         return
     work = payload.verdict.work
-    of = f", of 1/{format_number(work.factor)} of B" if work else ""
+    of = f", of 1/{format_number(work.factor)} of the work after" if work else ""
     yield from ("", f"### Causes{of}", "", "| what | category | change | of the change |")
     yield "| --- | --- | ---: | ---: |"
     for one in shown:
@@ -118,7 +120,7 @@ def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]
         "",
         f"### {_TITLES[table]}",
         "",
-        f"| name | A | B | change | of the step | beyond noise |{more[0]}",
+        f"| name | before | after | change | of the step | beyond noise |{more[0]}",
     )
     yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
     for i in shown:

@@ -34,24 +34,28 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
         *_devices(a.facts, b.facts),
         *_sources(a.facts, b.facts),
         *_kinds(comparison),
-        *_left_out("A", a),
-        *_left_out("B", b),
+        *_left_out("before", a),
+        *_left_out("after", b),
         *_settings(a.facts, b.facts, header_a, header_b),
     ]
+
+
+def _side(is_first: bool) -> str:
+    return "before" if is_first else "after"
 
 
 def _devices(a: Facts, b: Facts) -> Iterator[str]:
     has = a.summary.has_device, b.summary.has_device
     if has[0] != has[1]:
         yield (
-            f"Only {'A' if has[0] else 'B'} recorded an accelerator: operators and modules are"
+            f"Only the recording {_side(has[0])} has an accelerator: operators and modules are"
             " compared by host time."
         )
     names = [sorted(set(facts.strings.many(facts["devices"]["name"]))) for facts in (a, b)]
     if all(has) and names[0] != names[1]:
         yield (
-            f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} in A,"
-            f" {', '.join(filter(None, names[1])) or 'unknown'} in B."
+            f"Different devices: {', '.join(filter(None, names[0])) or 'unknown'} before,"
+            f" {', '.join(filter(None, names[1])) or 'unknown'} after."
         )
 
 
@@ -59,7 +63,7 @@ def _sources(a: Facts, b: Facts) -> Iterator[str]:
     sources = a.summary.step_source, b.summary.step_source
     if sources[0] != sources[1]:
         yield (
-            f"Steps are made from {sources[0]} in A and from {sources[1]} in B: they may not be the"
+            f"Steps are made from {sources[0]} before and from {sources[1]} after: they may not be the"
             " same stretch of work."
         )
     elif sources[0] == WHOLE_SPAN and a["steps"].n and b["steps"].n:
@@ -72,9 +76,9 @@ def _kinds(comparison: Comparison) -> Iterator[str]:
         yield f'Steps "{kind.name}", compared for themselves: {kind.sentence}'
     for one in comparison.kinds:
         if one.test is None:
-            side, at = ("A", 0) if one.counts[0] else ("B", 1)
+            at = 0 if one.counts[0] else 1
             yield (
-                f'Steps "{one.name}" are only in {side}: {format_count(one.counts[at])}, mean'
+                f'Steps "{one.name}" are only {_side(not at)}: {format_count(one.counts[at])}, mean'
                 f" {format_ns(one.means[at])}; they are not compared."
             )
 
@@ -93,7 +97,7 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
     if parts:
         total = side.cold + side.odd + side.other + side.cut
         yield (
-            f"{total} step{'s' if total > 1 else ''} of {name} left out ({', '.join(parts)}),"
+            f"{total} step{'s' if total > 1 else ''} {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."
         )
 
@@ -102,8 +106,8 @@ def _shapes(comparison: Comparison) -> Iterator[str]:
     share = like_shapes(comparison.a.sample.shapes, comparison.b.sample.shapes)
     if comparison.test.work is None and share < LIKE_SHAPES:
         yield (
-            f"Input shapes differ: only {format_share(share)} of the time of A in operators that both"
-            " have is in calls whose shapes B has too. The work may be of another size."
+            f"Input shapes differ: only {format_share(share)} of the time before in operators that both"
+            " have is in calls whose shapes are there after, too. The work may be of another size."
         )
 
 
@@ -113,12 +117,12 @@ def _settings(
     for key, what in _OPTIONS.items():
         on = bool(header_a.get(key)), bool(header_b.get(key))
         if on[0] != on[1]:
-            yield f"Only {'A' if on[0] else 'B'} recorded {what}, which slows the host down."
+            yield f"Only the recording {_side(on[0])} has {what}, which slows the host down."
     versions = a.summary.versions, b.summary.versions
     for key, what in _VERSIONS.items():
         pair = versions[0].get(key), versions[1].get(key)
         if all(pair) and pair[0] != pair[1]:
-            yield f"{what} {pair[0]} in A, {pair[1]} in B."
+            yield f"{what} {pair[0]} before, {pair[1]} after."
     worlds = a.summary.world_size, b.summary.world_size
     if all(worlds) and worlds[0] != worlds[1]:
-        yield f"{worlds[0]} processes in A, {worlds[1]} in B."
+        yield f"{worlds[0]} processes before, {worlds[1]} after."

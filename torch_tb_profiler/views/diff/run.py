@@ -18,7 +18,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import and_more, format_count, format_delta, format_names, format_ns
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of, shown_by
-from torch_tb_profiler.views.diff.file import MOST_LINES, diff_markdown, event_names
+from torch_tb_profiler.views.diff.file import MOST_LINES, NAMES, diff_markdown, event_names
 from torch_tb_profiler.views.diff.payload import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff.verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
@@ -279,14 +279,14 @@ def _notes(listed: Sequence[tuple[str, list[str]]]) -> list[str]:
 
 
 def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
-    for name, only in (("A", payload.only_a), ("B", payload.only_b)):
+    for name, only in zip(NAMES, (payload.only_a, payload.only_b), strict=True):
         if only:
-            yield f"- Only in {name}, not compared: {markdown_text(format_names(only))}."
+            yield f"- Only {name}, not compared: {markdown_text(format_names(only))}."
     yield from (
         "",
         "### Workers",
         "",
-        "| name | A | B | change | of the step | changed | longest | mostly |",
+        "| name | before | after | change | of the step | changed | longest | mostly |",
     )
     yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
     for worker in payload.workers[:most]:

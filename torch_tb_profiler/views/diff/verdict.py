@@ -64,8 +64,8 @@ def judged(
     ``among``: behind the sentence, of what it is the mean.
     """
     if not all(counts):
-        side = "B" if counts[0] else "A"
-        return Verdict(sentence=f"{side} has no step: nothing can be compared.")
+        side = "after" if counts[0] else "before"
+        return Verdict(sentence=f"The recording {side} has no step: nothing can be compared.")
     work = None if test.work is None else Work(**vars(test.work))
     known = math.isfinite(test.low)
     tested = not math.isnan(test.p)
@@ -91,7 +91,7 @@ def _size(sentence: str, work: Work | None, means: tuple[float, float]) -> str:
     counts = f"{format_count(work.count_a)} → {format_count(work.count_b)}" if work.count_a else ""
     shapes = f"input shapes, {counts}" if counts else "input shapes"
     return (
-        f"The work differs: a step of B does {format_number(work.factor)} times that of A ({shapes}) and takes"
+        f"The work differs: a step does {format_number(work.factor)} times that of one before ({shapes}) and takes"
         f" {from_to(*means)}. Per {work.unit}, {sentence[0].lower()}{sentence[1:]}"
     )
 

@@ -1,66 +1,31 @@
 /** The seven groups of time: what the end of a step waited for. */
 
 import type { FirstParts } from "../../api/types.gen";
+import { GROUP_LABELS, GROUP_OF_KIND } from "../../base/groups.gen";
 import type { Series } from "../../widgets";
 import { rowsOf } from "../rows";
 
-interface TimeGroup extends Series {
-  kinds: readonly string[];
-}
-
 /** Colour and pattern; the patterns are told apart without the colours. In the order of a step: its data come first. */
-const GROUPS: readonly TimeGroup[] = [
-  {
-    key: "data_loading",
-    label: "Data loading",
-    color: "var(--data)",
-    pattern: "M0 2H8M0 6H8",
-    kinds: ["dataloader"],
-  },
-  { key: "compute", label: "compute", color: "var(--compute)", kinds: ["kernel"] },
-  { key: "copies", label: "Copies", color: "var(--copies)", kinds: ["memcpy", "memset"] },
-  {
-    key: "communication",
-    label: "Communication",
-    color: "var(--communication)",
-    kinds: ["communication"],
-  },
-  {
-    key: "waiting",
-    label: "Waiting for a rank",
-    color: "var(--communication)",
-    pattern: "M-2 2L2-2M-2 6L6-2M0 8L8 0M2 10L10 2M6 10L10 6",
-    kinds: ["waiting"],
-  },
-  {
-    key: "host_code",
-    label: "Host code",
-    color: "var(--host)",
-    pattern: "M-2 6L2 10M0 0L8 8M6-2L10 2",
-    kinds: [],
-  },
-  {
-    key: "not_recorded",
-    label: "Not recorded",
-    color: "var(--not-recorded)",
-    pattern: "M0 0L8 8M0 8L8 0",
-    kinds: ["before_recording", "not_recorded"],
-  },
+const LOOKS: readonly (readonly [key: string, color: string, pattern?: string])[] = [
+  ["data_loading", "data", "M0 2H8M0 6H8"],
+  ["compute", "compute"],
+  ["copies", "copies"],
+  ["communication", "communication"],
+  ["waiting", "communication", "M-2 2L2-2M-2 6L6-2M0 8L8 0M2 10L10 2M6 10L10 6"],
+  ["host_code", "host", "M-2 6L2 10M0 0L8 8M6-2L10 2"],
+  ["not_recorded", "not-recorded", "M0 0L8 8M0 8L8 0"],
 ];
-const OPERATOR = "operator";
 
 /** The key of the group of a kind. `onHost`: without an accelerator the operators are what computes. */
 export const groupOfKind = (kind: string, onHost = false): string =>
-  onHost && kind === OPERATOR
-    ? "compute"
-    : (GROUPS.find(({ kinds }) => kinds.includes(kind))?.key ?? "host_code");
+  onHost && kind === "operator" ? "compute" : (GROUP_OF_KIND[kind] ?? "host_code");
 
 /** How a group is drawn and called; `device`: what computes, `CPU` where there is no accelerator. */
 export const groupLooks = (device: string): Series[] =>
-  GROUPS.map(({ key, label, color, pattern }) => ({
+  LOOKS.map(([key, color, pattern]) => ({
     key,
-    label: key === "compute" ? `${device} ${label}` : label,
-    color,
+    label: key === "compute" ? `${device} compute` : (GROUP_LABELS[key] ?? key),
+    color: `var(--${color})`,
     pattern,
   }));
 

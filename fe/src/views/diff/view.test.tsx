@@ -50,7 +50,7 @@ beforeEach(() => {
         ? { steps: alignedAnswer }
         : url.pathname.endsWith("/experiments")
           ? experimentsAnswer
-          : { source: "ProfilerStep", steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
+          : { source: "ProfilerStep", median: 2, steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
 });

@@ -1,6 +1,6 @@
 /** The iterations over time, with the number of requests below, and their times by tokens. */
 
-import type { TargetedPointerEvent } from "preact";
+import type { ComponentChildren, RefObject, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { formatCount, formatTime } from "../../base/units";
@@ -47,7 +47,7 @@ export function Legend({ bars }: { bars: readonly Drawn[] }) {
 }
 
 /** What pointer and keys lead to in a chart of all iterations, in the order of `order`. */
-function useCursor({ bars, onChoose }: ChartProps, order: readonly number[]) {
+function useCursor({ bars, chosen, onChoose }: ChartProps, order: readonly number[]) {
   const [at, setAt] = useState<number | null>(null);
   const [spoken, setSpoken] = useState(false);
   const choose = (): void => {
@@ -63,10 +63,12 @@ function useCursor({ bars, onChoose }: ChartProps, order: readonly number[]) {
     else return;
     event.preventDefault();
   };
+  const active = at === null ? undefined : bars[at];
   return {
-    at,
+    active,
+    isMarked: (bar: Drawn) => bar === active || bar.step === chosen,
     setAt,
-    told: spoken && at !== null ? textOf(bars[at]) : "",
+    told: spoken ? textOf(active) : "",
     events: {
       tabIndex: 0,
       role: "group" as const,
@@ -87,19 +89,56 @@ const textOf = (bar: Drawn | undefined): string =>
     ? `${bar.title}; ${bar.figures.map(([name, text]) => `${name.toLowerCase()} ${text}`).join(", ")}`
     : "";
 
-function Tip({ bar, box }: { bar: Drawn; box: () => DOMRect | undefined }) {
+interface FrameProps {
+  root: RefObject<HTMLDivElement | null>;
+  width: number;
+  height: number;
+  label: string;
+  cursor: ReturnType<typeof useCursor>;
+  /** The iteration at a place of the chart, px. */
+  under: (x: number, y: number) => number | null;
+  /** What marks the active iteration: its figures stand beside it. */
+  mark: RefObject<Element | null>;
+  children: ComponentChildren;
+}
+
+function Frame({ root, width, height, label, cursor, under, mark, children }: FrameProps) {
+  const { active, setAt, told, events } = cursor;
+  const point = ({
+    clientX,
+    clientY,
+    currentTarget,
+  }: TargetedPointerEvent<SVGSVGElement>): void => {
+    const { left, top } = currentTarget.getBoundingClientRect();
+    setAt(under(clientX - left, clientY - top));
+  };
   return (
-    <Floating box={box} class="chart-tip">
-      <strong>{bar.title}</strong>
-      <dl class="roof-figures">
-        {bar.figures.map(([name, text]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd class="number">{text}</dd>
-          </div>
-        ))}
-      </dl>
-    </Floating>
+    <div class="stacked iterations-chart" ref={root}>
+      <svg
+        {...{ width, height }}
+        {...events}
+        aria-label={`${label} iterations; the arrow keys move, Enter chooses`}
+        onPointerMove={point}
+      >
+        <g aria-hidden="true">{children}</g>
+      </svg>
+      <span class="visually-hidden" role="status">
+        {told}
+      </span>
+      {active ? (
+        <Floating box={() => mark.current?.getBoundingClientRect()} class="chart-tip">
+          <strong>{active.title}</strong>
+          <dl class="roof-figures">
+            {active.figures.map(([name, text]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd class="number">{text}</dd>
+              </div>
+            ))}
+          </dl>
+        </Floating>
+      ) : null}
+    </div>
   );
 }
 
@@ -108,12 +147,12 @@ const REQUESTS = 36;
 const BELOW = 20;
 
 export function OverTime(props: ChartProps) {
-  const { bars, chosen } = props;
+  const { bars } = props;
   const root = useRef<HTMLDivElement>(null);
   const mark = useRef<SVGRectElement>(null);
   const width = Math.max(160, useWidth(root) - LEFT - 8);
   const order = useMemo(() => [...bars.keys()], [bars]);
-  const { at, setAt, told, events } = useCursor(props, order);
+  const cursor = useCursor(props, order);
   const [t0, t1] = [bars[0]?.begin ?? 0, Math.max(...bars.map(({ end }) => end))];
   const axis = linearAxis(Math.max(...bars.map(lengthOf)), "ns");
   const most = Math.max(...bars.map(({ requests }) => requests ?? -1));
@@ -121,65 +160,50 @@ export function OverTime(props: ChartProps) {
   const x = (time: number): number => LEFT + ((time - t0) / (t1 - t0)) * width;
   const y = (length: number): number => foot - (length / axis.max) * PLOT;
   const below = most > 0 ? REQUESTS + 8 : 0;
-  const point = (event: TargetedPointerEvent<SVGSVGElement>): void => {
-    const px = event.clientX - event.currentTarget.getBoundingClientRect().left;
-    setAt(indexAt(bars, t0 + ((px - LEFT) / width) * (t1 - t0)));
-  };
   const drawn = useMemo(
     () => <Bars {...{ bars, x, y, width }} />,
     // x and y follow from these.
     // eslint-disable-next-line react-hooks/exhaustive-deps
     [bars, width],
   );
-  const active = at === null ? undefined : bars[at];
   return (
-    <div class="stacked iterations-chart" ref={root}>
-      <svg
-        width={LEFT + width + 8}
-        height={foot + below + BELOW}
-        {...events}
-        aria-label={`Iterations over time, ${bars.length} iterations; the arrow keys move, Enter chooses`}
-        onPointerMove={point}
-      >
-        <g aria-hidden="true">
-          <GridLines axis={axis} plot={PLOT} left={LEFT} width={width} />
-          <YTicks axis={axis} plot={PLOT} />
-          {drawn}
-          {below ? (
-            <>
-              <path
-                class="iteration-requests"
-                d={requestsPath(bars, x, (n) => foot + below - 2 - (n / most) * (REQUESTS - 4))}
-              />
-              <text x={LEFT - 8} y={foot + 18} text-anchor="end">
-                {formatCount(most)}
-              </text>
-              <text x={LEFT - 8} y={foot + below - 1} text-anchor="end">
-                requests
-              </text>
-            </>
-          ) : null}
-          {bars
-            .filter((bar) => bar === active || bar.step === chosen)
-            .map((bar) => (
-              <rect
-                key={bar.step}
-                ref={bar === active ? mark : null}
-                class={bar === active ? "iteration-at" : "iteration-chosen"}
-                x={x(bar.begin) - 1}
-                width={Math.max(1, x(bar.end) - x(bar.begin)) + 2}
-                y={y(lengthOf(bar)) - 1}
-                height={foot - y(lengthOf(bar)) + 2}
-              />
-            ))}
-          <TimeTicks window={{ t0, t1 }} plot={width} x={x} y={foot + below + 14} />
-        </g>
-      </svg>
-      <span class="visually-hidden" role="status">
-        {told}
-      </span>
-      {active ? <Tip bar={active} box={() => mark.current?.getBoundingClientRect()} /> : null}
-    </div>
+    <Frame
+      {...{ root, mark, cursor }}
+      width={LEFT + width + 8}
+      height={foot + below + BELOW}
+      label={`Iterations over time, ${bars.length}`}
+      under={(px) => indexAt(bars, t0 + ((px - LEFT) / width) * (t1 - t0))}
+    >
+      <GridLines axis={axis} plot={PLOT} left={LEFT} width={width} />
+      <YTicks axis={axis} plot={PLOT} />
+      {drawn}
+      {below ? (
+        <>
+          <path
+            class="iteration-requests"
+            d={requestsPath(bars, x, (n) => foot + below - 2 - (n / most) * (REQUESTS - 4))}
+          />
+          <text x={LEFT - 8} y={foot + 18} text-anchor="end">
+            {formatCount(most)}
+          </text>
+          <text x={LEFT - 8} y={foot + below - 1} text-anchor="end">
+            requests
+          </text>
+        </>
+      ) : null}
+      {bars.filter(cursor.isMarked).map((bar) => (
+        <rect
+          key={bar.step}
+          ref={bar === cursor.active ? mark : null}
+          class={bar === cursor.active ? "iteration-at" : "iteration-chosen"}
+          x={x(bar.begin) - 1}
+          width={Math.max(1, x(bar.end) - x(bar.begin)) + 2}
+          y={y(lengthOf(bar)) - 1}
+          height={foot - y(lengthOf(bar)) + 2}
+        />
+      ))}
+      <TimeTicks window={{ t0, t1 }} plot={width} x={x} y={foot + below + 14} />
+    </Frame>
   );
 }
 
@@ -242,74 +266,62 @@ const MOST_MARKS = 2000;
 
 /** Time by tokens on logarithmic axes; iterations whose tokens are unknown have no mark. */
 export function ByTokens(props: ChartProps) {
-  const { bars, chosen } = props;
+  const { bars } = props;
   const root = useRef<HTMLDivElement>(null);
   const mark = useRef<SVGPathElement>(null);
   const width = Math.max(160, useWidth(root) - LEFT - 12);
   const marks = useMemo(() => marksOf(bars), [bars]);
-  const { at, setAt, told, events } = useCursor(props, marks);
+  const cursor = useCursor(props, marks);
   const known = useMemo(() => marks.flatMap((index) => bars[index] ?? []), [bars, marks]);
   const across = useMemo(() => logScale(known.map(tokensOr1)), [known]);
   const up = useMemo(() => logScale(known.map(lengthOf)), [known]);
   const plot = HEIGHT - TOP - 36;
   const x = (value: number): number => LEFT + across.at(value) * width;
   const y = (value: number): number => TOP + (1 - up.at(value)) * plot;
-  const point = (event: TargetedPointerEvent<SVGSVGElement>): void => {
-    const box = event.currentTarget.getBoundingClientRect();
-    const [px, py] = [event.clientX - box.left, event.clientY - box.top];
+  const under = (px: number, py: number): number | null => {
     let [nearest, least] = [null as number | null, 24 ** 2];
     for (const index of marks) {
       const bar = bars[index];
       const far = bar ? (x(tokensOr1(bar)) - px) ** 2 + (y(lengthOf(bar)) - py) ** 2 : Infinity;
       if (far < least) [nearest, least] = [index, far];
     }
-    setAt(nearest);
+    return nearest;
   };
-  const active = at === null ? undefined : bars[at];
   return (
-    <div class="stacked iterations-chart" ref={root}>
-      <svg
-        width={LEFT + width + 12}
-        height={HEIGHT}
-        {...events}
-        aria-label={`Time by tokens, ${marks.length} iterations; the arrow keys move, Enter chooses`}
-        onPointerMove={point}
-      >
-        <g aria-hidden="true">
-          {across.ticks.map((tick) => (
-            <g key={tick}>
-              <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={TOP} y2={TOP + plot} />
-              <text x={x(tick)} y={TOP + plot + 16} text-anchor="middle">
-                {formatCount(tick)}
-              </text>
-            </g>
-          ))}
-          {up.ticks.map((tick) => (
-            <g key={tick}>
-              <line class="axis-grid" x1={LEFT} x2={LEFT + width} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
-                {formatTime(tick).replace(/\.0+ /, " ")}
-              </text>
-            </g>
-          ))}
-          <text class="axis-unit" x={LEFT + width} y={HEIGHT - 4} text-anchor="end">
-            tokens of the iteration
+    <Frame
+      {...{ root, mark, cursor, under }}
+      width={LEFT + width + 12}
+      height={HEIGHT}
+      label={`Time by tokens, ${marks.length}`}
+    >
+      {across.ticks.map((tick) => (
+        <g key={tick}>
+          <line class="axis-grid" x1={x(tick)} x2={x(tick)} y1={TOP} y2={TOP + plot} />
+          <text x={x(tick)} y={TOP + plot + 16} text-anchor="middle">
+            {formatCount(tick)}
           </text>
-          {known.map((bar) => (
-            <path
-              key={bar.step}
-              ref={bar === active ? mark : null}
-              class={`iteration-mark iteration-${bar.odd ? "odd-mark" : bar.look}${bar === active || bar.step === chosen ? " iteration-marked" : ""}`}
-              d={shapeOf(bar, x(tokensOr1(bar)), y(lengthOf(bar)))}
-            />
-          ))}
         </g>
-      </svg>
-      <span class="visually-hidden" role="status">
-        {told}
-      </span>
-      {active ? <Tip bar={active} box={() => mark.current?.getBoundingClientRect()} /> : null}
-    </div>
+      ))}
+      {up.ticks.map((tick) => (
+        <g key={tick}>
+          <line class="axis-grid" x1={LEFT} x2={LEFT + width} y1={y(tick)} y2={y(tick)} />
+          <text x={LEFT - 8} y={y(tick) + 4} text-anchor="end">
+            {formatTime(tick).replace(/\.0+ /, " ")}
+          </text>
+        </g>
+      ))}
+      <text class="axis-unit" x={LEFT + width} y={HEIGHT - 4} text-anchor="end">
+        tokens of the iteration
+      </text>
+      {known.map((bar) => (
+        <path
+          key={bar.step}
+          ref={bar === cursor.active ? mark : null}
+          class={`iteration-mark iteration-${bar.odd ? "odd-mark" : bar.look}${cursor.isMarked(bar) ? " iteration-marked" : ""}`}
+          d={shapeOf(bar, x(tokensOr1(bar)), y(lengthOf(bar)))}
+        />
+      ))}
+    </Frame>
   );
 }
 

@@ -94,4 +94,4 @@ def _row(name: str, members: list[_Told]) -> ExperimentRow:
 
 def _without_columns(opened: Opened) -> Opened:
     """Its place alone: the trace need not stay in memory."""
-    return replace(opened, trace=None, facts=None)  # type: ignore[arg-type]
+    return replace(opened, trace=None, facts=None)

@@ -214,7 +214,7 @@ def _listing(
 def _event(ref: EventRef) -> str:
     from torch_tb_profiler.analysis.figures.kernels import short_name
     from torch_tb_profiler.store.timeline_schema import Look
-    from torch_tb_profiler.views.timeline.event_arguments import cut
+    from torch_tb_profiler.views.words.texts import cut
 
     name = short_name(ref.name) if ref.look == Look.KERNEL else cut(ref.name, LONGEST_NAME)
     return f"#{ref.event} {name} {format_ns(ref.dur_ns)}"

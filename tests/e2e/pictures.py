@@ -21,6 +21,7 @@ REPOSITORY = Path(__file__).parents[2]
 RANK = {"run": "synthetic_ddp8", "worker": "rank5"}
 OTHER = {"run2": "synthetic_ddp8", "worker2": "rank0", "span2": "trace"}
 LATE = {"run": "synthetic_ddp8", "worker": "rank0", "steps": "4"}
+WHY = {"run": "synthetic_ddp8", "worker": "rank0", "why": "4"}
 PATH = {"run": "synthetic_ddp8", "worker": "rank5", "steps": "2"}
 PICTURES: tuple[tuple[str, bool, str, int, dict[str, str]], ...] = (
     ("overview_light", False, "overview", 880, RANK),
@@ -33,7 +34,10 @@ PICTURES: tuple[tuple[str, bool, str, int, dict[str, str]], ...] = (
     ("module_light", False, "module", 700, RANK | {"by": "flame"}),
     ("distributed_light", False, "distributed", 1000, RANK),
     ("efficiency_light", False, "efficiency", 1000, RANK),
+    ("steps_light", False, "steps", 700, WHY),
     ("diff_dark", True, "diff", 900, RANK | OTHER),
+    ("compare_light", False, "trace", 1000, RANK | OTHER),
+    ("compare_kernels_light", False, "kernel", 620, RANK | OTHER),
 )
 """Name, dark, view, height in pixels, and what the address says beside the view."""
 WIDTH, TENSORBOARD = 1280, 64
@@ -74,7 +78,7 @@ def main() -> None:
             with Tab(
                 browser, server, dark=dark, width=WIDTH, height=height + TENSORBOARD, inside=True
             ) as tab:
-                tab.load(view, **selection, **(_kernel() if view == "trace" else {}))
+                tab.load(view, **selection, **(_kernel() if name == "trace_light" else {}))
                 tab.settled_state()
                 seen = tab.page.screenshot(
                     clip={"x": 0, "y": TENSORBOARD, "width": WIDTH, "height": height}

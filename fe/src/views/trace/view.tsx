@@ -366,7 +366,7 @@ function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): 
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
 }
 
-/** The same of the first recording stays in sight when the axis becomes another one. */
+/** What is seen of the first recording stays in sight when the axis becomes another one. */
 function useKeptView({ handle, recordings: [now] }: Stage): void {
   const last = useRef(now);
   useEffect(() => {

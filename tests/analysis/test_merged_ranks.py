@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
 from tests.builders.loop import loop
-from tests.builders.merged import CLOCKS_US, IDS, LABELS, ORDERS, Variant, any_variant
+from tests.builders.merged import CLOCKS_US, IDS, LABELS, ORDERS, Variant, any_variant, merged_file
 from tests.builders.merged_check import check, merged_trace
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -89,6 +89,20 @@ def test_a_file_of_one_rank_is_no_merged_one() -> None:
     # Nor are two devices of one process.
     both = loop(device=0) + loop(first=10, device=1, begin_us=6_000_000_000)
     assert find_ranks(trace_of(both)) is None
+
+
+def test_a_span_of_the_profiler_is_of_the_ranks_that_it_records() -> None:
+    events = merged_file(replace(MANY, order="by time", clock_us=3_600_000_000))["traceEvents"]
+    begin = min(event["ts"] for event in events if "dur" in event)
+    for number in (0, 1):
+        at = {"ts": begin + number * 3_600_000_000, "pid": "Spans", "tid": "PyTorch Profiler"}
+        name = f"PyTorch Profiler ({number})"
+        events.append({"ph": "X", "cat": "Trace", "name": name, "dur": 100, **at})
+    held = {}
+    for part in rank_parts(trace_of(events)):
+        names = part.trace.strings.many(part.trace["spans"]["name"].tolist())
+        held[part.name] = [name for name in names if name.startswith("PyTorch")]
+    assert list(held.values()) == [["PyTorch Profiler (0)"], ["PyTorch Profiler (1)"], []]
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,22 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from torch_tb_profiler.cli.main import main
+
+
+def covered(steps: list[dict[str, Any]]) -> None:
+    """The segments of each step cover it."""
+    for step in steps:
+        segments = step["segments"]
+        times = [segment["end_ns"] - segment["start_ns"] for segment in segments]
+        assert step["path_ns"] == step["wall_ns"] == sum(times) == sum(step["by_kind_ns"].values())
+        assert all(a["end_ns"] == b["start_ns"] for a, b in pairwise(segments))
+        keys = "kind start_ns end_ns name event rank operator module line"
+        assert {tuple(segment) for segment in segments} == {tuple(keys.split())}
 
 
 def test_the_segments_of_each_step_cover_it(
@@ -17,13 +29,7 @@ def test_the_segments_of_each_step_cover_it(
     assert main(["critical-path", str(samples / "transformer"), "--json"]) == 0
     [trace] = json.loads(capsys.readouterr().out)
     assert len(trace["steps"]) == 4
-    for step in trace["steps"]:
-        segments = step["segments"]
-        times = [segment["end_ns"] - segment["start_ns"] for segment in segments]
-        assert step["path_ns"] == step["wall_ns"] == sum(times) == sum(step["by_kind_ns"].values())
-        assert all(a["end_ns"] == b["start_ns"] for a, b in pairwise(segments))
-        keys = "kind start_ns end_ns name event rank operator module line"
-        assert {tuple(segment) for segment in segments} == {tuple(keys.split())}
+    covered(trace["steps"])
 
 
 def test_the_text_says_what_is_on_it(samples: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,13 +50,7 @@ def test_one_path_goes_through_all_ranks_of_a_run(
     assert (run["run"], run["ranks"], len(run["steps"])) == ("synthetic_ddp8", True, 7)
     assert [worker["rank"] for worker in run["workers"]] == list(range(8))
     assert 0 < run["clock_error_ns"] < 400
-    for step in run["steps"]:
-        segments = step["segments"]
-        times = [segment["end_ns"] - segment["start_ns"] for segment in segments]
-        assert step["path_ns"] == step["wall_ns"] == sum(times) == sum(step["by_kind_ns"].values())
-        assert all(a["end_ns"] == b["start_ns"] for a, b in pairwise(segments))
-        keys = "kind start_ns end_ns name event rank operator module line"
-        assert {tuple(segment) for segment in segments} == {tuple(keys.split())}
+    covered(run["steps"])
     # Rank 5 computes a quarter longer; rank 2's DataLoader stalls in one step.
     assert [{s["rank"] for s in step["segments"]} for step in run["steps"]] == [
         {5} if number != 4 else {2, 5} for number in range(7)

@@ -81,6 +81,12 @@ def test_a_block_is_told_by_its_life(begin: int, end: int | None, wanted: tuple[
     assert life(begin, end) == wanted
 
 
+def test_a_gradient_may_be_released_before_any_optimizer_runs() -> None:
+    drawing = "main [aten::mm] [autograd::engine::evaluate_function: Mm] [Optimizer.zero_grad#Adam]"
+    ((_, *found),) = told(insight("main 20 gpu0 a +64\nmain 75 gpu0 a -64", drawing))
+    assert found == ["gradient", "held for the optimizer"]
+
+
 def test_a_recording_without_phases_or_steps_tells_nothing() -> None:
     assert told(insight("main 3 gpu0 a +64\nmain 9 gpu0 a -64", "main [aten::mm      ]")) == [
         (64, "", "")

@@ -109,12 +109,10 @@ def read_level(timeline: Timeline, level: int) -> list[TileSlices]:
     ]
 
 
-@examples(200)
-@given(SPANS, st.integers(0, 12))
-def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int) -> None:
-    timeline = of_spans(spans)[2]
+def events_of(timeline: Timeline) -> Slices:
+    """All its events, as slices."""
     lanes, table = timeline["lanes"], timeline["slices"]
-    events = slices_of(
+    return slices_of(
         list(
             zip(
                 np.repeat(np.arange(lanes.n), lanes["count"]).tolist(),
@@ -124,6 +122,13 @@ def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int)
             )
         )
     )
+
+
+@examples(200)
+@given(SPANS, st.integers(0, 12))
+def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int) -> None:
+    timeline = of_spans(spans)[2]
+    events = events_of(timeline)
     assert rows_of(merge(events, level)) == one_by_one(events, level)
 
 
@@ -131,17 +136,7 @@ def test_merging_is_the_rule(spans: list[tuple[str, int, int, int]], level: int)
 @given(SPANS)
 def test_step_by_step_is_at_once(spans: list[tuple[str, int, int, int]]) -> None:
     timeline = of_spans(spans)[2]
-    lanes, table = timeline["lanes"], timeline["slices"]
-    events = slices_of(
-        list(
-            zip(
-                np.repeat(np.arange(lanes.n), lanes["count"]).tolist(),
-                table["start"].tolist(),
-                table["dur"].tolist(),
-                strict=True,
-            )
-        )
-    )
+    events = events_of(timeline)
     stepwise = events
     for level in range(13):
         stepwise = merge(stepwise, level)
@@ -152,20 +147,10 @@ def test_step_by_step_is_at_once(spans: list[tuple[str, int, int, int]]) -> None
 @given(SPANS, st.integers(0, 12))
 def test_tiles_hold_what_touches_them(spans: list[tuple[str, int, int, int]], level: int) -> None:
     timeline = of_spans(spans)[2]
-    lanes, table = timeline["lanes"], timeline["slices"]
-    events = slices_of(
-        list(
-            zip(
-                np.repeat(np.arange(lanes.n), lanes["count"]).tolist(),
-                table["start"].tolist(),
-                table["dur"].tolist(),
-                strict=True,
-            )
-        )
-    )
+    events = events_of(timeline)
     whole = one_by_one(events, level)
     last = timeline.about["span_ns"] >> (level + TILE_BITS)
-    for tile in read_tiles(timeline, level, range(last + 1), range(lanes.n)):
+    for tile in read_tiles(timeline, level, range(last + 1), range(timeline["lanes"].n)):
         t1 = tile.t0 + (1 << (level + TILE_BITS))
         expected = [
             row[:5] for row in whole if row[1] < t1 and (row[2] > tile.t0 or row[1] >= tile.t0)

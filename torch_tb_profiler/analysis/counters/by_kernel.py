@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_floats
@@ -17,8 +17,7 @@ from torch_tb_profiler.store.display import DisplayColumn, DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 
 
-@dataclass(frozen=True)
-class MeasuredKernels:
+class MeasuredKernels(msgspec.Struct, frozen=True):
     """names: of kernels, the most often measured first. calls: launches that were measured.
     means: float64 of shape (counters, kernels), NaN not measured.
     """
@@ -79,5 +78,5 @@ def with_counters(rows: DisplayTable, measured: MeasuredKernels) -> DisplayTable
     """A table of kernels with the means of their counters, a column each."""
     columns = counter_columns(measured.counters, rows)
     values = zip(columns.values(), measured.of(rows.texts("name")), strict=True)
-    spec = replace(rows.spec, columns=(*rows.spec.columns, *columns.values()))
+    spec = msgspec.structs.replace(rows.spec, columns=(*rows.spec.columns, *columns.values()))
     return spec.build(rows.strings, **rows, **{column.name: own for column, own in values})

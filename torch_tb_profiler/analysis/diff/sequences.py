@@ -78,7 +78,7 @@ def _alike(a: Ints, b: Ints, first_a: Ints, first_b: Ints, length: Ints, by: int
     pair = np.repeat(np.arange(len(length)), length)
     place = expand_ranges(np.zeros(len(length), np.int64), length)
     other = np.flatnonzero(a[first_a[pair] + by * place] != b[first_b[pair] + by * place])[::-1]
-    alike: Ints = length.copy()
+    alike = np.array(length)
     # The last assignment wins: that of the first element that differs.
     alike[pair[other]] = place[other]
     return alike

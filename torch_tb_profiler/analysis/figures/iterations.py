@@ -190,11 +190,6 @@ PHASE_TABLE = DisplaySpec(
 )
 
 
-def has_iterations(facts: Facts) -> bool:
-    """Whether the trace is of a server whose annotations tell its iterations."""
-    return facts["iterations"].n > 0
-
-
 def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     """Iterations of the selected steps in time order."""
     table, steps = facts["iterations"], facts["steps"]

@@ -19,7 +19,8 @@ import {
   useStoredSize,
 } from "../../widgets";
 import { Canvas } from "./canvas";
-import { CompareBar, type Comparison, pairText, useComparison, usePlaced } from "./compare";
+import { type Comparison, pairText, useComparison, usePlaced } from "./compare";
+import { CompareBar } from "./compare_bar";
 import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
 import { seenWindow } from "./model";
@@ -366,7 +367,7 @@ function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): 
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
 }
 
-/** The same of the first recording stays in sight when the axis becomes another one. */
+/** What is seen of the first recording stays in sight when the axis becomes another one. */
 function useKeptView({ handle, recordings: [now] }: Stage): void {
   const last = useRef(now);
   useEffect(() => {

@@ -16,6 +16,7 @@ from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import OpenedInsight
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.units import format_share
 
 MOST, MOST_SPANS = 8, 40_000_000
 """Pairs that are kept, and spans of their recordings together; the last one is kept whatever its size."""
@@ -66,7 +67,9 @@ class Alignments:
                 threading.Thread(target=self._work, args=(key, job, *sides), daemon=True).start()
         if not job.ended.wait(WAIT_SECONDS):
             raise NotReady(
-                "Matching the operations of both recordings", "Wait a moment.", progress=job.share
+                f"The operations of both recordings are being matched: {format_share(job.share)}.",
+                "Wait a moment.",
+                progress=job.share,
             )
         if job.failed is not None:
             raise job.failed

@@ -213,9 +213,12 @@ def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     """Ties and as many further ones as keep the order of both clocks."""
     if not len(own_x):
         return x, y
-    # Of a chain the sum orders both clocks, and what is sorted already is sorted in no time.
-    order = np.lexsort((own_y, own_x)) if (np.diff(own_x) <= 0).any() else slice(None)
+    order = np.argsort(own_x, kind="stable")
     own_x, own_y = own_x[order], own_y[order]
+    # Few begin or end at one moment of the one clock and not of the other: sorting by both costs thrice as much.
+    if ((np.diff(own_x) == 0) & (np.diff(own_y) < 0)).any():
+        order = np.lexsort((own_y, own_x))
+        own_x, own_y = own_x[order], own_y[order]
     last = len(x) - 2
     low = [
         np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))
@@ -228,6 +231,7 @@ def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     own_x, own_y = own_x[fits], own_y[fits]
     rising = _rising(own_y)
     x, y = np.concatenate((x, own_x[rising])), np.concatenate((y, own_y[rising]))
+    # Of what keeps the order of both clocks the sum does, and two sorted halves are merged in no time.
     order = np.argsort(x + y, kind="stable")
     x, y = x[order], y[order]
     new = np.append(True, (x[1:] != x[:-1]) | (y[1:] != y[:-1]))

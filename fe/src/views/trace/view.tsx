@@ -19,7 +19,8 @@ import {
   useStoredSize,
 } from "../../widgets";
 import { Canvas } from "./canvas";
-import { CompareBar, type Comparison, pairText, useComparison, usePlaced } from "./compare";
+import { type Comparison, pairText, useComparison, usePlaced } from "./compare";
+import { CompareBar } from "./compare_bar";
 import { DetailsPanel, useDock } from "./dock";
 import { ExportDialog } from "./export";
 import { seenWindow } from "./model";
@@ -158,6 +159,11 @@ function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingPr
       {workers}
       {failed?.error ? (
         <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
+      ) : null}
+      {comparison?.resource.state === "importing" ? (
+        <p class="muted" role="status">
+          {comparison.resource.message}
+        </p>
       ) : null}
       {failed ? null : <Skeleton height={420} />}
     </div>

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import type { AxisPayload, AxisSide } from "../../api/types.gen";
-import { formatCount, formatDelta, formatTime } from "../../base/units";
+import { formatDelta } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Resource, useResource } from "../../state/resource";
 import { otherSide, runsStore } from "../../state/runs";
@@ -11,10 +11,9 @@ import { type Params, type Side, sideParams, viewQuery, type ViewProps } from ".
 import type { Placed } from "../../timeline/clock";
 import type { VisibleRange } from "../../timeline/props";
 import type { Gap, TimeRange } from "../../timeline/types";
-import { Button, type Series, Swatch, Term } from "../../widgets";
+import type { Series } from "../../widgets";
 import { groupLooks } from "../critical_path/groups";
 import type { Recording, Wanted } from "./recordings";
-import type { Stage } from "./stage";
 import { timesOf, type Window, windowFor } from "./window";
 
 export interface Comparison {
@@ -134,78 +133,22 @@ export interface Cause extends Series {
   ns: number;
 }
 
+/** What of a gap is in a view, above 0 lost. */
+export function seenOf({ start, end, lost }: Gap, { t0, t1 }: TimeRange): number {
+  const seen = Math.max(0, Math.min(end, t1) - Math.max(start, t0));
+  return lost ? seen : -seen;
+}
+
 /** What the gaps in a view come to by cause, above 0 lost, the largest first. */
-export function causesOf(gaps: readonly Gap[], { t0, t1 }: TimeRange, device: string): Cause[] {
+export function causesOf(gaps: readonly Gap[], view: TimeRange, device: string): Cause[] {
   const sums = new Map<string, number>();
-  for (const { start, end, lost, group } of gaps) {
-    const seen = Math.max(0, Math.min(end, t1) - Math.max(start, t0));
-    if (seen) sums.set(group, (sums.get(group) ?? 0) + (lost ? seen : -seen));
+  for (const gap of gaps) {
+    const seen = seenOf(gap, view);
+    if (seen) sums.set(gap.group, (sums.get(gap.group) ?? 0) + seen);
   }
   return groupLooks(device)
     .flatMap((look) => (sums.has(look.key) ? [{ ...look, ns: sums.get(look.key) ?? 0 }] : []))
     .sort((a, b) => Math.abs(b.ns) - Math.abs(a.ns));
-}
-
-/** What was gained and lost in view, and by what; a cause lights its gaps. */
-export function CompareBar({ stage, comparison }: { stage: Stage; comparison: Comparison }) {
-  const { visible, span, set, litGroup, light } = stage;
-  const { gaps, aligned, resource } = comparison;
-  const { data } = resource;
-  if (!data) return null;
-  const view = visible?.view ?? span;
-  const causes = causesOf(gaps, view, data.device);
-  const sum = (sign: 1 | -1): number =>
-    gaps.reduce(
-      (total, { start, end, lost }) =>
-        lost === sign > 0
-          ? total + Math.max(0, Math.min(end, view.t1) - Math.max(start, view.t0))
-          : total,
-      0,
-    );
-  return (
-    <div class="trace-compare" role="group" aria-label="Comparison">
-      <Button kind="quiet" pressed={aligned} onClick={() => set({ align: aligned ? "0" : null })}>
-        Align
-      </Button>
-      {aligned ? (
-        <>
-          <span>
-            <span class="swatch gap-swatch-gained" /> gained {formatTime(sum(-1))}
-          </span>
-          <span>
-            <span class="swatch gap-swatch-lost" /> lost {formatTime(sum(1))} in view
-          </span>
-          <span class="trace-causes" onMouseLeave={() => light(null)}>
-            {causes.map((cause) => (
-              <button
-                key={cause.key}
-                type="button"
-                class="trace-cause"
-                aria-pressed={litGroup === cause.key}
-                onMouseEnter={() => light(cause.key)}
-                onFocus={() => light(cause.key)}
-                onBlur={() => light(null)}
-                onClick={() => light(cause.key)}
-              >
-                <Swatch item={cause} /> {cause.label} <strong>{formatDelta(cause.ns)}</strong>
-              </button>
-            ))}
-          </span>
-          <span class="muted">
-            {data.note || (
-              <>
-                <Term id="diff_aligned">Matched operations</Term>: {formatCount(data.matched)} of{" "}
-                {formatCount(data.operations)} in {formatCount(data.steps)}{" "}
-                {data.steps === 1 ? "step" : "steps"}
-              </>
-            )}
-          </span>
-        </>
-      ) : (
-        <span class="muted">The first steps that are compared start above each other.</span>
-      )}
-    </div>
-  );
 }
 
 /** The address' keys of the other side. */

@@ -10,6 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.runs.conftest import Start, spans, states, until, write
+from tests.runs.targets import content
+from torch_tb_profiler.errors import ImportFailed, NotFound
+from torch_tb_profiler.runs.model import OpenedInsight
+from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.runs.speeds import FIRST, MOST, NAME, Speeds
 from torch_tb_profiler.runs.waits import FIRST_SECONDS, NEARLY, Awaited, Waits, by_clock
 from torch_tb_profiler.runs.work_queue import News
@@ -173,6 +178,31 @@ def test_a_failure_is_kept_until_it_is_tried_again() -> None:
 def test_the_clock_alone_never_ends_a_phase(a: float, b: float, expected: float) -> None:
     early, late = by_clock(min(a, b), expected), by_clock(max(a, b), expected)
     assert 0 <= early <= late <= NEARLY
+
+
+def test_a_catalogue_tells_how_far_an_answer_is_and_why_none_comes(
+    logdir: Path, start: Start
+) -> None:
+    go = logdir.parent / "go"
+    write(logdir / "run" / "a.json", content(until=str(go)))
+    write(logdir / "run" / "b.json", content(do="raise"))
+    catalogue = start(logdir)
+    until(lambda: (seen := spans(catalogue).get("run/a.json")) and seen.progress == 0.5)
+    wait, asked = catalogue.waiting(INSIGHT, [("run", "a", "trace")])
+    assert (wait.phase, wait.begun, asked.path) == ("read", True, "run/a.json")
+    assert wait.share < 1
+    until(lambda: states(catalogue)["run/b.json"] == "failed")
+    with pytest.raises(ImportFailed, match="boom"):
+        catalogue.waiting(INSIGHT, [("run", "b", "trace")])
+    wait, _ = catalogue.waiting(INSIGHT, [("run", "a", "trace")], beside=True)
+    assert (wait.ready, wait.total) == (0, 2)
+    go.touch()
+    until(lambda: states(catalogue)["run/a.json"] == "ready")
+    until(lambda: isinstance(catalogue.ask_insight("run", "a", "trace"), OpenedInsight))
+    wait, _ = catalogue.waiting(INSIGHT, [("run", "a", "trace")], beside=True)
+    assert wait.share == 1
+    with pytest.raises(NotFound):
+        catalogue.waiting(INSIGHT, [("run", "c", "trace")])
 
 
 BAD = {

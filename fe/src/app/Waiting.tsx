@@ -53,7 +53,7 @@ export function Waiting({ selection, params, view }: WaitingProps) {
               <div class="waiting-track">
                 <div style={{ width: `${filled * 100}%` }} />
               </div>
-              <small class={filled < 1 ? "" : "muted"}>{part.name}</small>
+              <small class={filled < NEARLY ? "" : "muted"}>{part.name}</small>
             </div>
           );
         })}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chosenColumns, columnNames, columnsText, readColumn, stepsPerColumn } from "./columns";
-import { distributed, worker } from "./fixtures";
+import { worker } from "./fixtures";
 import {
   barTable,
   operationRows,

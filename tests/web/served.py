@@ -18,6 +18,7 @@ from tests.views import hand_made
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError
+from torch_tb_profiler.runs.entries import Key
 from torch_tb_profiler.runs.model import (
     Opened,
     OpenedInsight,
@@ -30,7 +31,9 @@ from torch_tb_profiler.runs.model import (
     State,
     Worker,
 )
+from torch_tb_profiler.runs.products import DerivedProduct
 from torch_tb_profiler.runs.rank_indexes import opened_rank
+from torch_tb_profiler.runs.waits import LAST_PHASES, Wait
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.views.wire import ErrorPayload
@@ -58,6 +61,12 @@ class Answering(ABC):
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         return self.insight(run, worker, span)
+
+    def waiting(
+        self, product: DerivedProduct[Any], places: Sequence[Key], *, beside: bool = False
+    ) -> tuple[Wait, Span]:
+        first, *_ = [self.open(*place) for place in places]
+        return Wait(1.0, None, LAST_PHASES[product.name], True, {}, 1, 1), first.span
 
     def ask_ranks(
         self, run: str, names: Sequence[tuple[str, str]]

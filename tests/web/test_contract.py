@@ -54,6 +54,7 @@ SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
 NEEDED = {
     **timeline_asked.PARAMETERS,
     "/callers": {"name": "aten::mm"},
+    "/waiting": {"run": "run", "worker": "w0", "span": "1"},
     "/critical_path/step": {"step": "0"},
     "/table": {"name": "operators"},
     "/sql": {"q": "select name from events"},

@@ -62,10 +62,10 @@ class Speeds:
         return f"{NAME} of the cache folder holds {entries} that no import wrote: left out of the time that is left."
 
     def expect(self, kind: Kind, units: float) -> Expected:
-        """What so many units take, by the samples of the most similar size; finite and positive."""
+        """What so many units take, by the samples of the most similar size, of equal ones the newest; finite and positive."""
         units = min(max(units, 1.0), LARGEST)
         with self._lock:
-            samples = list(self._read()[kind])
+            samples = list(reversed(self._read()[kind]))
         if not samples:
             return Expected(units * FIRST[kind], False)
         samples.sort(key=lambda sample: abs(math.log(sample[0] / units)))

@@ -57,8 +57,8 @@ def waiting_payload(
     label = PHASES[phase][1]
     if several:
         label = f"{format_count(ready)} of {format_count(total)} ranks read"
-    elif not begun:
-        label = "Waiting for other imports"
+    elif phase == "read" and not begun:
+        label = "Waiting to be read"
     elif phase == "read" and size:
         label = f"Reading {format_bytes(size)}"
     return WaitingPayload(

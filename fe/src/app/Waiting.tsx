@@ -27,9 +27,9 @@ export function Waiting({ selection, params, view }: WaitingProps) {
   const resource = useResource(waits ? "waiting" : null, query);
   useAgain(resource);
   const { data, error } = resource;
-  const of = Object.values(query).join("\n");
+  const of = waits ? Object.values(query).join("\n") : "";
   const shown = useRef({ of, share: 0 });
-  if (!waits || shown.current.of !== of) shown.current = { of, share: 0 };
+  if (shown.current.of !== of) shown.current = { of, share: 0 };
   // All may be there that the server knows of; what is shown stays until the page has its answer.
   if (!waits || !data || error || (data.progress >= 1 && !shown.current.share)) return null;
   const share = Math.min(NEARLY, Math.max(data.progress, shown.current.share, 0.001));
@@ -55,7 +55,7 @@ export function Waiting({ selection, params, view }: WaitingProps) {
               <div class="waiting-track">
                 <div style={{ width: `${filled * 100}%` }} />
               </div>
-              <small class={filled < 1 ? "" : "muted"}>{part.name}</small>
+              <small class={filled < NEARLY ? "" : "muted"}>{part.name}</small>
             </div>
           );
         })}

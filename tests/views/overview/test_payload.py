@@ -174,3 +174,13 @@ def test_the_window_is_named(first: int | None, last: int | None, text: str) -> 
 def test_a_recording_without_steps_is_its_own_window() -> None:
     facts = hand_made.with_steps(hand_made.facts(), flags=[StepFlag.WHOLE] * 3)
     assert window_text(facts, choose(facts)) == "the recording"
+
+
+def test_the_first_look_is_of_the_median_step_and_adds_up() -> None:
+    found = overview(hand_made.facts())
+    assert found.first_look is not None
+    assert sum(found.first_look.parts.path_ns) == 60 * US
+    assert found.first_look.headline == "The GPU computes for 30.0 µs of a 60.0 µs step."
+    one = overview(hand_made.facts(), 0, 0).first_look
+    assert one is not None
+    assert one.headline.endswith("of the 100 µs step.")

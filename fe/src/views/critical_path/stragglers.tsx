@@ -16,26 +16,22 @@ const LEAST = 1.0005;
 export function Stragglers(props: ViewProps) {
   const resource = useResource("stragglers", props.selection);
   useUntilComplete(resource);
-  const { data, error } = resource;
+  const { data } = resource;
   return (
     <Panel
       title="Without stragglers"
       term="slowdown"
       note={data?.steps ? stepText(data.measured_ns, data.steps) : null}
     >
-      {!data && !error ? (
-        <Skeleton height={160} label="Simulating all ranks from their traces" />
-      ) : (
-        <Loaded resource={resource} shape={[160]}>
-          {(payload) =>
-            payload.progress < 1 ? (
-              <Skeleton height={160} label="Reading the ranks" />
-            ) : (
-              <Found payload={payload} />
-            )
-          }
-        </Loaded>
-      )}
+      <Loaded resource={resource} shape={[160]}>
+        {(payload) =>
+          payload.progress < 1 ? (
+            <Skeleton height={160} label="Reading the ranks" />
+          ) : (
+            <Found payload={payload} />
+          )
+        }
+      </Loaded>
     </Panel>
   );
 }

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { chosenColumns, columnNames, columnsText, readColumn, stepsPerColumn } from "./columns";
-import { distributed, worker } from "./fixtures";
+import { worker } from "./fixtures";
 import {
   barTable,
-  incomplete,
   operationRows,
   readWorker,
   stepBars,
@@ -112,10 +111,6 @@ it("operations are those of all workers, or of one", () => {
     operationRows({ worker: [-1, 0, 1, -1] }, null),
     operationRows({ worker: [-1, 0, 1, -1] }, 1),
   ]).toEqual([[0, 3], [2]]);
-});
-
-it("workers are still to come until all is there", () => {
-  expect([incomplete(distributed()), incomplete({ progress: 0.9 })]).toEqual([false, true]);
 });
 
 it("counts are told once where all are equal", () => {

@@ -128,7 +128,3 @@ export function operationRows(
 ): number[] {
   return [...worker.keys()].filter((row) => worker[row] === (chosen ?? -1));
 }
-
-export function incomplete({ progress }: Pick<DistributedPayload, "progress">): boolean {
-  return progress < 1;
-}

@@ -13,7 +13,7 @@ import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
 import { MeasureMap } from "./map";
 import { MOST_ROWS } from "./map_model";
-import { communicates, incomplete } from "./model";
+import { communicates } from "./model";
 import { Clock, OverlapChart, WaitingChart } from "./parts";
 import { BlameTable, FiguresTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { timelineHref } from "./timeline_link";
@@ -36,7 +36,7 @@ function DistributedPage(props: PageProps) {
   const several = workers.length > 1;
   return (
     <>
-      {incomplete(payload) ? <FirstLook /> : null}
+      {payload.progress < 1 ? <FirstLook /> : null}
       <InShort sentences={payload.headline} />
       <Notes notes={payload.notes} />
       <MissingList missing={payload.missing} />

@@ -49,19 +49,14 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const look = payload.first_look;
   const first = look && !error ? <FirstStrip {...look} device={device} /> : null;
-  const Path = all ? PathOfRanks : PathOfStep;
+  const at = { ...props, step: step ?? 0, device };
+  // While ranks are being read, the strip is of the rank that the headline is of.
+  const own = <PathOfStep {...at}>{first}</PathOfStep>;
+  const path = step === null ? null : all ? <PathOfRanks {...at}>{own}</PathOfRanks> : own;
   return (
     <div class="overview">
       <Answer payload={payload} told={data ?? (error ? "" : null)} hrefOf={props.hrefOf} />
-      {data ? (
-        step === null ? null : (
-          <Path {...props} step={step} device={device}>
-            {first}
-          </Path>
-        )
-      ) : (
-        first
-      )}
+      {data ? path : first}
       <div class="overview-columns">
         <div class="overview-main">
           <Findings

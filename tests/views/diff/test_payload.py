@@ -229,7 +229,8 @@ def test_other_shapes_are_said() -> None:
     assert not [note for note in payload(compare(one, one)).notes if "shapes" in note]
     assert (
         "Input shapes differ: only 0 % of the time before in operators that both have is in calls whose"
-        " shapes are there after, too. The work may be of another size." in payload(compare(one, other)).notes
+        " shapes are there after, too. The work may be of another size."
+        in payload(compare(one, other)).notes
     )
 
 

@@ -196,8 +196,17 @@ class Tab:
         return self
 
     def select(self, label: str) -> Locator:
-        """A labelled list of the header: Run, Worker, Span."""
+        """A labelled list of the header: Worker, Span."""
         return self.frame.get_by_label(label, exact=True)
+
+    def run(self, name: str, label: str = "Run") -> Locator:
+        """The button that opens the list of runs, while it shows this one."""
+        return self.frame.get_by_role("button", name=f"{label}: {name}", exact=True)
+
+    def choose_run(self, name: str, label: str = "Run") -> None:
+        """Open the list of runs and press one."""
+        self.frame.get_by_role("button", name=f"{label}: ").click()
+        self.frame.locator(".menu-box .menu-item", has_text=name).first.click()
 
     def state(self) -> dict[str, str]:
         """The plugin's keys of TensorBoard's address, without their prefix."""

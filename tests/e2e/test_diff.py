@@ -57,14 +57,14 @@ def test_choosing_the_other_run_changes_the_answer_and_the_address(
 ) -> None:
     tab = compare(open_tab(pairs), "again")
     unfold(tab, "Other recording")
-    tab.select("Run compared with").select_option("new_sync")
+    tab.choose_run("new_sync", "Run compared with")
     tab.idle()
     expect(tab.frame.locator(".headline-first")).to_contain_text("more than before")
     assert tab.settled_state()["run2"] == "new_sync"
     tab.page.reload()
     tab.idle()
     unfold(tab, "Other recording")
-    expect(tab.select("Run compared with")).to_have_value("new_sync")
+    expect(tab.run("new_sync", "Run compared with")).to_be_visible()
 
 
 def test_swapping_turns_the_sign_and_goes_back(open_tab: OpenTab, pairs: Server) -> None:
@@ -86,7 +86,7 @@ def test_swapping_turns_the_sign_and_goes_back(open_tab: OpenTab, pairs: Server)
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     )
     tab.page.go_back()
-    expect(tab.select("Run")).to_have_value("baseline")
+    expect(tab.run("baseline")).to_be_visible()
 
 
 def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:

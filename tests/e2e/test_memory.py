@@ -115,10 +115,10 @@ def test_a_snapshot_shows_its_failure_its_segments_and_what_grew(
     tab.frame.get_by_label("At the instant", exact=True).check(force=True)
     assert tab.settled_state()["map"] == "t"
     expect(tab.grid("What grew").locator(".body-row")).not_to_have_count(0)
-    tab.frame.get_by_role("button", name="Against another recording").click()
-    tab.select("Run B").select_option("second")
-    assert tab.settled_state()["run2"] == "second"
-    expect(page).to_contain_text("of the other recording")
+    tab.load("memory", run="first", run2="second")
+    expect(tab.frame.locator(".headline-first")).to_contain_text("before.")
+    expect(tab.grid("What grew").locator(".body-row")).not_to_have_count(0)
+    expect(page).to_contain_text("The rest is of first alone.")
     assert accessibility(tab.frame) == []
 
 

@@ -36,7 +36,7 @@ def test_a_link_opens_what_it_names(open_tab: OpenTab, server: Server) -> None:
     tab = open_tab(server, inside=True).load(
         "kernel", run="beta", worker="rank1", group="properties"
     )
-    expect(tab.select("Run")).to_have_value("beta")
+    expect(tab.run("beta")).to_be_visible()
     expect(tab.select("Worker")).to_have_value("rank1")
     expect(tab.tab("kernel")).to_have_attribute("aria-current", "page")
     expect(
@@ -46,12 +46,12 @@ def test_a_link_opens_what_it_names(open_tab: OpenTab, server: Server) -> None:
 
 def test_a_choice_survives_a_reload(open_tab: OpenTab, server: Server) -> None:
     tab = open_tab(server, inside=True).load()
-    tab.select("Run").select_option("beta")
+    tab.choose_run("beta")
     tab.select("Worker").select_option("rank1")
     tab.open("operator")
     tab.page.reload()
     tab.idle()
-    expect(tab.select("Run")).to_have_value("beta")
+    expect(tab.run("beta")).to_be_visible()
     expect(tab.select("Worker")).to_have_value("rank1")
     expect(tab.tab("operator")).to_have_attribute("aria-current", "page")
 
@@ -62,15 +62,15 @@ def test_the_back_button_goes_back(open_tab: OpenTab, server: Server) -> None:
     tab.open("kernel")
     tab.select("Worker").select_option("rank1")
     choose_step(tab, 1)
-    tab.select("Run").select_option("alpha")
+    tab.choose_run("alpha")
     tab.idle()
     for key, value in (
         ("run", "beta"),
         ("steps", None),
         ("worker", "rank0"),
         ("view", "efficiency"),
-        ("of", "ranks"),
-        ("of", None),
+        ("view", "overview"),
+        ("all", None),
     ):
         tab.page.go_back()
         tab.becomes(lambda key=key: tab.state().get(key), value)  # type: ignore[misc]
@@ -204,7 +204,7 @@ def test_on_a_phone_all_choices_are_behind_one_button(
 def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
     need_axe()
     tab = open_tab(sample_server, dark=True).load("overview", run="synthetic_ddp8", worker="rank1")
-    for name in ("Steps: ", "Comparison: ", "More"):
+    for name in ("Run: ", "Steps: ", "Comparison: ", "More"):
         tab.frame.get_by_role("button", name=re.compile(f"^{name}")).click()
         tab.idle()
         assert accessibility(tab.frame) == []
@@ -213,8 +213,14 @@ def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
     tab.frame.get_by_label("Another rank").select_option("rank5")
     expect(tab.frame.get_by_role("button", name="Compared with rank 5")).to_be_visible()
     assert tab.state() | {"view": "diff", "worker": "rank1", "worker2": "rank5"} == tab.state()
+    # It stays from place to place, until it is ended; and Back undoes that.
+    tab.open("kernel")
+    expect(tab.frame.get_by_role("grid", name="Changes of kernels")).to_be_visible()
     tab.frame.get_by_role("link", name="End the comparison").click()
-    tab.becomes(lambda: tab.state()["view"], "overview")
+    tab.becomes(lambda: tab.state().get("run2"), None)
+    assert tab.state()["view"] == "kernel"
+    tab.page.go_back()
+    tab.becomes(lambda: tab.state().get("worker2"), "rank5")
 
 
 def test_every_section_has_room_in_every_window(open_tab: OpenTab, sample_server: Server) -> None:

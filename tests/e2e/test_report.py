@@ -116,4 +116,4 @@ def test_it_is_printed_on_white_with_nothing_to_press(
     expect(tab.locator("main button:visible").filter(has_text="CSV")).to_have_count(0)
     # The table, and of which trace it is.
     expect(tab.get_by_role("grid").first).to_be_visible()
-    expect(tab.get_by_label("Run", exact=True)).to_be_visible()
+    expect(tab.get_by_role("button", name="Run: ")).to_be_visible()

@@ -316,7 +316,8 @@ describe("the page", () => {
       ).toBeTruthy();
       // A place that cannot compare says so.
       expect(screen.queryAllByRole("note").map((note) => note.textContent)).toEqual(
-        placeOf(id).section.compared === null || placeOf(id).section.compared === "steps"
+        // Steps and Ranks are of all ranks of the run, so of both sides.
+        placeOf(id).section.compared === null || id === "iterations"
           ? [`${placeOf(id).section.label} of rank 0 · w0 alone. What changed`]
           : [],
       );

@@ -22,12 +22,15 @@ interface ShownProps {
 export function Shown({ view, props, payload }: ShownProps) {
   const { params } = props;
   const { component: Component, compared, label } = view;
+  // The steps of all ranks are those of both.
+  const holdsBoth =
+    compared === "steps" && view.ranks === "all" && params.run2 === props.selection.run;
   if (params.run2 && compared !== null && typeof compared !== "string")
     return <Changes {...props} tables={compared} />;
   return (
     <>
       {params.run2 && compared === "steps" ? <Changes {...props} tables={[]} /> : null}
-      {compared === "itself" ? null : <Alone {...props} what={label} />}
+      {compared === "itself" || holdsBoth ? null : <Alone {...props} what={label} />}
       {params.all && view.ranks !== "all" && !params[view.ranks] ? (
         <OneRank {...props} view={view} payload={payload} />
       ) : null}

@@ -131,7 +131,7 @@ def steps_payload(
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         iterations=facts["iterations"].n,
-        missing=[*missing(absent(facts), ("steps", "device", "memory", "host")), *lacks],
+        missing=[*missing(absent(facts), ("steps", "device", "memory", "host", "stack")), *lacks],
     )
 
 

@@ -125,12 +125,12 @@ it("folds the tables by topic, and finds them by name and column", async () => {
     [...list.querySelectorAll("details")].map(
       (one) => `${one.firstElementChild?.textContent}${one.open ? " open" : ""}`,
     );
-  expect(open()).toEqual(["for people open", "kernels", "facts.*", "facts.steps"]);
+  expect(open()).toEqual(["Calls and records open", "kernels", "facts.*", "facts.steps"]);
   const box = within(list).getByRole("searchbox");
   fireEvent.input(box, { target: { value: "WALL" } });
   expect(open()).toEqual(["facts.* open", "facts.steps open"]);
   fireEvent.input(box, { target: { value: "kern" } });
-  expect(open()).toEqual(["for people open", "kernels"]);
+  expect(open()).toEqual(["Calls and records open", "kernels"]);
   fireEvent.input(box, { target: { value: "nowhere" } });
   expect(list.textContent).toContain("No table or column matches.");
 });

@@ -221,7 +221,7 @@ function Tables(props: { tables: SqlTablesPayload; insert: (name: string) => voi
           return (
             <details key={topic} open={wanted !== "" || !schema}>
               <summary>
-                <strong>{schema ? `${schema}*` : "for people"}</strong>
+                <strong>{schema ? `${schema}*` : "Calls and records"}</strong>
               </summary>
               <p>{topic}</p>
               {own.map(({ name, doc, columns }) => (

@@ -67,7 +67,8 @@ class Tables(ABC):
         self, by: Literal["name", "operator", "properties"] = "name", steps: Steps = None
     ) -> DataFrame:
         """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"`` (grid, block, registers,
-        shared memory), the largest total first.
+        shared memory), the largest total first. By name, behind these a column per hardware counter under its own name where any
+        were measured: its mean over the measured launches.
 
         Raises:
             IndexError: there is no such step.

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.counters.by_kernel import counter_columns
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
 from torch_tb_profiler.analysis.counters.table import (
     COUNTER_SAMPLES,
@@ -17,8 +18,7 @@ from torch_tb_profiler.analysis.counters.table import (
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY, EfficiencyGroup
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
-from torch_tb_profiler.hardware.counter_names import counter_label, counter_unit
-from torch_tb_profiler.store.display import DisplayColumn, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
 from torch_tb_profiler.views.work.counters import matching_text
 from torch_tb_profiler.views.work.efficiency import efficiency_of
@@ -47,13 +47,10 @@ def counters(of: TableSource) -> DisplayTable:
     chosen = np.flatnonzero(mask(of.selection, profiled.step))
     peaks = peaks_of_ranges(of.trace, of.facts, profiled, of.peaks)
     table = counter_table(of.trace, profiled, chosen, peaks)
-    own = {f"counter {name}" if name in table else name: name for name in profiled.counters}
-    columns = (
-        DisplayColumn(name, "counter", "", counter_label(key), unit=counter_unit(key))
-        for name, key in own.items()
-    )
-    spec = replace(COUNTERS, columns=(*COUNTERS.columns, *columns))
-    measured = dict(zip(own, profiled.values[:, chosen], strict=True))
+    columns = counter_columns(profiled.counters, table)
+    spec = replace(COUNTERS, columns=(*COUNTERS.columns, *columns.values()))
+    values = zip(columns.values(), profiled.values[:, chosen], strict=True)
+    measured = {column.name: own for column, own in values}
     return spec.build(table.strings, **table, **measured).with_attributes(
         matching=matching_text(profiled)
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.counters.by_kernel import measured_kernels, with_counters
 from torch_tb_profiler.analysis.figures.kernels import KERNELS, KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import (
     OPERATORS,
@@ -47,9 +48,13 @@ def operators(of: TableSource, by: OperatorGroup = "name") -> DisplayTable:
 @computes(KERNELS)
 def kernels(of: TableSource, by: KernelGroup = "name") -> DisplayTable:
     """Kernels by ``"name"``, by name and ``"operator"``, or by name, operator and launch ``"properties"`` (grid, block, registers,
-    shared memory), the largest total first.
+    shared memory), the largest total first. By name, behind these a column per hardware counter under its own name where any
+    were measured: its mean over the measured launches.
     """
-    return kernel_rows(of.facts, of.selection, by, of_calls=True)
+    rows = kernel_rows(of.facts, of.selection, by, of_calls=True)
+    if by != "name" or not of.facts.summary.profiled_ranges:
+        return rows
+    return with_counters(rows, measured_kernels(of.trace, of.facts, of.selection))
 
 
 def _stack_tuples(facts: Facts, stacks: Array) -> list[tuple[str, ...]]:

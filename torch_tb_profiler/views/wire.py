@@ -455,13 +455,36 @@ class NoOperatorReason(Wire, frozen=True, kw_only=True):
     text: str
 
 
+class CounterInfo(Wire, frozen=True, kw_only=True):
+    """A counter: its own name, a readable one, its unit (``bytes``, ``instructions``, ``share`` …;
+    empty: not known).
+    """
+
+    name: str
+    label: str
+    unit: str
+
+
+class MeasuredCounters(Wire, frozen=True, kw_only=True):
+    """Hardware counters of kernels: ``values[c][i]`` is the mean of counter c over the ``calls[i]`` launches of the kernel
+    ``name[i]`` that were measured; null: not measured.
+    """
+
+    name: list[str]
+    short_name: list[str]
+    calls: list[int]
+    counters: list[CounterInfo]
+    values: list[list[float | None]]
+
+
 class KernelPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/kernel``. ``over``: which steps the sums are of."""
+    """Route ``/kernel``. ``over``: which steps the sums are of. ``measured``: of kernels by name, empty without counters."""
 
     group: KernelGroup
     over: str
     vocabulary: Vocabulary
     rows: KernelsTable
+    measured: MeasuredCounters
     reasons: list[NoOperatorReason]
     pooled: int
     attribution: Attribution

@@ -37,6 +37,7 @@ from torch_tb_profiler.views.work.callers import callers_payload
 from torch_tb_profiler.views.work.counters import (
     CountersTablePayload,
     counters_table_payload,
+    measured_counters,
     no_counters,
 )
 from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
@@ -142,7 +143,9 @@ def kernel(
     """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device
     events of the whole trace that could be traced to the host.
     """
-    return kernel_payload(opened.facts, chosen(opened, steps), group, settings.max_table_rows)
+    facts, selection = opened.facts, chosen(opened, steps)
+    measured = measured_counters(opened.trace, facts, selection)
+    return kernel_payload(facts, selection, group, settings.max_table_rows, measured)
 
 
 def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:

@@ -1577,12 +1577,29 @@ export interface NoOperatorReason {
   text: string;
 }
 
-/** Route `/kernel`. `over`: which steps the sums are of. */
+/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
+export interface CounterInfo {
+  name: string;
+  label: string;
+  unit: string;
+}
+
+/** Hardware counters of kernels: `values[c][i]` is the mean of counter c over the `calls[i]` launches of the kernel `name[i]` that were measured; null: not measured. */
+export interface MeasuredCounters {
+  name: string[];
+  short_name: string[];
+  calls: number[];
+  counters: CounterInfo[];
+  values: ((number | null)[])[];
+}
+
+/** Route `/kernel`. `over`: which steps the sums are of. `measured`: of kernels by name, empty without counters. */
 export interface KernelPayload {
   group: KernelGroup;
   over: string;
   vocabulary: Vocabulary;
   rows: KernelsTable;
+  measured: MeasuredCounters;
   reasons: NoOperatorReason[];
   pooled: number;
   attribution: Attribution;
@@ -1635,13 +1652,6 @@ export interface ApiCallsPayload {
 export interface KernelSequencesPayload {
   vocabulary: Vocabulary;
   rows: KernelSequencesTable;
-}
-
-/** A counter: its own name, a readable one, its unit (`bytes`, `instructions`, `share` …; empty: not known). */
-export interface CounterInfo {
-  name: string;
-  label: string;
-  unit: string;
 }
 
 /** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */

@@ -347,6 +347,7 @@ export function kernels(
     over: "Sums over all 2 steps.",
     vocabulary: GPU_WORDS,
     rows: kernelRows(names),
+    measured: { name: [], short_name: [], calls: [], counters: [], values: [] },
     reasons: [{ key: "no_launch", text: "no launch recorded" }],
     pooled: 0,
     attribution: {

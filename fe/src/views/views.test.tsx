@@ -271,16 +271,37 @@ describe("KernelView", () => {
     expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
   });
 
-  it("leads to the counters where they were recorded in place of times", async () => {
-    answers.kernel = kernels([], {
-      missing: [{ ...missing, key: "device_times", what: "Times of kernels" }],
-    });
+  const measured = (counters: number) => ({
+    name: ["gemm", "relu"],
+    short_name: ["gemm", "relu"],
+    calls: [7, 5],
+    counters: Array.from({ length: counters }, (_, at) => ({
+      name: `c${at}`,
+      label: `Counter ${at}`,
+      unit: "",
+    })),
+    values: Array.from({ length: counters }, (_, at) => [1001 + at, null]),
+  });
+
+  it("shows counters where they were recorded in place of times", async () => {
+    answers.kernel = kernels([], { missing: [], measured: measured(9) });
     show(KernelView);
-    expect(
-      (await screen.findByRole("link", { name: "See the counters of each kernel" })).getAttribute(
-        "href",
-      ),
-    ).toContain("#counters");
+    await waitFor(() =>
+      expect(text()).toContain("Counters were measured in 12 launches of 2 kernels."),
+    );
+    expect(text()).toContain("Counter 3");
+    expect(text()).not.toContain("Counter 4");
+    expect(text()).toContain("1\u202f001");
+  });
+
+  it.each([
+    [2, true],
+    [9, false],
+  ])("has a column for each of %i counters, shown at first: %s", async (counters, shown) => {
+    answers.kernel = kernels(["relu", "gemm"], { measured: measured(counters) });
+    show(KernelView);
+    await waitFor(() => expect(text()).toContain("Total"));
+    expect(text().includes("Counter 1")).toBe(shown);
   });
 
   it("does not say that the trace holds no kernel where only the steps hold none", async () => {

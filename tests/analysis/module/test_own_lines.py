@@ -77,7 +77,7 @@ CALL = st.tuples(
     st.sampled_from(["python_function"] * 3 + ["cpu_op", "cuda_runtime", "user_annotation"]),
     st.sampled_from([*NAMES.values(), "<built-in method item of Tensor>", "aten::mm"]),
 )
-NESTED = st.recursive(
+NESTED: st.SearchStrategy[Any] = st.recursive(
     CALL.map(lambda call: (*call, [])),
     lambda inner: st.tuples(CALL, st.lists(inner, max_size=4)).map(
         lambda pair: (*pair[0], pair[1])

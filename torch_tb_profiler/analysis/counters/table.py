@@ -20,6 +20,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 _NO_NAME = "__missing__"
 """What CUPTI calls a kernel whose name it does not know."""
 _SHORT_NAMES = {_NO_NAME: "kernel without a name"}
+
 WHOLE = "whole recording"
 """What the page calls a range that stands for everything that ran in it."""
 _C = DisplayColumn
@@ -69,6 +70,11 @@ Roof = tuple[str, str]
 """(unit, precision) as in the device table."""
 
 
+def name_of(kernel: str) -> str:
+    """What a measured kernel is called in short."""
+    return _SHORT_NAMES.get(kernel) or short_name(kernel)
+
+
 def counter_table(
     trace: Trace, profiled: ProfiledKernels, chosen: Ints, peaks: Peaks
 ) -> DisplayTable:
@@ -88,7 +94,7 @@ def counter_table(
         trace.strings,
         kernel=kernels,
         short_name=[
-            WHOLE if is_whole else _SHORT_NAMES.get(kernel) or short_name(kernel)
+            WHOLE if is_whole else name_of(kernel)
             for kernel, is_whole in zip(kernels, whole, strict=True)
         ],
         op_stack=stacks,

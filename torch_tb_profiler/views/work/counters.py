@@ -6,16 +6,19 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.counters.by_kernel import measured_kernels
 from torch_tb_profiler.analysis.counters.profiled import ProfiledKernels, profiled_kernels
 from torch_tb_profiler.analysis.counters.table import (
     COUNTER_SAMPLES,
     COUNTERS,
     counter_table,
+    name_of,
     peaks_of_ranges,
     sample_table,
 )
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeMatch
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counter_unit
 from torch_tb_profiler.store.insight import Insight
@@ -23,19 +26,9 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
-from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
+from torch_tb_profiler.views.wire import CounterInfo, MeasuredCounters, Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.recipes import recipe
 from torch_tb_profiler.views.words.vocabulary import vocabulary
-
-
-class CounterInfo(Wire, frozen=True, kw_only=True):
-    """A counter: its own name, a readable one, its unit (``bytes``, ``instructions``, ``share`` …;
-    empty: not known).
-    """
-
-    name: str
-    label: str
-    unit: str
 
 
 class CountersTablePayload(Wire, frozen=True, kw_only=True):
@@ -150,6 +143,18 @@ def _headline(kernels: int, counters: int, sampled: int) -> str:
     if sampled:
         parts.append(f"{plural(sampled, 'counter')} sampled over time")
     return "; ".join(parts)
+
+
+def measured_counters(trace: Trace, facts: Facts, selection: Selection) -> MeasuredCounters:
+    """The counters of kernels by name, as the page gets them."""
+    found = measured_kernels(trace, facts, selection)
+    return MeasuredCounters(
+        name=found.names,
+        short_name=unique_labels(found.names, [name_of(name) for name in found.names]),
+        calls=found.calls.tolist(),
+        counters=[_info(name) for name in found.counters],
+        values=found.means.tolist(),
+    )
 
 
 def _info(name: str) -> CounterInfo:

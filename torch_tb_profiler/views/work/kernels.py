@@ -11,7 +11,12 @@ from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.steps import summed_over
-from torch_tb_profiler.views.wire import Attribution, KernelPayload, NoOperatorReason
+from torch_tb_profiler.views.wire import (
+    Attribution,
+    KernelPayload,
+    MeasuredCounters,
+    NoOperatorReason,
+)
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -23,10 +28,17 @@ NO_OPERATOR_TEXTS = {
 }
 
 
+NOT_MEASURED = MeasuredCounters(name=[], short_name=[], calls=[], counters=[], values=[])
+
+
 def kernel_payload(
-    facts: Facts, selection: Selection, group: KernelGroup, limit: int
+    facts: Facts,
+    selection: Selection,
+    group: KernelGroup,
+    limit: int,
+    measured: MeasuredCounters = NOT_MEASURED,
 ) -> KernelPayload:
-    """Kernels launched in the selected steps; beyond ``limit`` pooled in the last row."""
+    """Kernels launched in the selected steps, and their counters; beyond ``limit`` pooled in the last row."""
     rows = kernel_rows(facts, selection, group, of_calls=True)
     words = vocabulary(facts)
     full, short = ([text or "" for text in rows.texts(key)] for key in ("name", "short_name"))
@@ -36,6 +48,7 @@ def kernel_payload(
         over=summed_over(facts, selection),
         vocabulary=words,
         rows=wire_columns(rows.head(limit)),
+        measured=measured,
         reasons=[
             NoOperatorReason(key=reason.name.lower(), text=text.format(device=words.device))
             for reason, text in NO_OPERATOR_TEXTS.items()

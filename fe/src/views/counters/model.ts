@@ -10,7 +10,8 @@ import {
   type Unit,
 } from "../../base/units";
 import { stepName } from "../../base/words";
-import type { CellKind, Roof, RoofPoint, StackedBar } from "../../widgets";
+import type { CellKind, Column, Roof, RoofPoint, StackedBar } from "../../widgets";
+import { knownColumns } from "../columns";
 import { exactly } from "../grid_params";
 import { MOST_POINTS, roofsOf, unitText } from "../roofs";
 import { rowsOf } from "../rows";
@@ -58,6 +59,27 @@ export function byUse(values: readonly (readonly (number | null)[])[]): number[]
   const idle = values.map((of) => Number(!of.some((value) => value)));
   return [...values.keys()].sort((a, b) => (idle[a] ?? 0) - (idle[b] ?? 0));
 }
+
+/** A column per counter of which anything is known, those that counted nothing last. */
+export const counterColumns = (
+  counters: readonly CounterInfo[],
+  values: readonly (readonly (number | null)[])[],
+): Column[] =>
+  knownColumns(
+    byUse(values).map((place): Column => {
+      const counter = counters[place] ?? { name: "", label: "", unit: "" };
+      const { name, label } = counter;
+      return {
+        key: `=${name}`,
+        label,
+        kind: kindOf(counter),
+        width: widthOf(label),
+        values: scaled(counter, values[place] ?? []),
+        name,
+        hint: hintOf(counter),
+      };
+    }),
+  );
 
 const ARROW = " → ";
 

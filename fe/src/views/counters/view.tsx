@@ -18,22 +18,19 @@ import {
   Select,
   StackedBars,
 } from "../../widgets";
-import { declaredColumns, knownColumns, useColumns } from "../columns";
+import { declaredColumns, useColumns } from "../columns";
 import { TableView } from "../table_view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
 import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
 import {
-  byUse,
-  hintOf,
-  kindOf,
   measuredChart,
   pathText,
   sampledCharts,
   scaled,
   stepNames,
   unitOf,
-  widthOf,
+  counterColumns,
 } from "./model";
 
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
@@ -127,21 +124,7 @@ function profiledColumns({ payload, hrefOf }: PageProps): Column[] {
       bottom_op: operator(bottom_op),
       step: { kind: "text", values: stepNames(profiled.step, steps) },
     }),
-    ...knownColumns(
-      byUse(payload.values).map((place): Column => {
-        const counter = counters[place] ?? { name: "", label: "", unit: "" };
-        const { name, label } = counter;
-        return {
-          key: `=${name}`,
-          label,
-          kind: kindOf(counter),
-          width: widthOf(label),
-          values: scaled(counter, payload.values[place] ?? []),
-          name,
-          hint: hintOf(counter),
-        };
-      }),
-    ),
+    ...counterColumns(counters, payload.values),
     ...timelineColumns("counters", 84, "launch", shown, hrefOf),
   ];
 }

@@ -29,6 +29,7 @@ function payload(over: Partial<KernelPayload["rows"]> = {}, pooled = 0): KernelP
       communication: [false, false, false, false],
       ...over,
     }),
+    measured: { name: [], short_name: [], calls: [], counters: [], values: [] },
     reasons: [
       { key: "no_launch", text: "no launch was recorded" },
       { key: "graph", text: "replayed by a graph launch" },

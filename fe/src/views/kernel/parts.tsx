@@ -5,6 +5,7 @@ import { formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, type Column, type Part } from "../../widgets";
 import { arranged, columnsOf, declaredColumns, knownColumns } from "../columns";
+import { counterColumns } from "../counters/model";
 import { ownRows, pooledRoof, rowsBy } from "../efficiency/model";
 import { roofColumn } from "../efficiency/roof_cell";
 import { Pie } from "../pie";
@@ -110,7 +111,35 @@ export function kernelColumns(
     },
     vocabulary,
   ).filter(({ key }) => payload.group === "properties" || key !== "matrix_eligible");
-  return arranged([...columns, ...(payload.group === "name" ? roofs(payload, work) : [])], FIRST);
+  if (payload.group !== "name") return arranged(columns, FIRST);
+  const counters = measuredColumns(payload, rows.name);
+  return [
+    ...arranged([...columns, ...roofs(payload, work)], FIRST),
+    ...counters.map((column) => ({ ...column, hidden: counters.length > FEW })),
+  ];
+}
+
+/** Counters beyond which none is shown at first, and, where nothing else is known, those that are. */
+const FEW = 4;
+
+/** The counters of some kernels. */
+function measuredColumns({ measured }: KernelPayload, names: readonly string[]): Column[] {
+  const place = new Map(measured.name.map((name, at) => [name, at]));
+  return counterColumns(
+    measured.counters,
+    measured.values.map((of) => names.map((name) => of[place.get(name) ?? -1] ?? null)),
+  );
+}
+
+/** The kernels of a recording of counters, which has no times. */
+export function countedColumns(payload: KernelPayload): Column[] {
+  const { name, short_name, calls } = payload.measured;
+  const column = columnsOf("kernel");
+  return [
+    column("name", "Kernel", "code", 320, name, { term: "kernel", short: short_name, grow: true }),
+    column("calls", "Calls", "count", 80, calls, { term: "calls" }),
+    ...measuredColumns(payload, name).map((one, at) => ({ ...one, hidden: at >= FEW })),
+  ];
 }
 
 /** The share of the roof of all work of a kernel; no column where no kernel has one. */

@@ -16,6 +16,7 @@ import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { rowKey, unattributed } from "./model";
 import {
+  countedColumns,
   familyColumns,
   kernelColumns,
   KernelCharts,
@@ -42,6 +43,8 @@ function ByKernel(props: ViewProps & { group: KernelGroup }) {
       {(payload) =>
         payload.rows.name.length ? (
           <KernelPage {...props} payload={payload} />
+        ) : payload.measured.name.length ? (
+          <Counted {...props} payload={payload} />
         ) : (
           <NoKernels {...props} missing={payload.missing} />
         )
@@ -50,7 +53,33 @@ function ByKernel(props: ViewProps & { group: KernelGroup }) {
   );
 }
 
-function NoKernels({ missing, hrefOf }: ViewProps & Pick<KernelPayload, "missing">) {
+/** Of a recording of counters: what was counted, without times. */
+function Counted({ payload, params, setParam }: PageProps) {
+  const columns = useColumns(() => countedColumns(payload), [payload]);
+  const { name, calls } = payload.measured;
+  const launches = calls.reduce((sum, n) => sum + n, 0);
+  return (
+    <>
+      <InShort
+        sentences={[
+          `Counters were measured in ${formatCount(launches)} launches of ${formatCount(name.length)} kernels.`,
+          "Each is the mean of its launches; times were not recorded.",
+        ]}
+      />
+      <Panel title="Kernels" term="counters_view" flush="fill">
+        <Grid
+          label="Kernels"
+          columns={columns}
+          rowCount={name.length}
+          storage="kernel-counted"
+          {...gridParams(params, setParam)}
+        />
+      </Panel>
+    </>
+  );
+}
+
+function NoKernels({ missing }: ViewProps & Pick<KernelPayload, "missing">) {
   return (
     <Nothing
       title={
@@ -60,11 +89,6 @@ function NoKernels({ missing, hrefOf }: ViewProps & Pick<KernelPayload, "missing
       }
       text="No kernels were launched in these steps. Choose other steps."
       missing={missing}
-      actions={
-        lacks(missing, "device_times") ? (
-          <a href={hrefOf("counters")}>See the counters of each kernel</a>
-        ) : null
-      }
     />
   );
 }

@@ -200,12 +200,16 @@ export const PLACES: readonly Place[] = [
         term: "efficiency_view",
         lack: NO_DEVICE,
       }),
-      section("kernel", "Kernel", later("KernelView"), { compared: ["kernel"], lack: NO_DEVICE }),
+      section("kernel", "Kernel", later("KernelView"), {
+        compared: ["kernel"],
+        lack: lackOf("device", "device_of_rank"),
+      }),
       section("counters", "Counters", later("CountersView"), {
         term: "counters_view",
         lack: lackOf("counters"),
       }),
     ],
+    first: (recorded) => (lackOf("device_times")(recorded) ? "kernel" : "efficiency"),
   },
   {
     label: "Memory",

@@ -160,11 +160,6 @@ function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingPr
       {failed?.error ? (
         <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
       ) : null}
-      {comparison?.resource.state === "importing" ? (
-        <p class="muted" role="status">
-          {comparison.resource.message}
-        </p>
-      ) : null}
       {failed ? null : <Skeleton height={420} />}
     </div>
   );

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_floats
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels

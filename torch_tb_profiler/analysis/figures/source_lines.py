@@ -51,7 +51,7 @@ def lines_of_stacks(facts: Facts) -> Ints:
 
 
 def lines_of_tree(facts: Facts, parent: Array, frame: Array) -> Ints:
-    """The same of a tree of frames, parents first: ``parent`` rows of it, ``frame`` numbers of strings; int64."""
+    """The frame to show for every row of a tree of frames, parents first, by that rule: ``parent`` rows of it, ``frame`` numbers of strings; int64."""
     rank = line_ranks(facts.strings, frame)
     shown = np.arange(len(frame))
     # The better rank is written last, and wins.

@@ -72,9 +72,9 @@ def test_what_was_not_recorded_stays_unknown() -> None:
 @pytest.mark.parametrize(
     ("events", "missing"),
     [
-        (steps(2), ["memory"]),
-        (threads(1), ["steps", "device", "memory"]),
-        (devices(1), ["steps", "host"]),
+        (steps(2), ["memory", "stack"]),
+        (threads(1), ["steps", "device", "memory", "stack"]),
+        (devices(1), ["steps", "host", "stack"]),
     ],
 )
 def test_the_selector_is_told_what_was_not_recorded(

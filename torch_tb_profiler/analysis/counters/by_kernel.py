@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_floats
 from torch_tb_profiler.analysis.counters.profiled import profiled_kernels
@@ -78,5 +79,5 @@ def with_counters(rows: DisplayTable, measured: MeasuredKernels) -> DisplayTable
     """A table of kernels with the means of their counters, a column each."""
     columns = counter_columns(measured.counters, rows)
     values = zip(columns.values(), measured.of(rows.texts("name")), strict=True)
-    spec = msgspec.structs.replace(rows.spec, columns=(*rows.spec.columns, *columns.values()))
+    spec = replace(rows.spec, columns=(*rows.spec.columns, *columns.values()))
     return spec.build(rows.strings, **rows, **{column.name: own for column, own in values})

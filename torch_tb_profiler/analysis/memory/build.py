@@ -339,6 +339,8 @@ def _inferred(phases: Phases, blocks: Blocks, device: Ints) -> tuple[Array, Arra
     phase = phases.phase[allocation]
     forward = phase == Phase.FORWARD
     again = np.select([phase == one for one in Phase], [between(one) for one in Phase], False)
+    # One run is no phase: a recording without marks or steps does not tell one from another.
+    told = (phase >= 0) & (len(phases.of_run) > 1)
     step, ends = phases.step[allocation], phases.step[release]
     later = released & (step >= 0) & (ends != step)
     ends_in_backward = np.append(phases.of_run, -1)[np.minimum(until, last)] == Phase.BACKWARD
@@ -355,9 +357,8 @@ def _inferred(phases: Phases, blocks: Blocks, device: Ints) -> tuple[Array, Arra
         forward & released & ~later & (until > run) & ends_in_backward,
         forward & released & ~later & phases.in_module[allocation] & between(Phase.BACKWARD),
         forward & released & (until == run) & _to_the_end(blocks, run, forward & whole, device),
-        (phase >= 0) & (~released | later | ((step < 0) & again)),
-        # One run is no phase: a recording without marks or steps does not tell one from another.
-        (phase >= 0) & released & (until == run) & (len(phases.of_run) > 1),
+        told & (~released | later | ((step < 0) & again)),
+        told & released & (until == run),
     )
     rule = np.select([whole & life for life in lives], range(len(lives)), -1).astype(np.int8)
     category_of = [BLOCK_CATEGORIES.index(category) for category, _ in CATEGORY_RULES]

@@ -99,7 +99,7 @@ def test_a_snapshot_shows_its_failure_its_segments_and_what_grew(
     server.settled()
     tab = open_tab(server).load("memory", run="first")
     page = tab.frame.locator("main")
-    expect(page).to_contain_text("An allocation of 1.00 TiB failed for want of memory on GPU 0")
+    expect(page).to_contain_text("Out of memory: 1.00 TiB were asked for")
     expect(page).to_contain_text("/w/attention.py(88): softmax")
     tab.frame.get_by_role("button", name="What was alive then").click()
     assert (

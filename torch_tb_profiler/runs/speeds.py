@@ -24,8 +24,8 @@ FIRST: Mapping[Kind, float] = {
     "lay_out": 3e-6,
     "events": 1 / 380,
 }
-"""Amount per unit where nothing was imported yet: what ``h100_owlv2``, alone and twelve times in a row, takes on one core of
-2.7 GHz. They only share out the bar.
+"""Amount per unit where nothing was imported yet: what ``h100_owlv2``, alone and twelve times in a row, takes on one core.
+They only share out the bar.
 """
 MOST = 24
 """Samples of a kind that are kept, the newest."""

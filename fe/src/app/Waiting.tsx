@@ -2,9 +2,10 @@
 
 import { useRef } from "preact/hooks";
 import { useAgain, useResource, waitingStore } from "../state/resource";
-import { otherSide, runsStore } from "../state/runs";
+import { otherTrace } from "../state/runs";
 import { useStore } from "../state/store";
 import type { Params, Selection, ViewId } from "../state/view";
+import { placeOf } from "./registry";
 
 interface WaitingProps {
   selection: Selection;
@@ -17,12 +18,12 @@ const NEARLY = 0.99;
 
 export function Waiting({ selection, params, view }: WaitingProps) {
   const waits = useStore(waitingStore, (count) => count > 0);
-  const payload = useStore(runsStore, (runs) => runs.payload);
-  const other = view === "diff" || view === "trace" ? otherSide(payload, params)?.selection : null;
+  const both = placeOf(view).section.compared;
+  const other = both ? otherTrace({ params, selection }) : null;
   const query = {
     ...selection,
     what: view === "trace" ? ("timeline" as const) : ("answer" as const),
-    ...(other?.worker ? { run2: other.run, worker2: other.worker, span2: other.span } : {}),
+    ...(other ? { run2: other.run, worker2: other.worker, span2: other.span } : {}),
   };
   const resource = useResource(waits ? "waiting" : null, query);
   useAgain(resource);

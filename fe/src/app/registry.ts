@@ -209,7 +209,6 @@ export const PLACES: readonly Place[] = [
         lack: lackOf("counters"),
       }),
     ],
-    first: (recorded) => (lackOf("device_times")(recorded) ? "kernel" : "efficiency"),
   },
   {
     label: "Memory",

@@ -46,11 +46,11 @@ def made(change: str, seed: int, hours: int = 0) -> Made:
 
 
 class Logdir(Answering):
-    """Recordings by run, worker and span. ``waiting``, ``broken``: runs without an insight."""
+    """Recordings by run, worker and span. ``awaited``, ``broken``: runs without an insight."""
 
     def __init__(self, traces: Mapping[tuple[str, str, str], Made]) -> None:
         self.traces = dict(traces)
-        self.waiting: set[str] = set()
+        self.awaited: set[str] = set()
         self.broken: set[str] = set()
         self.asked: list[str] = []
 
@@ -96,7 +96,7 @@ class Logdir(Answering):
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight | float:
         self.asked.append(run)
-        if run in self.waiting:
+        if run in self.awaited:
             return 0.5
         if run in self.broken:
             raise ImportFailed("It ran out of memory.", "See the diagnosis page.")
@@ -185,13 +185,13 @@ def test_another_program_is_neither_suggested_nor_compared(traces: dict[str, Mad
 
 def test_rows_come_as_they_are_read(logdir: Logdir) -> None:
     ask = asking(logdir)
-    logdir.waiting = {"tuesday"}
+    logdir.awaited = {"tuesday"}
     logdir.broken = {"slow"}
     found = ask("monday")
     assert found["rows"]["state"] == ["ready", "waiting", "failed"]
     assert found["rows"]["message"] == [None, None, "It ran out of memory."]
     assert found["progress"] == pytest.approx(2 / 3, abs=1e-3)
-    logdir.waiting = set()
+    logdir.awaited = set()
     logdir.asked.clear()
     assert ask("monday")["rows"]["state"][1] == "ready"
     # What is known is not asked for again.
@@ -202,7 +202,7 @@ def test_only_a_few_insights_are_awaited_at_a_time(
     traces: dict[str, Made], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     logdir = Logdir({(f"run{i:03}", "w0", "1"): traces["monday"] for i in range(300)})
-    logdir.waiting = {f"run{i:03}" for i in range(300)} - {"run200"}
+    logdir.awaited = {f"run{i:03}" for i in range(300)} - {"run200"}
     monkeypatch.setattr(limits, "MOST_SECONDS", 60)
     found = asking(logdir)("run200")
     assert len(logdir.asked) == 1 + limits.MOST_AHEAD

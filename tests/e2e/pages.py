@@ -179,7 +179,7 @@ class Tab:
             return self.place(place)
         label = LABELS.get(view, view.replace("_", " "))
         return self.frame.get_by_role("navigation", name=re.compile("^Sections of")).get_by_role(
-            "link", name=re.compile(f"^{label}$", re.I)
+            "link", name=re.compile(rf"^{label}( \(not recorded\))?$", re.I)
         )
 
     def open(self, view: str) -> Tab:

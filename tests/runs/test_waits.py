@@ -233,7 +233,8 @@ def test_what_no_import_wrote_is_ignored_and_counted(tmp_path: Path, text: str) 
     assert "1 entry" in speeds.note
     speeds.learn("read", 100, 2)
     seconds, learned = Speeds(lambda: tmp_path).expect("read", 100)
-    assert (seconds == pytest.approx(2)) and learned
+    assert seconds == pytest.approx(2)
+    assert learned
 
 
 def test_the_newest_are_kept_and_those_of_a_like_size_are_believed(tmp_path: Path) -> None:

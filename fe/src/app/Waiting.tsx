@@ -23,7 +23,7 @@ export function Waiting({ selection, params, view }: WaitingProps) {
   const query = {
     ...selection,
     what: view === "trace" ? ("timeline" as const) : ("answer" as const),
-    ...(other ? { run2: other.run, worker2: other.worker, span2: other.span } : {}),
+    ...(other?.span ? { run2: other.run, worker2: other.worker, span2: other.span } : {}),
   };
   const resource = useResource(waits ? "waiting" : null, query);
   useAgain(resource);

@@ -242,8 +242,8 @@ def test_what_the_view_offers() -> None:
         "blocks": 5,
         "has_map": False,
         "headline": [
-            "GPU 0: at most 2.73 KiB allocated, at 56.0 µs",
-            "At most 4.00 KiB reserved.",
+            "GPU 0: at most 2.73 KiB was allocated.",
+            "It was at 56.0 µs; at most 4.00 KiB was reserved.",
         ],
     }
     assert (cpu["name"], cpu["begin_known"], cpu["begin_bytes"], cpu["peak_reserved_bytes"]) == (

@@ -540,7 +540,7 @@ export interface BlameItem {
   text: string;
 }
 
-/** What a worker costs the others by the verdict: `held_ns` of each of the steps that `text` tells (`5 of 6 steps`, `once, in step 7`). */
+/** What a worker costs the others by the verdict: `held_ns` of each of the steps that `text` tells (`in 5 of 9 steps`, `once, in step 7`). */
 export interface RankCost {
   worker: number;
   held_ns: number;

@@ -47,7 +47,7 @@ export function TraceSelects(props: TraceSelectsProps) {
           onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })
         }
       />
-      {workers.length > 0 ? (
+      {workers.length > 1 || (run && !worker) ? (
         <WorkerChoice
           label={`Worker${suffix}`}
           showLabel={showLabels}

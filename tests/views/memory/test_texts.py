@@ -53,10 +53,10 @@ def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() ->
     card = trace.header | {"deviceProperties": [{"id": 0, "totalGlobalMem": 8 << 20}]}
     gpu, cpu = memory_payload(replace(trace, header=card), facts, insight).devices
     assert gpu.headline == [
-        "GPU 0: at most 1.00 MiB allocated, at 10.0 µs, 12.5 % of its 8.00 MiB",
-        "At most 4.00 MiB reserved, 50.0 %.",
+        "GPU 0: at most 1.00 MiB of 8.00 MiB was allocated.",
+        "It was at 10.0 µs; at most 4.00 MiB was reserved, 50.0 %.",
     ]
-    assert cpu.headline == ["CPU: at most 100 B allocated, at 30.0 µs"]
+    assert cpu.headline == ["CPU: at most 100 B was allocated.", "It was at 30.0 µs."]
 
 
 def notes(written: str, more: list[Event] | None = None) -> list[str]:

@@ -84,11 +84,17 @@ def _begun(names: str) -> str:
 def _often(verdict: Verdict, hold: Hold) -> str:
     """Nothing where it is every step."""
     steps, own = len(verdict.regular), int(sum(step in hold.steps for step in verdict.regular))
+    told = in_how_many(own, steps)
+    return "" if own >= steps else f", {told}" if told.startswith("in ") else f", in {told}"
+
+
+def in_how_many(own: int, steps: int) -> str:
+    """``every step``, ``every step but one``, ``in 3 of 12 steps``."""
     if own >= steps:
-        return ""
-    if own == steps - 1:
-        return ", in every step but one"
-    return f", in {format_count(own)} of {format_count(steps)} steps"
+        return "every step"
+    if own == steps - 1 and own > 1:
+        return "every step but one"
+    return f"in {format_count(own)} of {format_count(steps)} steps"
 
 
 def why_texts(hold: Hold, who: str = "") -> list[str]:

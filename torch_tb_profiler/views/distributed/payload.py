@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.critical_path.blame import Blame
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
-from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in
+from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many, once_in
 from torch_tb_profiler.analysis.distributed.measures import (
     Measure,
     largest,
@@ -32,7 +32,6 @@ from torch_tb_profiler.views.distributed.texts import (
     headline_of,
     missing_of,
     notes_of,
-    often_text,
     outlier_text,
     parts_text,
     unmatched_of,
@@ -246,9 +245,9 @@ def _costs(
         for rank in hold.ranks:
             own = [b.step for b in blames if b.rank == rank and b.step in hold.steps]
             held = float(hold.held[own].mean())
-            costs.append((rank, held, often_text(verdict, own)))
+            costs.append((rank, held, in_how_many(len(own), len(verdict.judged))))
     elif hold is not None:
-        text = often_text(verdict, hold.steps)
+        text = in_how_many(len(hold.steps), len(verdict.judged))
         costs += [(rank, verdict.per_step, text) for rank in hold.ranks]
     for once in verdict.once:
         text = once_in(once, names)

@@ -62,15 +62,6 @@ def headline_of(payload: DistributedPayload, verdict: Verdict, called: Called) -
     return [*told, *([f"This {rests}."] if rests and verdict.kind != "unknown" else [])]
 
 
-def often_text(verdict: Verdict, steps: Sequence[int]) -> str:
-    """``every step``, ``5 of 6 steps``: of those that the verdict is on."""
-    judged = verdict.judged.tolist()
-    own = sum(step in steps for step in judged)
-    if own == len(judged):
-        return "every step" if own > 1 else "the step"
-    return f"{format_count(own)} of {format_count(len(judged))} steps"
-
-
 def _rests_on(payload: DistributedPayload) -> str:
     """``rests on 2 of 128 ranks and 2 matched collectives`` where that is little to judge by; else empty."""
     ranks, world = payload.ready, payload.world_size or payload.workers_total

@@ -88,7 +88,7 @@ class BlameItem(Wire, frozen=True, kw_only=True):
 
 
 class RankCost(Wire, frozen=True, kw_only=True):
-    """What a worker costs the others by the verdict: ``held_ns`` of each of the steps that ``text`` tells (``5 of 6 steps``,
+    """What a worker costs the others by the verdict: ``held_ns`` of each of the steps that ``text`` tells (``in 5 of 9 steps``,
     ``once, in step 7``).
     """
 

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
+from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
@@ -287,11 +288,7 @@ def _often(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any])
     if len(hit) == 1:
         return f"once, in step {step_name(source.facts, hit[0])}"
     own = sum(row in hit for row in steps)
-    if own == len(steps):
-        return "every step"
-    if own == len(steps) - 1 and own > 1:
-        return "every step but one"
-    return f"in {format_count(own or len(hit))} of {format_count(max(len(steps), len(hit)))} steps"
+    return in_how_many(own, len(steps)) if own else f"in {format_count(len(hit))} steps"
 
 
 def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:

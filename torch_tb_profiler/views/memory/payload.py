@@ -163,13 +163,15 @@ def _headline(
 ) -> list[str]:
     """What a device held at most, and how near that is to what it has."""
     peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
-    of_all = (
-        f", {format_share(peak / capacity)} of its {format_bytes(capacity)}" if capacity else ""
-    )
-    sentences = [f"{name}: at most {format_bytes(peak)} allocated, at {format_ns(time)}{of_all}"]
+    of_all = f" of {format_bytes(capacity)}" if capacity else ""
+    sentences = [f"{name}: at most {format_bytes(peak)}{of_all} was allocated."]
     if reserved > 0:
         share = f", {format_share(reserved / capacity)}" if capacity else ""
-        sentences.append(f"At most {format_bytes(reserved)} reserved{share}.")
+        sentences.append(
+            f"It was at {format_ns(time)}; at most {format_bytes(reserved)} was reserved{share}."
+        )
+    else:
+        sentences.append(f"It was at {format_ns(time)}.")
     return sentences
 
 

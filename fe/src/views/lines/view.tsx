@@ -2,6 +2,7 @@
 
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
+import { frameText } from "../callers";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, Nothing } from "../loaded";
 import { TableView } from "../table_view";
@@ -29,7 +30,13 @@ export function LinesView(props: ViewProps) {
               {...{ rows, pooled, vocabulary }}
               fill
               events={{ page: "lines", text: "longest", hrefOf: props.hrefOf }}
-              additions={{ line: { grow: true, unknown: () => "no line is known" } }}
+              additions={{
+                line: {
+                  grow: true,
+                  short: rows.line.map((line) => line && frameText(line)),
+                  unknown: () => "no line is known",
+                },
+              }}
               {...gridParams(props.params, props.setParam)}
             />
           </>

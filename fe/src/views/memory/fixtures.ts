@@ -28,7 +28,10 @@ export function device(more: Partial<MemoryDevice> = {}): MemoryDevice {
     capacity_bytes: 16 * MIB,
     blocks: 3,
     has_map: false,
-    headline: ["GPU 0: at most 6.00 MiB allocated", "At most 8.00 MiB reserved, 50.0 %."],
+    headline: [
+      "GPU 0: at most 6.00 MiB of 16.0 MiB was allocated.",
+      "It was at 4.00 ms; at most 8.00 MiB was reserved, 50.0 %.",
+    ],
     ...more,
   };
 }

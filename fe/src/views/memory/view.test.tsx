@@ -49,8 +49,8 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   show();
   await ready();
   for (const part of [
-    "GPU 0: at most 6.00 MiB allocated",
-    "At most 8.00 MiB reserved, 50.0 %.",
+    "GPU 0: at most 6.00 MiB of 16.0 MiB was allocated.",
+    "It was at 4.00 ms; at most 8.00 MiB was reserved, 50.0 %.",
     "A note.",
     "Alive at the peak",
     "2.00 MiB (25.0 %)",

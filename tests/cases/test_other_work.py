@@ -101,7 +101,7 @@ def test_work_of_another_size_is_said_first_and_compared_per_sample(
     found, payload = compared(one, other)
     verdict = payload.verdict
     assert verdict.sentence.startswith(
-        f"The work differs: a step of B does {times} times that of A"
+        f"The work differs: a step does {times} times that of one before"
     )
     assert "Per sample, steps are 6.6 % shorter" in verdict.sentence
     assert found.test.share == pytest.approx(length / times / 7_900 - 1)

@@ -208,7 +208,7 @@ def test_what_cannot_be_read_is_one_line(
         ("export FILE --kinds kernel", "--kinds cannot be used with csv"),
         ("export FILE --by shape --to folded", "--by cannot be used with folded"),
         ("export FILE --what steps --metric host", "--metric cannot be used with csv"),
-        ("export FILE --what lines --to csv", "--what lines cannot be written as csv"),
+        ("export FILE --what kernels --to folded", "--what kernels cannot be written as folded"),
         ("summary -", "standard input cannot be read"),
     ],
 )

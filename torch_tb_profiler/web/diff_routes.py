@@ -77,9 +77,9 @@ def diff_axis(
     earlier_first: Annotated[bool, EARLIER_FIRST] = False,
     window: Annotated[
         tuple[int, int] | None,
-        WindowOf("The begin of what is looked at, ns on the axis. Default: all of it."),
+        WindowOf("The begin of the window, ns on the axis. Default: all of it."),
     ] = None,
-    n: Annotated[int, Whole("Parts of what is looked at.", 1, 8192)] = 1024,
+    n: Annotated[int, Whole("Parts of the window.", 1, 8192)] = 1024,
 ) -> AxisPayload:
     """The recordings of A, before, and of B, after, on one axis, with their steps in order above each other and in these matched
     operations. Until the operations are matched the answer is 202.

@@ -387,11 +387,11 @@ export interface Parameters {
     skip_cold2?: "0" | "1";
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
-    /** The begin of what is looked at, ns on the axis. Default: all of it. */
+    /** The begin of the window, ns on the axis. Default: all of it. */
     t0?: string;
     /** The end of it, not included. */
     t1?: string;
-    /** Parts of what is looked at. */
+    /** Parts of the window. */
     n?: string;
   };
   "diff/file": OfTrace & OfSteps & {

@@ -32,7 +32,7 @@ def _claim(case: Case) -> Candidate | None:
         numbers |= {"allocated": short.held.allocated, "reserved": short.held.reserved}
     found = without_time({key: float(value) for key, value in numbers.items() if value >= 0})
     found.words["failed"] = asked_and_free(failure)
-    found.words["why"] = " ".join(shortage_sentences(short, count)[1:])
+    found.words["why"] = " ".join(shortage_sentences(short, count)[1:]).removesuffix(".")
     if short.why in ("fragmented", "pieces"):
         found.words["action"] = "Let the segments grow: expandable_segments:True"
     return found
@@ -54,7 +54,7 @@ RULE = Rule(
         ("Memory management of CUDA devices", links.DOCS + "notes/cuda.html#memory-management"),
         links.CHECKPOINT,
     ),
-    details=(("why", "{why}"),),
+    details=(("why", "{why}."),),
     numbers={
         "asked": ("Asked for", "bytes"),
         "free": ("Free", "bytes"),

@@ -100,7 +100,7 @@ def test_an_operator_leads_to_its_kernels_and_to_its_calls(
 
 
 def test_everything_is_reached_by_the_keyboard(open_tab: OpenTab, server: Server) -> None:
-    tab = open_tab(server, inside=True).load("operator", run="alpha")
+    tab = open_tab(server, inside=True).load("operator", run="beta", worker="rank0")
     tab.frame.locator("body").evaluate("(body) => { body.tabIndex = -1; body.focus(); }")
     reached = set()
     for _ in range(80):

@@ -47,6 +47,8 @@ def test_a_run_whose_every_file_is_bad_says_why(
     traces.write(tmp_path / "bad" / "text.pt.trace.json", "Traceback (most recent call last):")
     server = start(tmp_path)
     server.settled()
+    # A page that asks in the middle of an import is told of its failure by an error.
+    server.wait(lambda: not ({*states(server)} - {"failed"}), 20, "the end of all imports")
     tab = open_tab(server).load("diagnosis")
     text = tab.text()
     table = server.get("diagnosis")["files"]
@@ -84,6 +86,12 @@ def test_a_killed_import_shows_as_failed_and_leaves_the_others_alone(
     tab.go("overview", run="run", worker="small")
     assert "killed" not in tab.text()
     tab.watch.take()
+
+
+def states(server: Server) -> list[str]:
+    """Of all spans."""
+    workers = [worker for run in server.runs() for worker in run["workers"]]
+    return [span["state"] for worker in workers for span in worker["spans"]]
 
 
 def kill_imports(server: Server, worker: str) -> None:

@@ -35,7 +35,7 @@ import {
 } from "../state/view";
 import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 import { Shown } from "./Compared";
-import { Header, Sections } from "./Header";
+import { Header, Sections, useRecorded } from "./Header";
 import { type Place, placeOf, type Section } from "./registry";
 import { Waiting } from "./Waiting";
 
@@ -49,7 +49,8 @@ export function App() {
   const remembered = useRemembered(page, place);
   useTitle(section.label, page.selection.run);
   const props = useViewProps(page);
-  const places = { place, section, ...remembered(props.hrefOf) };
+  const chosen = useRecorded(payload, page.selection);
+  const places = { place, section, ...chosen, ...remembered(props.hrefOf) };
   return (
     <div class="app" onClick={followLink}>
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
@@ -67,7 +68,7 @@ export function App() {
         {error ? <ConnectionLost error={error} /> : null}
         {section.id === "overview" ? <Tour /> : null}
         <div class="sections-line">
-          <Sections {...places} payload={payload} selection={page.selection} />
+          <Sections {...places} />
           <Waiting {...page} view={section.id} />
         </div>
         <Content view={section} props={props} payload={payload} />

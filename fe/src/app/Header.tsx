@@ -1,12 +1,12 @@
 /** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
 import type { ComponentChildren } from "preact";
-import type { RunsPayload } from "../api/types.gen";
+import type { RunsPayload, StepsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { useMedia } from "../base/media";
 import { useResource } from "../state/resource";
 import { besideOf, find, otherSide } from "../state/runs";
-import { ALONE, onlyStep, type ViewId, type ViewProps } from "../state/view";
+import { ALONE, onlyStep, type Selection, type ViewId, type ViewProps } from "../state/view";
 import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
 import { countOfSteps, rowsOf, type Step } from "../views/rows";
 import { apart, workerOptions } from "../views/run_options";
@@ -29,6 +29,9 @@ interface HeaderProps extends ViewProps {
   section: Section;
   onSelect: (selection: ViewProps["selection"]) => void;
   onAllRanks: () => void;
+  /** The steps of the chosen trace, and what there is to look at in it. */
+  data: StepsPayload | null;
+  recorded: Recorded | null;
   /** The section of a place that was looked at last. */
   lastOf: (place: Place) => ViewId | undefined;
   /** The link of a section, with what was chosen there before. */
@@ -42,7 +45,7 @@ const NOTHING: Recorded = { ranks: 1, world: 1, steps: 2, iterations: 0, missing
 const NARROW = "(max-width: 759px)";
 
 /** The steps of the chosen trace, and what there is to look at. Of one that could not be imported there is nothing to ask. */
-function useRecorded({ payload, selection }: Pick<HeaderProps, "payload" | "selection">) {
+export function useRecorded(payload: RunsPayload | null, selection: Selection) {
   const { worker, span } = find(payload, selection);
   const { data } = useResource(span && span.state !== "failed" ? "steps" : null, selection);
   const recorded: Recorded | null = data && {
@@ -56,8 +59,7 @@ function useRecorded({ payload, selection }: Pick<HeaderProps, "payload" | "sele
 }
 
 export function Header(props: HeaderProps) {
-  const { payload, selection, place, section, sectionHref } = props;
-  const { data, recorded } = useRecorded(props);
+  const { payload, selection, place, section, sectionHref, data, recorded } = props;
   const rows = data ? rowsOf(data.steps) : [];
   return (
     <header class="top">
@@ -151,10 +153,9 @@ function LackText({ what, why, call }: Lack) {
 
 /** The sections of a place: one of them is shown. */
 export function Sections(
-  props: Pick<HeaderProps, "payload" | "selection" | "place" | "section" | "sectionHref">,
+  props: Pick<HeaderProps, "recorded" | "place" | "section" | "sectionHref">,
 ) {
-  const { place, section, sectionHref } = props;
-  const { recorded } = useRecorded(props);
+  const { recorded, place, section, sectionHref } = props;
   if (place.sections.length < 2) return null;
   return (
     <nav class="sections" aria-label={`Sections of ${place.label}`}>

@@ -85,7 +85,7 @@ export function MissingList({ missing }: { missing: readonly Missing[] }) {
   );
 }
 
-/** Marks what may still change, because not all is read of which it is. */
+/** Marks an answer that may change once all of the recording is read. */
 export const FirstLook = () => (
   <Badge tone="warn" title="Not all of it is read yet, so it may change.">
     first look

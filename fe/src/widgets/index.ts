@@ -10,7 +10,7 @@ export { fillOf, Hatches, Swatch } from "./charts/hatch";
 export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/Roofline";
-export { Roofline } from "./charts/Roofline";
+export { PointTip, Roofline } from "./charts/Roofline";
 export { Ribbon } from "./charts/Ribbon";
 export type { Stretch } from "./charts/Ribbon";
 export { useWidth } from "./charts/size";

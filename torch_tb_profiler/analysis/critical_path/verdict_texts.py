@@ -84,8 +84,7 @@ def _begun(names: str) -> str:
 def _often(verdict: Verdict, hold: Hold) -> str:
     """Nothing where it is every step."""
     steps, own = len(verdict.regular), int(sum(step in hold.steps for step in verdict.regular))
-    told = in_how_many(own, steps)
-    return "" if own >= steps else f", {told}" if told.startswith("in ") else f", in {told}"
+    return "" if own >= steps else f", in {in_how_many(own, steps).removeprefix('in ')}"
 
 
 def in_how_many(own: int, steps: int) -> str:

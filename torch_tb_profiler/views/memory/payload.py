@@ -164,15 +164,14 @@ def _headline(
     """What a device held at most, and how near that is to what it has."""
     peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
     of_all = f" of {format_bytes(capacity)}" if capacity else ""
-    sentences = [f"{name}: at most {format_bytes(peak)}{of_all} was allocated."]
+    besides = ""
     if reserved > 0:
         share = f", {format_share(reserved / capacity)}" if capacity else ""
-        sentences.append(
-            f"It was at {format_ns(time)}; at most {format_bytes(reserved)} was reserved{share}."
-        )
-    else:
-        sentences.append(f"It was at {format_ns(time)}.")
-    return sentences
+        besides = f"; at most {format_bytes(reserved)} was reserved{share}"
+    return [
+        f"{name}: at most {format_bytes(peak)}{of_all} was allocated.",
+        f"It was at {format_ns(time)}{besides}.",
+    ]
 
 
 def _capacity(trace: Trace, devices: Table) -> list[int | None]:

@@ -4,7 +4,7 @@ import type { ComponentChildren, RefObject, TargetedPointerEvent } from "preact"
 import { useMemo, useRef, useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { formatCount, formatTime } from "../../base/units";
-import { Floating, useWidth } from "../../widgets";
+import { PointTip, useWidth } from "../../widgets";
 import { GridLines, LEFT, linearAxis, TOP, YTicks } from "../../widgets/charts/axes";
 import { MOVES } from "../../widgets/charts/moves";
 import { TimeTicks } from "../../widgets/charts/TimeTicks";
@@ -126,17 +126,7 @@ function Frame({ root, width, height, label, cursor, under, mark, children }: Fr
         {told}
       </span>
       {active ? (
-        <Floating box={() => mark.current?.getBoundingClientRect()} class="chart-tip">
-          <strong>{active.title}</strong>
-          <dl class="roof-figures">
-            {active.figures.map(([name, text]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd class="number">{text}</dd>
-              </div>
-            ))}
-          </dl>
-        </Floating>
+        <PointTip point={active} box={() => mark.current?.getBoundingClientRect()} />
       ) : null}
     </div>
   );

@@ -345,12 +345,13 @@ function Point({ point, area, color, radius, tabStop, activate, onSelect }: Poin
 }
 
 interface PointTipProps {
-  point: RoofPoint;
-  group: string | undefined;
+  point: Pick<RoofPoint, "title" | "figures">;
+  group?: string | undefined;
   box: () => DOMRect | undefined;
 }
 
-function PointTip({ point, group, box }: PointTipProps) {
+/** The figures of a point beside it. */
+export function PointTip({ point, group, box }: PointTipProps) {
   return (
     <Floating box={box} class="chart-tip">
       <strong>{point.title}</strong>

@@ -149,6 +149,17 @@ class Tab:
             self.page.wait_for_timeout(20)
         assert found == wanted
 
+    def holds(self, **wanted: str | None) -> None:
+        """Wait until the address has these keys, and has not those that are None: it is written a
+        moment after what it says is drawn.
+        """
+        self.becomes(lambda: {key: self.state().get(key) for key in wanted}, wanted)
+
+    def key(self, name: str) -> str:
+        """A key of the address, waited for."""
+        self.becomes(lambda: name in self.state(), True)
+        return self.state()[name]
+
     def settled_state(self) -> dict[str, str]:
         """The address once small changes are written into it."""
         self.page.wait_for_timeout(400)

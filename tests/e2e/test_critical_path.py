@@ -116,7 +116,7 @@ def test_a_part_of_the_strip_is_listed_alone_and_leads_to_the_timeline(
     page = TracePage(tab)
     page.ready()
     assert list(page.view) == pytest.approx([begin, end], abs=US)
-    assert tab.state()["path"] == "1"
+    tab.holds(path="1")
 
 
 def test_a_double_click_lets_go_of_the_part(open_tab: OpenTab, server: Server) -> None:

@@ -60,7 +60,7 @@ def test_choosing_the_other_run_changes_the_answer_and_the_address(
     tab.choose_run("new_sync", "Run compared with")
     tab.idle()
     expect(tab.frame.locator(".headline-first")).to_contain_text("more than before")
-    assert tab.settled_state()["run2"] == "new_sync"
+    tab.holds(run2="new_sync")
     tab.page.reload()
     tab.idle()
     unfold(tab, "Other recording")
@@ -152,5 +152,5 @@ def test_both_recordings_stand_on_one_axis_of_the_timeline(
     lower = max(after, key=lambda one: one["top"])
     page.click(lower)
     expect(page.details).to_contain_text(lower["label"])
-    assert page.tab.settled_state()["sel"] == f"1:{lower['event']}"
+    page.tab.holds(sel=f"1:{lower['event']}")
     assert accessibility(page.frame) == []

@@ -42,13 +42,13 @@ def test_a_cell_leads_to_its_worker_and_step_and_to_timelines_of_chosen_ranks(
     tab.frame.get_by_role("link", name="Show them on the timeline").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     tab.idle()
-    assert tab.state()["workers"] == "2,5"
+    tab.holds(workers="2,5")
     tab.frame.get_by_role("button", name="Workers: 2 chosen").click()
     tab.frame.get_by_label("Ranks", exact=True).fill("0-2, 7")
     tab.page.keyboard.press("Enter")
     tab.idle()
     expect(tab.frame.get_by_role("button", name="Workers: 5 chosen")).to_be_visible()
-    assert tab.state()["workers"] == "0-2,7"
+    tab.holds(workers="0-2,7")
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -24,8 +24,4 @@ def test_evidence_is_one_press_from_the_timeline(open_tab: OpenTab, sample_serve
     items(tab).first.get_by_role("link", name="On the timeline").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     expect(tab.frame.locator("main")).to_contain_text(evidence["label"])
-    assert (tab.state()["sel"], tab.state()["worker"], tab.state()["span"]) == (
-        str(evidence["event"]),
-        evidence["worker"],
-        evidence["span"],
-    )
+    tab.holds(sel=str(evidence["event"]), worker=evidence["worker"], span=evidence["span"])

@@ -113,7 +113,7 @@ def test_a_snapshot_shows_its_failure_its_segments_and_what_grew(
     assert int(tab.settled_state()["b1"]) > 0
     tab.frame.get_by_role("button", name="Whole map").click()
     tab.frame.get_by_label("At the instant", exact=True).check(force=True)
-    assert tab.settled_state()["map"] == "t"
+    tab.holds(map="t")
     expect(tab.grid("What grew").locator(".body-row")).not_to_have_count(0)
     tab.load("memory", run="first", run2="second")
     expect(tab.frame.locator(".headline-first")).to_contain_text("before.")

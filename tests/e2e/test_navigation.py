@@ -218,7 +218,7 @@ def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
     expect(tab.frame.get_by_role("grid", name="Changes of kernels")).to_be_visible()
     tab.frame.get_by_role("link", name="End the comparison").click()
     tab.becomes(lambda: tab.state().get("run2"), None)
-    assert tab.state()["view"] == "kernel"
+    tab.holds(view="kernel")
     tab.page.go_back()
     tab.becomes(lambda: tab.state().get("worker2"), "rank5")
 

@@ -21,7 +21,7 @@ def test_one_key_tells_why_the_odd_step_is_slow_and_escape_closes(
     tab.page.keyboard.press("Enter")
     headline = tab.frame.get_by_role("heading", name=CAUSE)
     expect(headline).to_be_visible()
-    assert tab.settled_state()["why"] == "4"
+    tab.holds(why="4")
     assert tab.frame.evaluate("document.documentElement.scrollWidth") <= 390
     need_axe()
     assert accessibility(tab.frame) == []

@@ -17,7 +17,7 @@ def test_every_view_has_it_or_says_why_not(open_tab: OpenTab, sample_server: Ser
     tab = open_tab(sample_server).load("overview", run=RUN, worker="rank0", steps="2")
     for view in VIEWS:
         tab.open(view)
-        assert tab.state()["steps"] == "2", view
+        tab.holds(steps="2")
         chooser = tab.frame.get_by_role("button", name="Steps: Step 5").first
         if view in ("sql", "diagnosis", "steps"):
             expect(tab.frame.locator(".steps-fixed")).to_contain_text("all steps")

@@ -56,7 +56,7 @@ def in_table(lines: list[dict[str, str]]) -> dict[str, tuple[int, int, int, int]
 
 def area_of(page: TracePage) -> tuple[int, int]:
     """The chosen area, from the address."""
-    begin, end = page.tab.state()["area"].split(",")
+    begin, end = page.tab.key("area").split(",")
     return int(begin), int(end)
 
 
@@ -89,7 +89,7 @@ def test_a_kernel_is_found_and_followed_to_its_python_line(
     expect(page.hits).to_have_text("1 of 12")
     hit = page.selection_on_canvas()
     assert hit["label"] == drawn.GEMM
-    assert page.tab.state()["sel"] == str(hit["event"])
+    page.tab.holds(sel=str(hit["event"]))
     assert list(page.links()) == ["Python line", "Module", "Operator", "Launch", "Device"] or list(
         page.links()
     ) == [
@@ -143,7 +143,7 @@ def test_an_area_has_the_figures_of_its_events(open_tab: OpenTab, server: Server
     # All rows in sight, with everything that the host did.
     page.focus()
     page.press("Escape")
-    assert "area" not in page.tab.state()
+    page.tab.holds(area=None)
     page.frame.get_by_role("button", name="Expand all tracks", exact=True).click()
     page.ready()
     page.drag((width * 0.2, 2), (width * 0.8, page.ask("size().height") - 3), shift=True)
@@ -225,7 +225,7 @@ def test_keys_move_zoom_and_explain(open_tab: OpenTab, server: Server) -> None:
     page.focus()
     page.press("Escape")
     expect(page.details).to_have_count(0)
-    assert "sel" not in page.tab.state()
+    page.tab.holds(sel=None)
     page.press("/")
     expect(page.frame.get_by_role("combobox", name="Search events")).to_be_focused()
 
@@ -261,22 +261,22 @@ def test_rows_are_folded_pinned_moved_and_filtered(open_tab: OpenTab, server: Se
     frames.click()
     page.ready()
     assert drawn.SEND in {found["label"] for found in page.slices()}
-    assert page.tab.state()["open"]
+    page.tab.key("open")
     frames.click()
     page.ready()
-    assert "open" not in page.tab.state()
+    page.tab.holds(open=None)
     page.frame.get_by_role("button", name="Pin stream 7 to the top").click()
     page.ready()
     assert page.rows[0]["pinned"]
     assert page.rows[0]["label"] == "stream 7"
-    assert page.tab.state()["pin"]
+    page.tab.key("pin")
     page.frame.get_by_role("button", name="Unpin stream 7").click()
     page.ready()
     page.frame.get_by_label("Filter tracks").fill("stream")
     page.ready()
     assert drawn.GEMM in {found["label"] for found in page.slices()}
     assert "aten::mm" not in {found["label"] for found in page.slices()}
-    assert page.tab.state()["filter"] == "stream"
+    page.tab.holds(filter="stream")
     page.frame.get_by_label("Filter tracks").press("Escape")
     page.ready()
     assert "aten::mm" in {found["label"] for found in page.slices()}
@@ -290,7 +290,7 @@ def test_arrows_of_a_kind(open_tab: OpenTab, server: Server) -> None:
     page.tab.page.keyboard.press("Escape")
     page.frame.wait_for_function("() => window.__profiler_test.stats().draw.arrows === 24")
     page.ready()
-    assert page.tab.state()["arrows"] == "launch"
+    page.tab.holds(arrows="launch")
     page.frame.get_by_role("button", name="Flows").click()
     expect(page.frame.get_by_role("status").filter(has_text="flows in view")).to_contain_text(
         "All 24"

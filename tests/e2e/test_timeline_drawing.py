@@ -148,7 +148,7 @@ def test_a_worker_of_many_is_selected_and_found_again(
     name = page.selected_name.text_content()
     assert name is not None
     assert "nccl" in name.lower()
-    assert ":" in page.tab.state()["sel"], "the link says of which worker the event is"
+    assert ":" in page.tab.key("sel"), "the link says of which worker the event is"
     chosen = page.selection_on_canvas()
     page.tab.page.reload()
     page.tab.idle()

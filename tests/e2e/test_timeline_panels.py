@@ -153,7 +153,7 @@ def test_an_area_has_the_exact_figures_of_each_curve(open_tab: OpenTab, server: 
     page = TracePage.open(tall, "chain", t=f"{1_000 * US},{2_000 * US}")
     row = page.slice(drawn.GEMM)
     page.drag((200, row["y"]), (700, row["y"] + 1), shift=True)
-    begin, end = (int(text) for text in page.tab.state()["area"].split(","))
+    begin, end = (int(text) for text in page.tab.key("area").split(","))
     end = end if end > begin else begin + end
     page.frame.wait_for_function("() => window.__profiler_test.figures().length > 0")
     found: dict[str, Any] = dict(page.ask("figures()"))
@@ -179,7 +179,7 @@ def test_it_opens_on_what_lasts(open_tab: OpenTab, server: Server) -> None:
     page = TracePage.open(open_tab(server), "late")
     _, end = page.view
     assert end == pytest.approx(12_500 * US, rel=0.012)
-    assert "t" not in page.tab.state()
+    page.tab.holds(t=None)
     page.focus()
     page.press("0")
     assert page.view[1] > 20_000 * US, "the mark of the recorder is still within reach"

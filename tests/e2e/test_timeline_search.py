@@ -124,7 +124,7 @@ def test_an_area_is_divided_by_kind(page: TracePage) -> None:
     frames = {line["Name"]: int(line["Self (ns)"]) for line in page.table("Events in view")}
     assert frames[FRAME] == 2800 * US
     assert frames["lib.py(1): f1"] == 2 * US
-    assert page.tab.state()["akind"] == "python"
+    page.tab.holds(akind="python")
     page.frame.get_by_role("button", name="Flame graph").click()
     graph = page.frame.get_by_role("application", name="Flame graph of the area")
     expect(graph).to_be_visible()
@@ -135,8 +135,8 @@ def test_an_area_is_divided_by_kind(page: TracePage) -> None:
     expect(callees).to_be_visible()
     functions = page.tab.grid("Functions")
     functions.get_by_role("link", name="lib.py(1): f1", exact=True).click()
-    assert page.tab.settled_state()["focus"] == "lib.py(1): f1"
-    assert page.tab.state()["view"] == "trace"
+    page.tab.holds(focus="lib.py(1): f1")
+    page.tab.holds(view="trace")
     expect(page.frame.get_by_role("application", name="Callers of lib.py(1): f1")).to_be_visible()
     page.frame.get_by_role("button", name="All frames").click()
     expect(graph).to_be_visible()
@@ -158,7 +158,7 @@ def test_a_pinned_track_stays_by_the_link(page: TracePage) -> None:
     page.frame.locator(".segment", has_text="Kind").click()
     page.ready()
     assert [row["label"] for row in page.rows if row["pinned"]] == ["stream 7"]
-    assert page.tab.state()["group"] == "kind"
+    page.tab.holds(group="kind")
 
 
 def test_a_distance_snaps_to_slices(page: TracePage) -> None:
@@ -194,7 +194,7 @@ def test_a_note_lives_in_the_link_as_text(page: TracePage) -> None:
     page.frame.get_by_role("button", name=f"Remove {HOSTILE}").click()
     expect(note).to_have_count(0)
     page.ready()
-    assert "mark" not in page.tab.state()
+    page.tab.holds(mark=None)
 
 
 def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server) -> None:

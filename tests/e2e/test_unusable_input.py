@@ -27,7 +27,7 @@ def test_an_empty_logdir_leads_to_the_diagnosis(
     tab = open_tab(start(logdir), inside=True).load()
     tab.frame.locator("main").get_by_role("link", name="See all files").first.click()
     tab.idle()
-    assert tab.state()["view"] == "diagnosis"
+    tab.holds(view="diagnosis")
     assert "nothing_here" in tab.text()
 
 

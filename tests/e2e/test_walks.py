@@ -80,7 +80,7 @@ class Walk:
         """Go to a section that stands beside the one shown, or that its place opens at first."""
         section = self.tab.tab(view)
         self.click(section if section.count() else self.tab.place_of(view))
-        assert self.tab.state()["view"] == view
+        self.tab.holds(view=view)
 
     def reads(self, *words: str) -> None:
         """All of these stand in the first window, in as many actions as are allowed."""

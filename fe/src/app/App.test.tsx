@@ -116,11 +116,14 @@ describe("the page", () => {
     );
   });
 
-  it("takes a link that names a run as it stands", async () => {
+  it.each([
+    ["as it stands where it names a worker", "w1", "&worker=w1&span=1"],
+    ["as one to all ranks where it names none", "", "&worker=w0&span=1&all=1"],
+  ])("takes a link to a run %s", async (_, worker, selected) => {
     serve(RUNS);
-    pageStore.set({ ...EMPTY_PAGE, selection: { run: "good", worker: "", span: "" } });
+    pageStore.set({ ...EMPTY_PAGE, selection: { run: "good", worker, span: "" } });
     render(<App />);
-    await vi.waitFor(() => expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1"));
+    await vi.waitFor(() => expect(location.hash).toBe(`#view=overview&run=good${selected}`));
   });
 
   it("has steps in the line, and none to choose where they mean nothing", async () => {

@@ -103,14 +103,17 @@ function Content({ view, props, payload }: ContentProps) {
   );
 }
 
-/** Chooses a run when there is none, and completes a link, which otherwise is taken as it stands. */
+/** Chooses a run when there is none, and completes a link, which otherwise is taken as it stands: without a worker it means all ranks. */
 function useCompletedSelection(payload: RunsPayload | null, page: PageState): void {
   useEffect(() => {
-    const { selection } = page;
+    const { selection, steps } = page;
     const full = complete(payload, selection);
     if (sameTrace(full, selection)) return;
-    const named = selection.run || selection.worker || page.steps.first !== null;
-    changePage((state) => (named ? { ...state, selection: full } : opened(state, full)), "replace");
+    const named = selection.run || selection.worker || steps.first !== null;
+    changePage((state) => {
+      const begun = named ? { ...state, selection: full } : opened(state, full);
+      return selection.worker ? begun : { ...begun, params: ofAllRanks(begun) };
+    }, "replace");
   }, [payload, page]);
 }
 
@@ -198,12 +201,17 @@ function withTrace(page: PageState, selection: Selection): PageState {
 /** A run that the page chose, or a person did in the line: all ranks where it has several, without the cold steps. A report holds neither for every view. */
 function opened(state: PageState, selection: Selection): PageState {
   const page = withTrace(state, selection);
-  const several = served && besideOf(runsStore.get().payload, selection).length > 1;
   return {
     ...page,
     steps: page.params.run2 ? page.steps : { ...ALL_STEPS, skipCold: served },
-    params: withParams(page.params, { all: several ? "1" : "" }),
+    params: ofAllRanks(page),
   };
+}
+
+/** All ranks are meant where there are several. */
+function ofAllRanks({ params, selection }: PageState): Params {
+  const several = served && besideOf(runsStore.get().payload, selection).length > 1;
+  return withParams(params, { all: several ? "1" : "" });
 }
 
 function selectTrace(selection: Selection): void {

@@ -22,6 +22,7 @@ TIMES = ("python_ns", "host_ns", "device_ns", "calls")
 NAMES = {
     "train": "/w/train.py(9): main",
     "net": "/w/net.py(3): forward",
+    "sleeper": "tqdm/_monitor.py(60): run",
     "lib": "/lib/python3.12/site-packages/torch/nn/functional.py(5): linear",
 }
 
@@ -54,6 +55,16 @@ def test_everything_counts_for_the_nearest_own_line() -> None:
     assert [train[key] for key in TIMES] == [11 * US, 19 * US, 0, 0]
     assert net["event"] >= 0
     assert sum(row["path_ns"] for row in found.values()) > 0
+
+
+def test_a_thread_of_a_package_that_sleeps_has_no_line() -> None:
+    drawing = """
+    main  [ProfilerStep#1                  ]
+    main  /train                           /
+    main      [aten::mm      ]
+    other /sleeper                         /
+    """
+    assert set(rows(trace_of(events(drawing, NAMES)))) == {NAMES["train"]}
 
 
 def test_a_trace_without_stacks_has_no_lines() -> None:

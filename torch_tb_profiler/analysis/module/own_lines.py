@@ -5,6 +5,7 @@ Everything counts for one line, the nearest of the program around it, so that th
     train.py(9): main     ───────────────────────────────     Python's own time: what no call covers
       model.py(3): forward      ─────────────
         torch/…/linear.py         ─────────                   of model.py(3), as is what it calls and launches
+    tqdm/_monitor.py(60): run ───────────────────────────     no row: a thread of a package that only sleeps
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, s
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
-from torch_tb_profiler.analysis.figures.source_lines import lines_of_stacks, lines_of_tree
+from torch_tb_profiler.analysis.figures.source_lines import (
+    OWN,
+    line_ranks,
+    lines_of_stacks,
+    lines_of_tree,
+)
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.insight import Insight
@@ -78,7 +84,10 @@ def own_lines(trace: Trace, facts: Facts, insight: Insight, selection: Selection
     longest = np.full(n, -1)
     longest[of_part] = on_path["event"][largest_by(of_part, n, on_path["path_ns"])][of_part]
     order = np.lexsort((-sums["host_ns"] - sums["python_ns"], -sums["device_ns"], -sums["path_ns"]))
-    used = order[np.sum(list(sums.values()), axis=0)[order] > 0]
+    # A thread that a package started, and that neither works nor is waited for, is no part of the program.
+    own = line_ranks(facts.strings, line[first])[line[first]] == OWN
+    keys = ("path_ns", "host_ns", "device_ns")
+    used = order[(sum(sums[key] for key in keys) + sums["python_ns"] * own)[order] > 0]
     sums["device_ns"] = known(sums["device_ns"], operators_have_device_time(facts))
     return LINES.build(
         facts.strings,

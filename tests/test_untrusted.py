@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from torch_tb_profiler.units import NARROW_SPACE
 from torch_tb_profiler.untrusted import (
     DEEPEST,
+    LONGEST_SHOWN,
     ForeignFile,
     decoded,
     printable,
@@ -34,6 +35,14 @@ _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 def steers(character: str) -> bool:
     return unicodedata.category(character) in _STEERING
+
+
+@pytest.mark.parametrize("length", [0, LONGEST_SHOWN, LONGEST_SHOWN + 1, 100_000])
+def test_a_sentence_of_others_is_cut(length: int) -> None:
+    shown = said("x" * length)
+    assert shown.startswith("x" * min(length, LONGEST_SHOWN))
+    assert len(shown) == length if length <= LONGEST_SHOWN else shown.endswith("x …")
+    assert len(shown) <= LONGEST_SHOWN + 2
 
 
 @given(HOSTILE)

@@ -1,6 +1,7 @@
 /** The line at the top: the places, and what they are of: run, rank, steps, and what it is compared with. */
 
 import type { ComponentChildren } from "preact";
+import { served } from "../api/client";
 import type { RunsPayload, StepsPayload } from "../api/types.gen";
 import { definitionOf } from "../base/definitions";
 import { useMedia } from "../base/media";
@@ -200,7 +201,7 @@ function Scope(props: ScopeProps) {
           <StepSelector steps={rows} value={steps} onChange={setSteps} median={median} />
         )
       ) : null}
-      {span ? <Compare {...props} /> : null}
+      {span && served ? <Compare {...props} /> : null}
     </>
   );
   const other = otherName(props);

@@ -1,6 +1,7 @@
 /** The places of the page and their sections. A section is a view: its id stands in the address, and its place is lit. */
 
 import { type ComponentType, h } from "preact";
+import { served } from "../api/client";
 import type { ChangeTable, Missing } from "../api/types.gen";
 import type { ViewId, ViewProps } from "../state/view";
 import { OverviewView } from "../views/overview/view";
@@ -66,6 +67,13 @@ const because =
     has(recorded) ? null : (lackOf(...keys)(recorded) ?? { what, why, call: "" });
 
 const anything = (): null => null;
+/** What asks a server at each look is not in a saved report. */
+const ofServer =
+  (lack: Section["lack"]): Section["lack"] =>
+  (recorded) =>
+    served
+      ? lack(recorded)
+      : { what: "A server", why: "A report holds figures that were made before.", call: "" };
 const NO_DEVICE = lackOf("device", "device_times", "device_of_rank");
 
 const section = (
@@ -94,7 +102,7 @@ export const MORE: Place = {
     section("sql", "SQL", later("SqlView"), {
       term: "sql_view",
       fixedSteps: "all steps",
-      lack: anything,
+      lack: ofServer(anything),
     }),
     section("diagnosis", "Diagnosis", later("DiagnosisView"), {
       short: "Files",
@@ -117,13 +125,17 @@ export const PLACES: readonly Place[] = [
         ranks: "all",
         lack: anything,
       }),
-      section("diff", "Diff", later("DiffView"), { compared: "itself" }),
+      section("diff", "Diff", later("DiffView"), { compared: "itself", lack: ofServer(lackOf()) }),
     ],
   },
   {
     label: "Trace",
     sections: [
-      section("trace", "Trace", later("TraceView"), { ranks: "workers", compared: "itself" }),
+      section("trace", "Trace", later("TraceView"), {
+        ranks: "workers",
+        compared: "itself",
+        lack: ofServer(lackOf()),
+      }),
       section("critical_path", "Critical Path", later("CriticalPathView"), {
         term: "critical_path_view",
         ranks: "ranks",

@@ -13,15 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import NVIDIA, launched, span, steps
-from tests.builders.drawn import Event
+from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from tests.views.findings.test_payload import page
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
+from torch_tb_profiler.views.findings.path import Path as CriticalPath
 from torch_tb_profiler.views.findings.path import of_line, plain
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
 from torch_tb_profiler.views.findings.wire import FindingsPayload
@@ -120,6 +122,16 @@ def test_of_a_rule(key: str) -> None:
 )
 def test_names_are_not_capitalised(text: str, expected: str) -> None:
     assert capitalised(text) == expected
+
+
+def test_a_path_of_several_steps_is_their_mean() -> None:
+    trace = trace_of([*steps((0, 100), (100, 300)), span("cpu_op", "aten::mm", 0, 400)])
+    facts = derive(trace)
+    both, *each = (
+        CriticalPath.of(facts, build_insight(trace, facts), trace["spans"]["name"], rows).total
+        for rows in ([0, 1], [0], [1])
+    )
+    assert both == sum(each) / 2 > 0
 
 
 def test_places() -> None:

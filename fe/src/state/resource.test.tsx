@@ -84,14 +84,12 @@ describe("useResource", () => {
       .mockResolvedValue(steps("a"));
     const { result } = hook();
     await settle();
-    expect(result.current).toMatchObject({
-      state: "importing",
-      error: null,
-    });
+    expect(result.current).toMatchObject({ state: "importing", error: null, progress: "half" });
     await settle(300);
     expect([result.current.state, waitingStore.get()]).toEqual(["importing", 1]);
     await settle(1000);
     expect(result.current).toMatchObject({ state: "ready" });
+    expect(result.current.progress).toBeUndefined();
     expect(waitingStore.get()).toBe(0);
     await settle(60_000);
     expect(answers).toHaveBeenCalledTimes(3);

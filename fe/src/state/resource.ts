@@ -20,6 +20,8 @@ export interface Resource<T> {
   data: T | null;
   stale: boolean;
   error: ApiError | null;
+  /** How far the server says that it is; only while it is not ready. */
+  progress?: string;
   reload: () => void;
 }
 
@@ -123,7 +125,7 @@ function ask<R extends Route>(
       if (controller.signal.aborted) return;
       const error = asApiError(thrown);
       if (error.notReady) {
-        heard({ ...NOTHING, state: "importing", stale: true });
+        heard({ ...NOTHING, state: "importing", stale: true, progress: error.message });
         again(pause);
         pause = Math.min(LONGEST_PAUSE, pause * 1.5);
       } else {

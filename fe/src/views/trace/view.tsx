@@ -154,9 +154,11 @@ function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingPr
     ...parts.map(({ resource }) => resource),
   ];
   const failed = resources.find(({ error }) => error);
+  const arranged = parts.every(({ resource }) => resource.data);
   return (
     <div class="trace-waiting" aria-busy={!failed}>
       {workers}
+      {arranged ? <p class="muted">{comparison?.resource.progress}</p> : null}
       {failed?.error ? (
         <ErrorState error={failed.error} retry={failed.reload} diagnosisHref={diagnosisHref()} />
       ) : null}

@@ -15,7 +15,7 @@ from torch_tb_profiler.views.work.lines import LinesPayload, lines_payload
 def of(drawing: str, limit: int = 9) -> LinesPayload:
     trace = trace_of(events(drawing, {"a": "/w/a.py(1): f", "b": "/w/b.py(2): g"}))
     facts = derive(trace)
-    return lines_payload(trace, facts, build_insight(trace, facts), select(facts), limit)
+    return lines_payload(trace, facts, build_insight(trace, facts), select(facts), "own", limit)
 
 
 def test_lines_beyond_the_limit_are_summed_up() -> None:

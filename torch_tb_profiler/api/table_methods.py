@@ -75,14 +75,14 @@ class Tables(ABC):
         """
         return self._table("kernels", steps, by=by)
 
-    def lines(self, steps: Steps = None) -> DataFrame:
-        """Source lines of the user's own program: time on the critical path, in Python, in operators and on the device. Needs
-        ``with_stack=True``.
+    def lines(self, by: Literal["own", "package"] = "own", steps: Steps = None) -> DataFrame:
+        """Source lines of the user's own program, or by ``"package"`` of that and of packages: time on the critical path, in
+        Python, in operators and on the device. Needs ``with_stack=True``.
 
         Raises:
             IndexError: there is no such step.
         """
-        return self._table("lines", steps)
+        return self._table("lines", steps, by=by)
 
     def ranges(self, steps: Steps = None) -> DataFrame:
         """Annotated ranges (``record_function``, NVTX, ``gpu_user_annotation``) by name, the busiest on the device first.

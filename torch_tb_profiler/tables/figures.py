@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
 from torch_tb_profiler.analysis.compiled.times import compilation_table
 from torch_tb_profiler.analysis.figures.iterations import ITERATIONS, iteration_table
+from torch_tb_profiler.analysis.figures.source_lines import LineGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS, step_table
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
@@ -36,11 +37,11 @@ def iterations(of: TableSource) -> DisplayTable:
 
 
 @computes(LINES)
-def lines(of: TableSource) -> DisplayTable:
-    """Source lines of the user's own program: time on the critical path, in Python, in operators and on the device. Needs
-    ``with_stack=True``.
+def lines(of: TableSource, by: LineGroup = "own") -> DisplayTable:
+    """Source lines of the user's own program, or by ``"package"`` of that and of packages: time on the critical path, in
+    Python, in operators and on the device. Needs ``with_stack=True``.
     """
-    return own_lines(of.trace, of.facts, of.insight, of.selection)
+    return own_lines(of.trace, of.facts, of.insight, of.selection, by)
 
 
 @computes(RANGES)

@@ -66,7 +66,7 @@ _ALL = (
     Listed("critical_path", "ranks", "ranks"),
     Listed("operators", "work", groups=("name", "shape", "stack"), without=_BY_SHAPE),
     Listed("kernels", "work", groups=("name", "operator", "properties"), without=_BY_LAUNCH),
-    Listed("lines", "figures", "insight"),
+    Listed("lines", "figures", "insight", groups=("own", "package")),
     Listed("ranges", "figures", "insight"),
     Listed("api_calls", "calls"),
     Listed("long_calls", "calls"),

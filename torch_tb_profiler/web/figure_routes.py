@@ -44,7 +44,7 @@ from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_ve
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
 from torch_tb_profiler.views.work.kernels import kernel_payload
-from torch_tb_profiler.views.work.lines import LinesPayload, lines_payload
+from torch_tb_profiler.views.work.lines import LineGroup, LinesPayload, lines_payload
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
 from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
@@ -273,12 +273,18 @@ def table(
 
 
 @route("/lines", report="steps")
-def lines(insight: OpenedInsight, settings: Settings, steps: Steps) -> LinesPayload:
+def lines(
+    insight: OpenedInsight,
+    settings: Settings,
+    steps: Steps,
+    group: Annotated[LineGroup, OneOf("Lines of the program alone, or of packages too.")] = "own",
+) -> LinesPayload:
     """Source lines of the user's own program, those that the steps waited for longest first, at most ``max_table_rows`` (a
     setting).
     """
     opened, limit = insight.opened, settings.max_table_rows
-    return lines_payload(opened.trace, opened.facts, insight.insight, chosen(opened, steps), limit)
+    selection = chosen(opened, steps)
+    return lines_payload(opened.trace, opened.facts, insight.insight, selection, group, limit)
 
 
 @route("/ranges", report="steps")

@@ -218,7 +218,10 @@ export interface Parameters {
     /** What a row is one of, as in Python; empty: as it is there. */
     by?: string;
   };
-  lines: OfTrace & OfSteps;
+  lines: OfTrace & OfSteps & {
+    /** Lines of the program alone, or of packages too. */
+    group?: "own" | "package";
+  };
   ranges: OfTrace & OfSteps;
   api_calls: OfTrace & OfSteps & {
     /** Kernels below it are short, ns. */

@@ -73,6 +73,8 @@ export type Metric = "device" | "host";
 
 export type FileFormat = "folded" | "speedscope";
 
+export type LineGroup = "own" | "package";
+
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
 /** The path of one step; `step`: its number in the trace. `stretches` cover it. */
@@ -2427,7 +2429,7 @@ export interface PhasesTable {
   odd: number[];
 }
 
-/** One row per source line of the user's own program. */
+/** One row per source line of the user's own program or, by package, of that or a package. */
 export interface LinesTable {
   line: (string | null)[];
   path_ns: number[];

@@ -13,6 +13,7 @@ from tests.builders.loop import span
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.source_lines import LineGroup
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.module.own_lines import own_lines
 from torch_tb_profiler.store.model import Trace
@@ -22,15 +23,18 @@ TIMES = ("python_ns", "host_ns", "device_ns", "calls")
 NAMES = {
     "train": "/w/train.py(9): main",
     "net": "/w/net.py(3): forward",
+    "scipy": "/x/site-packages/scipy/ndimage.py(7): zoom",
     "sleeper": "tqdm/_monitor.py(60): run",
     "lib": "/lib/python3.12/site-packages/torch/nn/functional.py(5): linear",
 }
 
 
-def rows(trace: Trace, first: int | None = None) -> dict[str | None, dict[str, Any]]:
+def rows(
+    trace: Trace, first: int | None = None, by: LineGroup = "own"
+) -> dict[str | None, dict[str, Any]]:
     """The table by line."""
     facts = derive(trace)
-    table = own_lines(trace, facts, build_insight(trace, facts), select(facts, first, first))
+    table = own_lines(trace, facts, build_insight(trace, facts), select(facts, first, first), by)
     columns = {name: list(table[name]) for name in (*TIMES, "path_ns", "event")}
     return {
         line: {name: values[row] for name, values in columns.items()}
@@ -55,6 +59,20 @@ def test_everything_counts_for_the_nearest_own_line() -> None:
     assert [train[key] for key in TIMES] == [11 * US, 19 * US, 0, 0]
     assert net["event"] >= 0
     assert sum(row["path_ns"] for row in found.values()) > 0
+
+
+def test_packages_have_lines_of_their_own_where_they_are_asked_for() -> None:
+    drawing = """
+    main  [ProfilerStep#1                                            ]
+    main  /train                                                     /
+    main    /scipy              /   [aten::mm]
+    main      /lib          /
+    main        [aten::add]
+    """
+    found = rows(trace_of(events(drawing, NAMES)), by="package")
+    assert set(found) == {NAMES["train"], NAMES["scipy"]}
+    assert [row["calls"] for row in found.values()] == [1, 1]
+    assert found[NAMES["scipy"]]["path_ns"] == 21 * US
 
 
 def test_a_thread_of_a_package_that_sleeps_has_no_line() -> None:
@@ -109,7 +127,8 @@ def test_host_time_is_what_a_plain_loop_over_microseconds_counts(
         span("user_annotation", f"ProfilerStep#{number}", 100, 2, 10 + 300 * number, 300)
         for number in range(3)
     ]
-    found = rows(trace_of([*listed, *steps, span("cpu_op", "aten::x", 100, 3, 0, 1)]), chosen)
+    trace = trace_of([*listed, *steps, span("cpu_op", "aten::x", 100, 3, 0, 1)])
+    found = rows(trace, chosen)
     wanted: dict[str | None, int] = defaultdict(int)
     for now in range(10 + 300 * chosen, 310 + 300 * chosen):
         inside = [e for e in listed if e["ts"] <= now < e["ts"] + e["dur"]]
@@ -122,3 +141,6 @@ def test_host_time_is_what_a_plain_loop_over_microseconds_counts(
         ]
         wanted[own[-1] if own else None] += US
     assert {line: row["python_ns"] for line, row in found.items() if row["python_ns"]} == wanted
+    packages = rows(trace, chosen, "package")
+    for key in ("path_ns", "host_ns", "calls"):
+        assert sum(row[key] for row in found.values()) == sum(r[key] for r in packages.values())

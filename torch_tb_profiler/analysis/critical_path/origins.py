@@ -8,7 +8,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
-from torch_tb_profiler.analysis.figures.source_lines import RANKS, line_ranks, shown_frames
+from torch_tb_profiler.analysis.figures.source_lines import (
+    RANKS,
+    LineGroup,
+    line_ranks,
+    shown_frames,
+)
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -53,7 +58,7 @@ def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
     return np.asarray(names[np.append(tables["span_paths"]["path"], np.int32(-1))[event]])
 
 
-def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:
+def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> Array:
     """The user's nearest Python frame around each event, else the nearest of a package, else of a Python file,
     as it is shown; numbers of strings of the facts, −1 none.
     """
@@ -61,13 +66,14 @@ def lines_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     python = spans["role"] == Role.PYTHON
     line = np.full(len(event), -1, np.int64)
     if python.any():
-        rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
+        ranks = line_ranks(trace.strings, spans["name"][python], by)
+        rank = np.where(python, ranks[spans["name"]], 0)
         host = _host_side(facts, event)
         for least in RANKS:
             frame = _nearest_of(parent, rank >= least, host)
             line = np.where(frame >= 0, frame, line)
     name, calls = names_of(trace, line), trace["captured_calls"]
-    captured_rank = line_ranks(trace.strings, calls["name"])[calls["name"]]
+    captured_rank = line_ranks(trace.strings, calls["name"], by)[calls["name"]]
     for least in RANKS:
         call = captured_calls(trace, facts, event, captured_rank >= least)
         name = np.where(call >= 0, np.append(calls["name"], np.int32(-1))[call], name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +19,9 @@ OTHERS, PACKAGE, OWN = 1, 2, 3
 """Ranks of a frame: a Python file of PyTorch, of Python itself or a generated one; one of a package that
 is installed; one of the user's own program."""
 RANKS = (OTHERS, PACKAGE, OWN)
+LineGroup = Literal["own", "package"]
+"""Which frame stands for all within it. ``own``: the nearest of the user's own program, and only without one the nearest of a package;
+``package``: the nearest of either."""
 _OTHERS = re.compile(
     r"(?:^|/)(?:lib/python[\d.]+|python[\d.]*/lib|torch|torchgen|functorch|triton|torch_tb_profiler"
     r"|torchinductor_[^/]*|torch_compile_debug)/|^<(?!ipython-input)|^runpy\.py$",
@@ -42,17 +46,17 @@ _PACKAGES = frozenset(_NAMES.split())
 """Packages that are installed, not written: their files are often recorded without the folder that says so."""
 
 
-def lines_of_stacks(facts: Facts) -> Ints:
+def lines_of_stacks(facts: Facts, by: LineGroup = "own") -> Ints:
     """For every row of ``facts["stacks"]`` the number of the frame to show: the nearest of the
     user's own program, else the nearest of a package, else of a Python file, else
     the innermost. int64 of shape (stacks,), numbers of strings of the facts."""
     stacks = facts["stacks"]
-    return lines_of_tree(facts, stacks["parent"], stacks["frame"])
+    return lines_of_tree(facts, stacks["parent"], stacks["frame"], by)
 
 
-def lines_of_tree(facts: Facts, parent: Array, frame: Array) -> Ints:
+def lines_of_tree(facts: Facts, parent: Array, frame: Array, by: LineGroup = "own") -> Ints:
     """For every row of a tree of frames, parents first, the frame to show: ``parent`` rows of it, ``frame`` numbers of strings; int64."""
-    rank = line_ranks(facts.strings, frame)
+    rank = line_ranks(facts.strings, frame, by)
     shown = np.arange(len(frame))
     # The better rank is written last, and wins.
     for least in RANKS:
@@ -75,15 +79,16 @@ def shown_frame(facts: Facts, frame: str) -> str:
     return facts.strings[int(shown_frames(facts, np.array([number]))[0])] if number >= 0 else frame
 
 
-def line_ranks(strings: StringTable, frames: Array) -> Array:
-    """How much the frames of some numbers of strings tell: ``OWN``, ``PACKAGE``, ``OTHERS``, 0 no Python line.
+def line_ranks(strings: StringTable, frames: Array, by: LineGroup = "own") -> Array:
+    """How much the frames of some numbers of strings tell: ``OWN``, as much as ``PACKAGE`` where lines are told ``by`` package,
+    ``OTHERS``, 0 no Python line.
 
     int8 of shape (strings + 1,), 0 for strings that are not asked, the last for −1.
     """
     rank = np.zeros(len(strings) + 1, np.int8)
     for number in distinct(frames, strings):
         rank[number] = _rank(strings[number])
-    return rank
+    return rank if by == "own" else np.minimum(rank, PACKAGE)
 
 
 def line_of_frames(frames: str) -> str:

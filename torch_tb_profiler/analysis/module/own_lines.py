@@ -1,4 +1,5 @@
-"""What each source line of the user's own program costs: on the critical path, on the device, in operators and in Python.
+"""What each source line of the user's own program costs, or of that and its packages: on the critical path, on the device, in
+operators and in Python.
 
 Everything counts for one line, the nearest of the program around it, so that the rows add up::
 
@@ -18,6 +19,7 @@ from torch_tb_profiler.analysis.figures.operators import operators_have_device_t
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.figures.source_lines import (
     OWN,
+    LineGroup,
     line_ranks,
     lines_of_stacks,
     lines_of_tree,
@@ -30,13 +32,13 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 _C = DisplayColumn
-_LINE = "`file(line): function`, the nearest of the user's own program; missing: no line is known."
+_LINE = "`file(line): function`, the nearest of the user's own program or, by package, of that or a package; missing: no line is known."
 _OPERATORS = "Host time of operators and runtime calls, those of the backward pass at the line of their forward."
 _PYTHON = "Host time in Python that no operator and no runtime call covers."
 _DEVICE = "Device work launched from there, each once."
 LINES = DisplaySpec(
     "lines",
-    "One row per source line of the user's own program.",
+    "One row per source line of the user's own program or, by package, of that or a package.",
     (
         _C("line", "code", "Line", _LINE, "path_line", True, width=300, pool="other"),
         _C(
@@ -58,14 +60,16 @@ LINES = DisplaySpec(
 )
 
 
-def own_lines(trace: Trace, facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
+def own_lines(
+    trace: Trace, facts: Facts, insight: Insight, selection: Selection, by: LineGroup = "own"
+) -> DisplayTable:
     """The lines of the selected steps, those that their ends waited for longest first; none where no stack was recorded."""
     if not facts["stacks"].n and not (trace["spans"]["role"] == Role.PYTHON).any():
         return LINES.joined([])
     parts = (
-        _on_path(facts, insight, selection),
-        _of_operators(facts, insight, selection),
-        _of_calls(trace, facts, selection),
+        _on_path(trace, facts, insight, selection, by),
+        _of_operators(facts, insight, selection, by),
+        _of_calls(trace, facts, selection, by),
     )
     line = np.concatenate([part["line"] for part in parts])
     first, group = group_rows((line,))
@@ -98,10 +102,21 @@ def own_lines(trace: Trace, facts: Facts, insight: Insight, selection: Selection
     ).take(used)
 
 
-def _on_path(facts: Facts, insight: Insight, selection: Selection) -> dict[str, Ints]:
+def _on_path(
+    trace: Trace, facts: Facts, insight: Insight, selection: Selection, by: LineGroup
+) -> dict[str, Ints]:
     """The critical path, without work from before the recording."""
     sums = insight["critical_path_steps"]
     taken = mask(selection, sums["step"]) & (sums["cause"] != PathCause.BEFORE_RECORDING)
+    if by == "package":
+        path = insight["critical_path"]
+        row = np.flatnonzero(taken[path["group"]])
+        event = path["event"][row].astype(np.int64)
+        return {
+            "line": lines_of(trace, facts, event, by).astype(np.int64),
+            "path_ns": (path["end"] - path["start"])[row],
+            "event": event,
+        }
     return {
         "line": sums["line"][taken].astype(np.int64),
         "path_ns": sums["time"][taken],
@@ -109,13 +124,15 @@ def _on_path(facts: Facts, insight: Insight, selection: Selection) -> dict[str, 
     }
 
 
-def _of_operators(facts: Facts, insight: Insight, selection: Selection) -> dict[str, Ints]:
+def _of_operators(
+    facts: Facts, insight: Insight, selection: Selection, by: LineGroup
+) -> dict[str, Ints]:
     """Operators at the lines of their stacks, and device work launched outside them."""
     own = sums_over(selection, facts["operator_steps"], "operator", facts["operator_sums"])
     stack, lines, launches = facts["operators"]["stack"], insight["lines"], insight["line_steps"]
-    of_stack = np.append(lines_of_stacks(facts), -1)[stack]
+    of_stack = np.append(lines_of_stacks(facts, by), -1)[stack]
     taken = mask(selection, launches["step"])
-    outside = lines_of_tree(facts, lines["parent"], lines["frame"])[launches["line"][taken]]
+    outside = lines_of_tree(facts, lines["parent"], lines["frame"], by)[launches["line"][taken]]
     none = np.zeros(len(outside), np.int64)
     return {
         "line": np.concatenate((of_stack, outside)),
@@ -125,7 +142,7 @@ def _of_operators(facts: Facts, insight: Insight, selection: Selection) -> dict[
     }
 
 
-def _of_calls(trace: Trace, facts: Facts, selection: Selection) -> dict[str, Ints]:
+def _of_calls(trace: Trace, facts: Facts, selection: Selection, by: LineGroup) -> dict[str, Ints]:
     """Python's own time, that of annotations among it, and runtime calls outside operators."""
     spans, links = trace["spans"], facts["span_links"]
     python = np.isin(spans["role"], (Role.PYTHON, Role.ANNOTATION))
@@ -134,7 +151,7 @@ def _of_calls(trace: Trace, facts: Facts, selection: Selection) -> dict[str, Int
     beneath = np.flatnonzero(parent >= 0)
     covered = sum_by(parent[beneath], len(parent), inside[beneath])
     row = np.flatnonzero((python | call) & (inside > covered))
-    line, is_python = lines_of(trace, facts, row), python[row]
+    line, is_python = lines_of(trace, facts, row, by), python[row]
     # Of an annotation outside all functions nobody says that it is Python: of a step, say.
     told = (spans["role"][row] != Role.ANNOTATION) | (line >= 0)
     time = (inside - covered)[row] * told

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.source_lines import LineGroup as LineGroup
 from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
@@ -32,10 +33,15 @@ class LinesPayload(Wire, frozen=True, kw_only=True):
 
 
 def lines_payload(
-    trace: Trace, facts: Facts, insight: Insight, selection: Selection, limit: int
+    trace: Trace,
+    facts: Facts,
+    insight: Insight,
+    selection: Selection,
+    group: LineGroup,
+    limit: int,
 ) -> LinesPayload:
     """The lines of the selected steps, at most ``limit`` and a row that pools the rest."""
-    table = own_lines(trace, facts, insight, selection)
+    table = own_lines(trace, facts, insight, selection, group)
     return LinesPayload(
         vocabulary=vocabulary(facts),
         sentences=[*_first(table), summed_over(facts, selection)] if table.n else [],

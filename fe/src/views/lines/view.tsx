@@ -1,14 +1,19 @@
-/** The Lines page: what each source line of the user's own program costs. */
+/** The Lines page: what each source line of the user's own program costs, or of that and of packages. */
 
+import type { LineGroup } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { frameText } from "../callers";
+import { Choice, chosenOf } from "../choice";
 import { gridParams } from "../grid_params";
 import { InShort, Loaded, Nothing } from "../loaded";
 import { TableView } from "../table_view";
 
+const GROUPS: Readonly<Record<LineGroup, string>> = { own: "Your program", package: "+ packages" };
+
 export function LinesView(props: ViewProps) {
-  const resource = useResource("lines", viewQuery(props));
+  const group = chosenOf(GROUPS, props.params.group);
+  const resource = useResource("lines", viewQuery(props, { group }));
   return (
     <Loaded resource={resource} shape={[60, 480]}>
       {({ sentences, rows, pooled, vocabulary, missing }) => {
@@ -29,6 +34,7 @@ export function LinesView(props: ViewProps) {
               term="lines_view"
               {...{ rows, pooled, vocabulary }}
               fill
+              tools={<Choice {...props} label="Lines of" labels={GROUPS} param="group" />}
               events={{ page: "lines", text: "longest", hrefOf: props.hrefOf }}
               additions={{
                 line: {

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
@@ -19,9 +18,9 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
     write,
 )
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.cli.values import path_or_url
 from torch_tb_profiler.units import format_names
-from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.baselines import Check
@@ -196,15 +195,11 @@ def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = 
 
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
     if whole.ok is None and options.fail_on is not None:
-        print(
-            "torch-tb-profiler: it cannot be told whether the step became longer; record more steps."
-            " With --strict this fails.",
-            file=sys.stderr,
+        say(
+            "it cannot be told whether the step became longer; record more steps. With --strict this"
+            " fails."
         )
     slower = [check.name for check in workers if check.ok is False]
     if slower:
-        print(
-            printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."),
-            file=sys.stderr,
-        )
+        say(f"slower than allowed: {format_names(slower)}.")
     return SLOWER if slower or whole.ok is False else 0

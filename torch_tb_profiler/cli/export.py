@@ -17,6 +17,7 @@ from torch_tb_profiler.cli.output import (
     steps_option,
     warn_unreadable,
 )
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes
@@ -126,7 +127,7 @@ def run(options: argparse.Namespace) -> int:
                 empty = file.write(piece) == 0 and empty
     warn_unreadable(unreadable)
     if empty:
-        print(f"torch-tb-profiler: there are no {what} to write.", file=sys.stderr)
+        say(f"there are no {what} to write.")
     if output != export.STDOUT:
         print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
     return 0

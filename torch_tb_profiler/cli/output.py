@@ -18,7 +18,7 @@ import msgspec
 from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, shared
 from torch_tb_profiler.cli.plain import plain
-from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.cli.progress import Progress, say
 from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
@@ -217,7 +217,7 @@ def warn_unreadable(unreadable: list[Unreadable]) -> None:
     """Report files on standard error that look like traces and cannot be read."""
     for item in unreadable:
         if not item.rejected:
-            print(printable(f"torch-tb-profiler: {item.text}"), file=sys.stderr)
+            say(item.text)
 
 
 def no_trace_message(path: str, unreadable: list[Unreadable]) -> str:

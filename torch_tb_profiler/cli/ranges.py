@@ -5,7 +5,6 @@ time, busy time, shares of the device and of the critical path; ``--csv`` for a 
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
@@ -17,6 +16,7 @@ from torch_tb_profiler.cli.output import (
     settings_of,
     warn_unreadable,
 )
+from torch_tb_profiler.cli.progress import say
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.loading import Unreadable
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     print_csv([(opened, list(found[0]), each) for opened, each in zip(traces, rows, strict=True)])
     warn_unreadable(unreadable)
     if not any(rows):
-        print("torch-tb-profiler: there are no ranges to write.", file=sys.stderr)
+        say("there are no ranges to write.")
     return 0
 
 

@@ -5,7 +5,6 @@ columns ([guide](guide/sql.md))
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
@@ -20,9 +19,9 @@ from torch_tb_profiler.cli.output import (
     warn_unreadable,
     write,
 )
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.cli.values import positive
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.loading import Unreadable
@@ -127,7 +126,7 @@ def _print_csv(options: argparse.Namespace) -> int:
         answer = _answer(opened, settings, options)
         parts.append((opened, answer.columns, answer.rows))
         if answer.note:
-            print(printable(f"torch-tb-profiler: {answer.note}"), file=sys.stderr)
+            say(answer.note)
     print_csv(parts)
     warn_unreadable(unreadable)
     return 0

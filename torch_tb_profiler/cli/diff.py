@@ -10,24 +10,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import (
-    all_traces,
-    selected_steps,
-    settings_of,
-    warn_unreadable,
-    write,
-)
+from torch_tb_profiler.cli.output import contexts, selected_steps, write
 from torch_tb_profiler.cli.progress import say
-from torch_tb_profiler.cli.values import path_or_url
 from torch_tb_profiler.units import format_names
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.baselines import Check
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.runs.loading import Unreadable
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.places import Place
     from torch_tb_profiler.views.diff.run import Pair
     from torch_tb_profiler.views.diff.wire import DiffPayload, Verdict
@@ -72,31 +63,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the comparison of the traces at ``options.b`` with those at ``options.a``."""
-    settings = settings_of(options)
-    unreadable: list[Unreadable] = []
-    sides = [
-        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
-    ]
-    code = _print(sides, settings, options)
-    warn_unreadable(unreadable)
-    return code
-
-
-def _print(
-    traces: Sequence[Sequence[Opened]], settings: Settings, options: argparse.Namespace
-) -> int:
+    sides = [contexts(options, path) for path in (options.a, options.b)]
     import msgspec
 
     from torch_tb_profiler.api.changes import match_traces
-    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.cli.checks import check_of
     from torch_tb_profiler.views.diff.file import diff_markdown
     from torch_tb_profiler.views.diff.payload import MOST_ROWS, diff_payload
     from torch_tb_profiler.views.diff.run import ALL_ROWS, run_markdown, run_payload
     from torch_tb_profiler.views.diff.wire import Verdict
 
-    sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
-    matching = match_traces(*traces)
+    matching = match_traces(*([context.opened for context in side] for side in sides))
     # A trace compared with itself is analysed once.
     once: dict[tuple[Place, str], TraceContext] = {}
     as_json = options.format == "json"

@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url, positive
 from torch_tb_profiler.cli.output import write
 from torch_tb_profiler.cli.progress import Progress, say
-from torch_tb_profiler.cli.values import path_or_url, positive
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count
 

@@ -63,11 +63,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _carried_out(options: argparse.Namespace) -> int:
-    """The exit code of a command. Damage of a kept file shows only where it is read: the file is
-    removed then, and the command begins anew.
+    """The exit code of a command, which is followed by the files that look like traces and could not be read. Damage of a
+    kept file shows only where it is read: the file is removed then, and the command begins anew.
     """
     seen: set[str] = set()
     while True:
+        options.unreadable = []
         try:
             with expect_readable():
                 code: int = options.run(options)
@@ -76,6 +77,9 @@ def _carried_out(options: argparse.Namespace) -> int:
                 raise
             seen.add(damage.message)
         else:
+            for item in options.unreadable:
+                if not item.rejected:
+                    say(item.text)
             return code
 
 

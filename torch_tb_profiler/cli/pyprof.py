@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import STANDARD_INPUT, path_or_input, positive
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
 from torch_tb_profiler.cli.progress import say
-from torch_tb_profiler.cli.values import STANDARD_INPUT, path_or_input, positive
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import csv_field

@@ -9,8 +9,8 @@ import dataclasses
 import json
 import sys
 
+from torch_tb_profiler.cli.argument_types import numbers, path_or_url, positive
 from torch_tb_profiler.cli.progress import say
-from torch_tb_profiler.cli.values import numbers, path_or_url, positive
 from torch_tb_profiler.untrusted import printable
 
 HELP = "have a running job, or a vLLM or SGLang server, record now"

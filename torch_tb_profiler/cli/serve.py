@@ -8,8 +8,8 @@ import signal
 import socket
 from collections.abc import Iterator
 
+from torch_tb_profiler.cli.argument_types import path_or_url, port
 from torch_tb_profiler.cli.progress import say
-from torch_tb_profiler.cli.values import path_or_url, port
 from torch_tb_profiler.settings import Settings
 
 HELP = "serve the page without TensorBoard"

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.plain import plain
+from torch_tb_profiler.cli.plain_text import plain_text
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
@@ -129,5 +129,5 @@ def test_names_that_are_cut_stay_distinct(before: str, own: list[str], after: st
     numbers = [Column(f"number{i}", "number") for i in range(9)]
     rows = [(name, *["0" * 9] * 9) for name in names]
     table = Table("Names", (Column("Name", "name"), *numbers), rows, len(rows))
-    printed = plain(Document("Document", (), (table,))).splitlines()[-len(names) :]
+    printed = plain_text(Document("Document", (), (table,))).splitlines()[-len(names) :]
     assert len({line.split("  ")[1] for line in printed}) == len(names)

@@ -9,8 +9,8 @@ import pytest
 
 from tests.builders.ranked import Recorded, job, write
 from torch_tb_profiler.analysis.critical_path.blame import to_blame
+from torch_tb_profiler.api.fleets import fleet_places
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.api.waiting import fleet_places
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Run
 from torch_tb_profiler.settings import Settings

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.markdown import estimate, markdown, shared
-from torch_tb_profiler.cli.plain import WIDTH, plain
+from torch_tb_profiler.cli.markdown import estimate, markdown, within_tokens
+from torch_tb_profiler.cli.plain_text import WIDTH, plain_text
 
 COLUMNS = (Column("Name", "name"), Column("Calls"), Column("Shapes", "below"), Column("", "bar"))
 
@@ -25,7 +25,7 @@ def table(rows: int) -> Table:
 
 
 def test_a_table_on_a_terminal() -> None:
-    text = plain(
+    text = plain_text(
         Document(
             "Trace",
             ("A line.",),
@@ -73,7 +73,7 @@ def test_a_table_in_markdown() -> None:
 
 def test_the_widest_columns_give_way() -> None:
     long = "x" * 300
-    text = plain(
+    text = plain_text(
         Document(
             long,
             (long,),
@@ -98,7 +98,7 @@ def test_names_that_begin_alike_are_told_apart() -> None:
         Column("Shapes", "below"),
     )
     names = [f"aten::cudnn_convolution_backward_{of}" for of in ("input", "weight")]
-    text = plain(
+    text = plain_text(
         Document(
             "T",
             (),
@@ -116,7 +116,7 @@ def test_long_names_that_begin_alike_keep_their_ends() -> None:
         f"cutlass_75_tensorop_bf16_s1688gemm_bf16_{of}"
         for of in ("128x64_nt_align8", "256x128_tn_align8", "256x128_tn_align8")
     ]
-    text = plain(
+    text = plain_text(
         Document(
             "T",
             (),
@@ -142,7 +142,7 @@ def test_a_budget_is_kept_and_said(tokens: int) -> None:
         table(500),
         table(40),
     )
-    text = shared([Document("Trace", (), blocks)], tokens)
+    text = within_tokens([Document("Trace", (), blocks)], tokens)
     assert estimate(text) <= tokens
     assert "Shortened to about" in text
     assert text.startswith("# Trace")
@@ -154,7 +154,7 @@ def test_a_budget_is_shared(tokens: int) -> None:
         Document(f"Trace {i}", (), (table(rows),))
         for i, rows in enumerate((500, 2, 500, 2, 500, 2))
     ]
-    text = shared(documents, tokens)
+    text = within_tokens(documents, tokens)
     assert estimate(text) <= tokens
     titles = [line for line in text.splitlines() if line.startswith("# ")]
     assert titles == [f"# Trace {i}" for i in range(len(titles))]
@@ -174,7 +174,7 @@ def test_a_budget_is_shared(tokens: int) -> None:
 
 def test_findings_keep_their_events_when_their_details_are_cut() -> None:
     items = [Item(f"The {i}.", ("Detail. " * 40,), brief=f"(#{i})") for i in range(8)]
-    text = shared([Document("Trace", (), (Listing("Findings", items, "A note."),))], 100)
+    text = within_tokens([Document("Trace", (), (Listing("Findings", items, "A note."),))], 100)
     assert "Detail" not in text
     assert "- The 0. (\\#0)" in text
     assert text.count("\\#") == text.count("- The")
@@ -184,12 +184,12 @@ def test_findings_keep_their_events_when_their_details_are_cut() -> None:
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=60), st.integers(20, 200))
 def test_a_budget_is_kept_whatever_names_there_are(name: str, tokens: int) -> None:
     blocks = (Listing("L", [Item(name * 5, (name,), brief=name)]), table(9))
-    text = shared([Document(name or "T", (name * 9,), blocks)], tokens + 40)
+    text = within_tokens([Document(name or "T", (name * 9,), blocks)], tokens + 40)
     assert estimate(text) <= tokens + 40
 
 
 def test_the_most_important_rows_stay() -> None:
-    text = shared([Document("Trace", (), (table(500), table(500)))], 700)
+    text = within_tokens([Document("Trace", (), (table(500), table(500)))], 700)
     assert "`aten::op_0`" in text
     assert "`aten::op_400`" not in text
     assert "more" in text
@@ -197,7 +197,7 @@ def test_the_most_important_rows_stay() -> None:
 
 def test_a_text_within_the_budget_is_not_touched() -> None:
     document = Document("Trace", (), (table(3),))
-    assert shared([document], 5000) == markdown(document)
+    assert within_tokens([document], 5000) == markdown(document)
 
 
 @given(st.text(), st.text(), st.lists(st.text(), min_size=1, max_size=3))
@@ -212,7 +212,7 @@ def test_no_text_of_a_trace_steers_a_terminal_or_makes_markup(
             Listing("L", [Item(i) for i in items]),
         ),
     )
-    text = plain(document)
+    text = plain_text(document)
     assert all(character.isprintable() or character == "\n" for character in text)
     assert max(map(len, text.split("\n"))) <= WIDTH
     rows = [line for line in markdown(document).split("\n") if line.startswith("|")]

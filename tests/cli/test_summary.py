@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tests.views import hand_made
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.plain import WIDTH
+from torch_tb_profiler.cli.plain_text import WIDTH
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.runs.model import Opened

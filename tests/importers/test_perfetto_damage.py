@@ -18,8 +18,8 @@ from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.perfetto import schema
 from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.pairs import match
-from torch_tb_profiler.importers.perfetto.plain import plain_runs
 from torch_tb_profiler.importers.perfetto.reading import read_perfetto
+from torch_tb_profiler.importers.perfetto.slice_columns import plain_runs
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.packets import is_perfetto
 from torch_tb_profiler.store import defects as d

@@ -18,7 +18,7 @@ from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.findings import RunFindings
-from torch_tb_profiler.cli.plain import WIDTH, plain
+from torch_tb_profiler.cli.plain_text import WIDTH, plain_text
 from torch_tb_profiler.cli.summary import facts_object, trace_document
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened, Snapshot
@@ -157,7 +157,7 @@ def test_summary_and_report(traces: list[Opened]) -> None:
         assert sum(k["calls"] for k in again["kernels"]) == in_steps(trace)
         context = TraceContext(trace, Settings(use_cache=False))
         findings = next(iter(RunFindings([trace], context.settings)))[1]
-        lines = plain(trace_document(context, findings)).splitlines()
+        lines = plain_text(trace_document(context, findings)).splitlines()
         assert max(map(len, lines)) <= WIDTH
 
 

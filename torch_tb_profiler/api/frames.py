@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import events, repr_text
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.concat import joined
+from torch_tb_profiler.api.fleets import fleet_places, one_fleet, ranks_path
 from torch_tb_profiler.api.function_events import FunctionEventList
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
 from torch_tb_profiler.api.notebook import HEIGHT, MOST_BYTES, EmbeddedPage, embedded
@@ -27,7 +28,6 @@ from torch_tb_profiler.api.table_frame import computed_frame, table_frame
 from torch_tb_profiler.api.table_methods import OneTrace, RunTables, Tables
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, job_contexts
 from torch_tb_profiler.api.trace_part import save_chrome_trace
-from torch_tb_profiler.api.waiting import fleet_places, one_fleet, ranks_path
 from torch_tb_profiler.api.what_if import run_what_if, what_if
 from torch_tb_profiler.api.workers_table import workers_frame
 from torch_tb_profiler.errors import BadRequest, NotFound

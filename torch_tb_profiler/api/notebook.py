@@ -17,8 +17,8 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from torch_tb_profiler.api.fleets import OpenedTraces
 from torch_tb_profiler.api.trace_context import TraceContext, bounds
-from torch_tb_profiler.api.waiting import OpenedTraces
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.memo import Memo

@@ -11,7 +11,7 @@ from torch_tb_profiler.sql.readable import Data
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_MEMORY = 4 << 30
+MEMORY = 4 << 30
 
 
 def data_of(context: TraceContext) -> Data:
@@ -21,4 +21,4 @@ def data_of(context: TraceContext) -> Data:
 
 def answered(context: TraceContext, statement: str, seconds: float) -> DataFrame:
     """The answer to one SELECT over the tables of a trace; ``seconds``: it may take no longer."""
-    return frame(data_of(context), statement, Limits(seconds=seconds, memory=_MEMORY))
+    return frame(data_of(context), statement, Limits(seconds=seconds, memory=MEMORY))

@@ -10,9 +10,9 @@ import numpy as np
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF, preset_table, what_if_table
+from torch_tb_profiler.api.fleets import expect_tied, one_fleet
 from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import Steps, TraceContext
-from torch_tb_profiler.api.waiting import expect_tied, one_fleet
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.tables.source import FleetPlace
@@ -52,7 +52,7 @@ def run_what_if(
         raise BadRequest("no-stragglers takes all steps of the run.", "Leave steps out.")
     fleet = one_fleet(members, "no-stragglers compares the ranks of one")
     applied = [read_change(text) for text in changes]
-    ranks = [fleet.members[number].worker.rank for number in fleet.place]
+    ranks = [member.worker.rank for member in fleet.ranks]
     traces = [fleet.open_rank(number) for number in range(len(ranks))]
     read = sum(trace is not None for trace in traces)
     if read < LEAST_RANKS:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import Report, print_traces
+from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
@@ -52,9 +53,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    from torch_tb_profiler.cli.tables import computed, table_report
+    from torch_tb_profiler.cli.tables import context_of, table_report
 
     name, order, names = _TABLES[options.what]
     given = {"operator": options.operator} if options.what == "sequences" else {}
-    rows = computed(name, opened, settings, options, **given)
-    return table_report(opened, options, "calls", rows, order, names)
+    context = context_of(opened, settings, options)
+    rows = TABLES[name].computed(context.source(), **given)
+    return table_report(context, options, "calls", rows, order, names)

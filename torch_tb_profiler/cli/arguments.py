@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from torch_tb_profiler.cli.values import path_or_url, percent, positive, words
+from torch_tb_profiler.cli.argument_types import path_or_url, percent, positive, words
 
 PATH = "trace file, run folder or logdir: a path or a URL"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from torch_tb_profiler.api.baselines import Check
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff.wire import Verdict
@@ -55,8 +55,7 @@ def exit_code(checks: Sequence[Check]) -> int:
     """Of a command that checked these; those that are missed are told on standard error."""
     missed = [check for check in checks if check.ok is False]
     for check in missed:
-        text = f"torch-tb-profiler: {check.worker}: {check.name}: {check.said}"
-        print(printable(text), file=sys.stderr)
+        say(f"{check.worker}: {check.name}: {check.said}")
     return MISSED if missed else 0
 
 

@@ -8,9 +8,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
-from torch_tb_profiler.cli.values import path_or_url
 from torch_tb_profiler.units import and_more, format_count, format_ns
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _document(
     limit: int,
 ) -> Document:
     from torch_tb_profiler.analysis.compiled.table import COMPILED
-    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.cli.tables import shown_columns
     from torch_tb_profiler.views.steps import window_text
 
     lines = [opened.span.path]
@@ -98,25 +98,16 @@ def _document(
         none = Item(f"{what} in the selected steps.", (_HOST,))
         listing = Listing("No compiled kernels", [none])
         return Document(opened.title, tuple(lines), (*compiling, listing))
-    declared = {column.name: column for column in COMPILED.columns}
-    columns = [
-        Column(declared[name].label, "name" if name == "name" else "number") for name in _SHOWN
-    ]
-    columns += [Column("Fused operators", "below"), Column("Source lines", "below")]
-    cells = [
-        (
-            *(cell(row[name], declared[name].unit) for name in _SHOWN),
-            row["fused"] or "",
-            _lines(row),
-        )
-        for row in rows[:limit]
-    ]
+    head, cells = shown_columns(COMPILED, _SHOWN, rows[:limit], {"name": "name"})
+    columns = (*head, Column("Fused operators", "below"), Column("Source lines", "below"))
+    below = [(row["fused"] or "", _lines(row)) for row in rows[:limit]]
+    cells = [own + more for own, more in zip(cells, below, strict=True)]
     title = f"Compiled kernels of {window_text(opened.facts, selection)}"
     note = "" if any(row["lines"] for row in rows) else _HOW
     return Document(
         opened.title,
         tuple(lines),
-        (*compiling, Table(title, tuple(columns), cells, len(rows), note)),
+        (*compiling, Table(title, columns, cells, len(rows), note)),
     )
 
 
@@ -125,19 +116,13 @@ def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
     if not times:
         return ()
     from torch_tb_profiler.analysis.compiled.times import COMPILATIONS
-    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.cli.tables import shown_columns
 
-    declared = {column.name: column for column in COMPILATIONS.columns}
-    columns = [
-        Column(declared[name].label, "name" if name == "compiler" else "number") for name in _TIMES
-    ]
-    columns.append(Column("Source line", "below"))
-    cells = [
-        (*(cell(row[name], declared[name].unit) for name in _TIMES), row["line"] or "")
-        for row in times[:limit]
-    ]
+    head, cells = shown_columns(COMPILATIONS, _TIMES, times[:limit], {"compiler": "name"})
+    columns = (*head, Column("Source line", "below"))
+    cells = [(*own, row["line"] or "") for own, row in zip(cells, times[:limit], strict=True)]
     title = f"Compiling takes {format_ns(sum(row['host_ns'] for row in times))}"
-    return (Table(title, tuple(columns), cells, len(times), ""),)
+    return (Table(title, columns, cells, len(times)),)
 
 
 def _lines(row: dict[str, Any]) -> str:

@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import Report, identity, is_chosen, print_runs, steps_option
-from torch_tb_profiler.cli.values import positive
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
@@ -61,8 +61,8 @@ def _reports(
     traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
 ) -> Iterator[Report]:
     """Of a run; of each recording if there are several."""
+    from torch_tb_profiler.api.fleets import fleet_places
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.api.waiting import fleet_places
     from torch_tb_profiler.cli.tables import context_of
 
     run = [TraceContext(opened, settings) for opened in traces]
@@ -86,12 +86,11 @@ def _run_paths(
     tied: bool = False,
 ) -> Iterator[Report]:
     """The path through all ranks of each recording. ``tied``: only where something ties them."""
-    from torch_tb_profiler.api.waiting import ranks_path
+    from torch_tb_profiler.api.fleets import fleets_of, ranks_path
     from torch_tb_profiler.cli.tables import records
 
-    asked = steps_option(options)
-    chosen = None if asked.first is None else (asked.first, asked.last or 0)
-    fleets = list({id(fleet): fleet for fleet, _ in places}.values())
+    chosen = steps_option(options)
+    fleets = fleets_of(places)
     known = [one for one in fleets if one.figures.tied.any()]
     for fleet in known or ([] if tied else fleets[:1]):
         try:
@@ -124,8 +123,7 @@ def _run_report(
     steps, verdict = attributes["steps"], attributes["verdict"]
     worker, span = fleet.names[0]
     title = " · ".join((opened.run.name, worker, span)) if several else opened.run.name
-    workers = [fleet.members[number] for number in fleet.place]
-    clocks = zip(workers, fleet.figures.aligned, strict=True)
+    clocks = zip(fleet.ranks, fleet.figures.aligned, strict=True)
     return Report(
         lambda: Document(
             title, tuple(verdict), _run_blocks(path, len(steps), limit or ROWS), whole=True

@@ -6,29 +6,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url
 from torch_tb_profiler.cli.markdown import estimate
-from torch_tb_profiler.cli.output import (
-    all_traces,
-    selected_steps,
-    settings_of,
-    warn_unreadable,
-    write,
-)
-from torch_tb_profiler.cli.values import path_or_url
+from torch_tb_profiler.cli.output import contexts, selected_steps, write
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.units import format_names
-from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.baselines import Check
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.runs.loading import Unreadable
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sources.places import Place
     from torch_tb_profiler.views.diff.run import Pair
     from torch_tb_profiler.views.diff.wire import DiffPayload, Verdict
@@ -73,31 +63,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the comparison of the traces at ``options.b`` with those at ``options.a``."""
-    settings = settings_of(options)
-    unreadable: list[Unreadable] = []
-    sides = [
-        all_traces(path, settings, unreadable, options.worker) for path in (options.a, options.b)
-    ]
-    code = _print(sides, settings, options)
-    warn_unreadable(unreadable)
-    return code
-
-
-def _print(
-    traces: Sequence[Sequence[Opened]], settings: Settings, options: argparse.Namespace
-) -> int:
+    sides = [contexts(options, path) for path in (options.a, options.b)]
     import msgspec
 
     from torch_tb_profiler.api.changes import match_traces
-    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.cli.checks import check_of
     from torch_tb_profiler.views.diff.file import diff_markdown
     from torch_tb_profiler.views.diff.payload import MOST_ROWS, diff_payload
     from torch_tb_profiler.views.diff.run import ALL_ROWS, run_markdown, run_payload
     from torch_tb_profiler.views.diff.wire import Verdict
 
-    sides = [[TraceContext(opened, settings) for opened in side] for side in traces]
-    matching = match_traces(*traces)
+    matching = match_traces(*([context.opened for context in side] for side in sides))
     # A trace compared with itself is analysed once.
     once: dict[tuple[Place, str], TraceContext] = {}
     as_json = options.format == "json"
@@ -196,15 +172,11 @@ def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = 
 
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
     if whole.ok is None and options.fail_on is not None:
-        print(
-            "torch-tb-profiler: it cannot be told whether the step became longer; record more steps."
-            " With --strict this fails.",
-            file=sys.stderr,
+        say(
+            "it cannot be told whether the step became longer; record more steps. With --strict this"
+            " fails."
         )
     slower = [check.name for check in workers if check.ok is False]
     if slower:
-        print(
-            printable(f"torch-tb-profiler: slower than allowed: {format_names(slower)}."),
-            file=sys.stderr,
-        )
+        say(f"slower than allowed: {format_names(slower)}.")
     return SLOWER if slower or whole.ok is False else 0

@@ -10,9 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import event_number, path_or_url
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.output import Printer, Report, identity, settings_of, single_trace
-from torch_tb_profiler.cli.values import event_number, path_or_url
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.units import and_more, format_count, format_ns
 

@@ -17,7 +17,6 @@ from torch_tb_profiler.cli.output import (
     no_trace_message,
     readable,
     settings_of,
-    warn_unreadable,
     write,
 )
 from torch_tb_profiler.errors import NotATrace
@@ -67,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             printer.add(Report(partial(_document, told, base), None))
         printer.end()
-    warn_unreadable(unreadable)
+    options.unreadable += unreadable
     return 0
 
 

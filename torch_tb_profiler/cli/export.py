@@ -12,11 +12,10 @@ from torch_tb_profiler.api import export
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import (
     all_traces,
-    selected_steps,
     settings_of,
     steps_option,
-    warn_unreadable,
 )
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import format_bytes
@@ -24,7 +23,6 @@ from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.views.work.module_wire import FlameTree
 
 HELP = "write tables, flame graphs or part of a trace to a file"
@@ -113,8 +111,7 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or what + ENDINGS[form]
     if output != export.STDOUT:
         export.refuse_overwrite(Path(output), options.force)
-    unreadable: list[Unreadable] = []
-    frames = _frames(options, unreadable)
+    frames = _frames(options)
     with export.saving(output, force=options.force) as file:
         if form in export.TABLE_FORMS:
             table = export.table(frames, what, options.by)
@@ -124,9 +121,8 @@ def run(options: argparse.Namespace) -> int:
             empty = form == "folded"
             for piece in _pieces(options, frames, form, what):
                 empty = file.write(piece) == 0 and empty
-    warn_unreadable(unreadable)
     if empty:
-        print(f"torch-tb-profiler: there are no {what} to write.", file=sys.stderr)
+        say(f"there are no {what} to write.")
     if output != export.STDOUT:
         print(printable(f"{output}: {format_bytes(Path(output).stat().st_size)}"), file=sys.stderr)
     return 0
@@ -173,34 +169,25 @@ def _form_of(output: str, what: str | None) -> str:
 
 
 def _event_files(options: argparse.Namespace) -> int:
-    unreadable: list[Unreadable] = []
-    frames = _frames(options, unreadable)
+    frames = _frames(options)
     from torch_tb_profiler.api.event_files import write_event_files
 
     paths = write_event_files(
         frames, options.output, first_step=options.first_step or 0, force=options.force
     )
-    warn_unreadable(unreadable)
     for path in paths:
         print(printable(f"{path}: {format_bytes(path.stat().st_size)}"), file=sys.stderr)
     return 0
 
 
-def _frames(options: argparse.Namespace, unreadable: list[Unreadable]) -> TraceFrames | RunFrames:
+def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
     """The traces at the path with the chosen steps."""
-    settings, asked = settings_of(options), steps_option(options)
-    traces = all_traces(options.path, settings, unreadable, options.worker)
+    steps_option(options)  # its form is checked before anything is read
+    settings, traces = settings_of(options), all_traces(options)
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-    from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.cli.tables import context_of
 
-    found = []
-    for opened in traces:
-        selected_steps(opened, options)
-        found.append(
-            TraceFrames(TraceContext(opened, settings)).in_steps(
-                asked.first, asked.last, skip_cold=asked.skip_cold
-            )
-        )
+    found = [TraceFrames(context_of(opened, settings, options)) for opened in traces]
     return found[0] if len(found) == 1 else RunFrames(found)
 
 

@@ -55,8 +55,8 @@ class RunFindings:
     """The findings of the traces of a run, with who holds all of them back; all traces stay in memory."""
 
     def __init__(self, traces: Iterable[Opened], settings: Settings) -> None:
+        from torch_tb_profiler.api.fleets import fleet_places
         from torch_tb_profiler.api.trace_context import TraceContext
-        from torch_tb_profiler.api.waiting import fleet_places
 
         self._run = [TraceContext(opened, settings) for opened in traces]
         self._places = fleet_places(self._run)
@@ -70,10 +70,9 @@ class RunFindings:
     @property
     def verdict(self) -> list[str]:
         """Sentences on the ranks of each job, the answer first."""
-        from torch_tb_profiler.api.waiting import verdict_lines
+        from torch_tb_profiler.api.fleets import fleets_of, verdict_lines
 
-        fleets = {id(fleet): fleet for fleet, _ in self._places}.values()
-        return [line for fleet in fleets for line in verdict_lines(fleet)]
+        return [line for fleet in fleets_of(self._places) for line in verdict_lines(fleet)]
 
 
 def _report(opened: Opened, payload: FindingsPayload) -> Report:

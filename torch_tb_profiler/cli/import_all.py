@@ -11,12 +11,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url, positive
 from torch_tb_profiler.cli.output import write
-from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.cli.values import path_or_url, positive
+from torch_tb_profiler.cli.progress import Progress, say
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_count
-from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs import whole_logdir
@@ -65,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - begun
     failed = [trace for trace in traces if trace.state == "failed"]
     for trace in failed:
-        print(printable(f"torch-tb-profiler: {trace.path}: {trace.message}"), file=sys.stderr)
+        say(f"{trace.path}: {trace.message}")
     if options.json:
         import msgspec
 
@@ -95,18 +94,14 @@ class _Told:
         if now.note != self._note:
             self._note = now.note
             self._bar.hide()
-            self._say(now.note or "The cluster is there again.")
+            say(now.note or "The cluster is there again.")
         self._bar.update(now.ready + now.failed, now.total)
         if not sys.stderr.isatty() and time.monotonic() - self._last > LINE_SECONDS:
             self._last = time.monotonic()
             failed = f", {format_count(now.failed)} failed" if now.failed else ""
-            self._say(
+            say(
                 f"{format_count(now.ready)} of {format_count(now.total)} traces ready{failed} ({self.by})"
             )
-
-    @staticmethod
-    def _say(text: str) -> None:
-        print(printable(f"torch-tb-profiler: {text}"), file=sys.stderr, flush=True)
 
 
 def _counted(number: int, noun: str) -> str:

@@ -8,9 +8,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.argument_types import positive
+from torch_tb_profiler.cli.document import Block, Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
-from torch_tb_profiler.cli.values import positive
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
@@ -23,7 +23,6 @@ _SHOWN = (
     " wall_ns device_ns gap_ns scheduler_ns tokens_per_second"
 )
 _PHASES = "phase iterations wall_ns interval_ns tokens tokens_per_second padding device_share odd"
-_BELOW = ("name",)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -80,19 +79,11 @@ def _blocks(headline: str, table: DisplayTable, limit: int) -> list[Block]:
 
 
 def _block(title: str, table: DisplayTable, names: str, total: int) -> Table:
-    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.cli.tables import shown_columns
     from torch_tb_profiler.views.display_wire import records, wire_columns
 
-    declared = {column.name: column for column in table.spec.columns}
     rows = records(wire_columns(table))
-    chosen = [declared[name] for name in names.split()]
-    used = [c for c in chosen if any(row[c.name] is not None for row in rows) or not rows]
-    head = tuple(
-        Column(
-            column.label,
-            "below" if column.name in _BELOW else "text" if column.kind == "text" else "number",
-        )
-        for column in used
-    )
-    cells = [tuple(cell(row[c.name], c.unit) for c in used) for row in rows]
-    return Table(title, head, cells, total)
+    used = [n for n in names.split() if any(row[n] is not None for row in rows) or not rows]
+    texts: dict[str, Kind] = {c.name: "text" for c in table.spec.columns if c.kind == "text"}
+    head, cells = shown_columns(table.spec, used, rows, {**texts, "name": "below"})
+    return Table(title, tuple(head), cells, total)

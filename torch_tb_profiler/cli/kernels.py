@@ -28,8 +28,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.longest_events import longest_kernels
-    from torch_tb_profiler.cli.tables import computed, table_report
+    from torch_tb_profiler.cli.tables import context_of, table_report
 
-    rows = computed("kernels", opened, settings, options, by=options.by)
+    context = context_of(opened, settings, options)
+    rows = TABLES["kernels"].computed(context.source(), by=options.by)
     names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
-    return table_report(opened, options, "kernels", rows, "total_ns", names, longest_kernels)
+    return table_report(context, options, "kernels", rows, "total_ns", names, longest_kernels)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.arguments import contradiction
 from torch_tb_profiler.cli.commands import COMMANDS, command_of
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import ProfilerError, SidecarError
 from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.damage_reports import expect_readable
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except ProfilerError as error:
-        _tell(f"{error.message} {error.hint}")
+        say(f"{error.message} {error.hint}")
         return FAILED
     except BrokenPipeError:
         # `| head` is no error; closing now avoids a message at exit.
@@ -47,15 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # Such as a full disk behind `> FILE`; flushing the rest at exit would fail again.
         where = f"{error.filename}: " if error.filename else ""
-        _tell(f"{where}{error.strerror or error}.")
+        say(f"{where}{error.strerror or error}.")
         sys.stdout = None
         return FAILED
     except KeyboardInterrupt:
         return 130
-
-
-def _tell(text: str) -> None:
-    print(printable(f"torch-tb-profiler: {text}".rstrip()), file=sys.stderr)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,11 +63,12 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _carried_out(options: argparse.Namespace) -> int:
-    """The exit code of a command. Damage of a kept file shows only where it is read: the file is
-    removed then, and the command begins anew.
+    """The exit code of a command, which is followed by the files that look like traces and could not be read. Damage of a
+    kept file shows only where it is read: the file is removed then, and the command begins anew.
     """
     seen: set[str] = set()
     while True:
+        options.unreadable = []
         try:
             with expect_readable():
                 code: int = options.run(options)
@@ -79,6 +77,9 @@ def _carried_out(options: argparse.Namespace) -> int:
                 raise
             seen.add(damage.message)
         else:
+            for item in options.unreadable:
+                if not item.rejected:
+                    say(item.text)
             return code
 
 

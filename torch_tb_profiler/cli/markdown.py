@@ -39,7 +39,7 @@ LEAST = 250
 """Tokens that a document needs; of more documents than have room the last ones are left out."""
 
 
-def shared(documents: Sequence[Document], tokens: int) -> str:
+def within_tokens(documents: Sequence[Document], tokens: int) -> str:
     """Several texts in about ``tokens``: short ones whole, the others with equal parts of the rest.
     As much is left out as it takes, and the text says so: rows (200 per table … 7), details, the last
     blocks down to four, more rows, lines about the recording; at last the text is cut.

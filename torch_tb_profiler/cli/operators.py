@@ -28,9 +28,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.longest_events import longest_calls
-    from torch_tb_profiler.cli.tables import any_known, computed, table_report
+    from torch_tb_profiler.cli.tables import any_known, context_of, table_report
 
-    rows = computed("operators", opened, settings, options, by=options.by)
+    context = context_of(opened, settings, options)
+    rows = TABLES["operators"].computed(context.source(), by=options.by)
     device = any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"
     names = (
@@ -38,4 +39,4 @@ def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
         " host_total_ns host_median_ns host_max_ns flops bytes"
     )
     order = "device_self_ns" if device else "host_self_ns"
-    return table_report(opened, options, "operators", rows, order, names, longest_calls)
+    return table_report(context, options, "operators", rows, order, names, longest_calls)

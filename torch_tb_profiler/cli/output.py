@@ -11,13 +11,13 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from torch_tb_profiler.cli.document import Document
-from torch_tb_profiler.cli.markdown import markdown, shared
-from torch_tb_profiler.cli.plain import plain
+from torch_tb_profiler.cli.markdown import markdown, within_tokens
+from torch_tb_profiler.cli.plain_text import plain_text
 from torch_tb_profiler.cli.progress import Progress
 from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.settings import Settings
@@ -59,8 +59,6 @@ class Printer:
     def add(self, report: Report) -> None:
         """Print a report, or keep it until ``end``."""
         if self._json:
-            import msgspec
-
             if report.data is not None:
                 text = msgspec.json.encode(report.data()).decode()
                 write(f"{',' if self._printed else '['}\n{text}", json=True)
@@ -72,7 +70,7 @@ class Printer:
         else:
             write(
                 ("\n" if self._printed else "")
-                + (markdown(document) if self._markdown else plain(document))
+                + (markdown(document) if self._markdown else plain_text(document))
             )
             self._printed += 1
 
@@ -81,7 +79,7 @@ class Printer:
         if self._json:
             write("\n]\n" if self._printed else "[]\n")
         elif self._tokens is not None:
-            write(shared(self._kept, self._tokens))
+            write(within_tokens(self._kept, self._tokens))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -109,8 +107,8 @@ def print_runs(
     *,
     whole: bool = True,
 ) -> int:
-    """Print ``make_reports(traces, settings, options)`` for every run at ``options.path``, and to
-    standard error what could not be read; the exit code.
+    """Print ``make_reports(traces, settings, options)`` for every run at ``options.path``; the exit code. What could not be
+    read goes into ``options.unreadable``.
 
     ``traces``: those of the run, one in memory at a time unless kept; with ``whole`` all,
     whatever ``--worker`` selects.
@@ -132,7 +130,7 @@ def print_runs(
     if not printed:
         raise NotATrace(no_trace_message(options.path, unreadable))
     printer.end()
-    warn_unreadable(unreadable)
+    options.unreadable += unreadable
     return 0
 
 
@@ -157,34 +155,32 @@ def readable(
                 yield item
 
 
-def all_traces(
-    path: str, settings: Settings, unreadable: list[Unreadable], workers: Collection[str] = ()
-) -> list[Opened]:
-    """All of them; what could not be read goes into ``unreadable``.
+def all_traces(options: argparse.Namespace, path: str | None = None) -> list[Opened]:
+    """The traces at a path, else at ``options.path``; what could not be read goes into ``options.unreadable``.
 
     Raises:
         SourceError: there is nothing at the path.
         NotATrace: none of its files could be read.
         NotFound: there is no such worker.
     """
-    traces = list(readable(path, settings, unreadable, workers))
+    path = options.path if path is None else path
+    unreadable: list[Unreadable] = []
+    traces = list(readable(path, settings_of(options), unreadable, options.worker))
     if not traces:
         raise NotATrace(no_trace_message(path, unreadable))
+    options.unreadable += unreadable
     return traces
 
 
-def contexts(options: argparse.Namespace) -> list[TraceContext]:
-    """All traces at ``options.path``, ready for questions. Raises as ``all_traces`` does."""
-    settings = settings_of(options)
-    unreadable: list[Unreadable] = []
-    traces = all_traces(options.path, settings, unreadable, options.worker)
-    warn_unreadable(unreadable)
+def contexts(options: argparse.Namespace, path: str | None = None) -> list[TraceContext]:
+    """All traces at a path, else at ``options.path``, ready for questions. Raises as ``all_traces`` does."""
+    traces, settings = all_traces(options, path), settings_of(options)
     from torch_tb_profiler.api.trace_context import TraceContext
 
     return [TraceContext(opened, settings) for opened in traces]
 
 
-def single_trace(path: str, settings: Settings, workers: Collection[str] = ()) -> Opened:
+def single_trace(path: str, settings: Settings, workers: Collection[str]) -> Opened:
     """The one trace at a path.
 
     Raises:
@@ -213,13 +209,6 @@ def is_chosen(opened: Opened, options: argparse.Namespace) -> bool:
     )
 
 
-def warn_unreadable(unreadable: list[Unreadable]) -> None:
-    """Report files on standard error that look like traces and cannot be read."""
-    for item in unreadable:
-        if not item.rejected:
-            print(printable(f"torch-tb-profiler: {item.text}"), file=sys.stderr)
-
-
 def no_trace_message(path: str, unreadable: list[Unreadable]) -> str:
     """Why there is nothing to print, in one line."""
     if not unreadable:
@@ -238,37 +227,28 @@ def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "ste
     """
     from torch_tb_profiler.views.steps import choose
 
-    asked = steps_option(options, name)
+    first, last = steps_option(options, name) or (None, None)
     try:
-        return choose(opened.facts, asked.first, asked.last, asked.skip_cold, name)
+        return choose(opened.facts, first, last, getattr(options, "skip_cold", False), name)
     except BadRequest as error:
         raise _of_option(error, name) from None
 
 
-class StepsOption(NamedTuple):
-    """The first and the last step, both included; None: all."""
-
-    first: int | None
-    last: int | None
-    skip_cold: bool
-
-
-def steps_option(options: argparse.Namespace, name: str = "steps") -> StepsOption:
-    """``--steps`` and ``--skip-cold``, before a trace is open.
+def steps_option(options: argparse.Namespace, name: str = "steps") -> tuple[int, int] | None:
+    """The first and the last step of ``--steps``, both included; None: all. No trace need be open.
 
     Raises:
         BadRequest: ``--steps`` has another form.
     """
-    given, skip_cold = getattr(options, name), getattr(options, "skip_cold", False)
-    if not given:
-        return StepsOption(None, None, skip_cold)
+    given = getattr(options, name)
+    if not given or given == "all":
+        return None
     from torch_tb_profiler.web.parameters import STEPS
 
     try:
-        asked = STEPS.read(_Given(steps=given), "steps")
+        return STEPS.parse("steps", given)
     except BadRequest as error:
         raise _of_option(error, name) from None
-    return StepsOption(asked.first, asked.last, skip_cold)
 
 
 def _of_option(error: BadRequest, name: str) -> BadRequest:
@@ -277,13 +257,6 @@ def _of_option(error: BadRequest, name: str) -> BadRequest:
     return BadRequest(
         message, error.hint.replace("Take the indices from /steps.", "`summary PATH` lists them.")
     )
-
-
-class _Given(dict[str, str]):
-    """Options in the form of a request's parameters."""
-
-    def getlist(self, key: str) -> list[str]:
-        return [self[key]] if key in self else []
 
 
 def print_csv(parts: Sequence[tuple[Opened, Sequence[str], Iterable[Sequence[Any]]]]) -> None:

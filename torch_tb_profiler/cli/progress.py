@@ -1,10 +1,17 @@
-"""A progress bar, on terminals only."""
+"""What standard error shows: a progress bar, on terminals only, and remarks."""
 
 from __future__ import annotations
 
 import sys
 from types import TracebackType
 from typing import Any
+
+from torch_tb_profiler.untrusted import printable
+
+
+def say(text: str) -> None:
+    """A remark of a command, in a line."""
+    print(printable(f"torch-tb-profiler: {text}".rstrip()), file=sys.stderr, flush=True)
 
 
 class Progress:

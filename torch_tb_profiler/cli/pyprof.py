@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import STANDARD_INPUT, path_or_input, positive
 from torch_tb_profiler.cli.output import selected_steps, settings_of, single_trace, write
-from torch_tb_profiler.cli.values import STANDARD_INPUT, path_or_input, positive
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import csv_field
@@ -108,7 +109,7 @@ def _print(
     cells, wanted = _listed(options, path, settings) or _of_trace(options, path, settings)
     if not cells.rows:
         name = _INPUT if options.path == STANDARD_INPUT else path
-        print(printable(f"torch-tb-profiler: {name} holds no kernels."), file=sys.stderr)
+        say(f"{name} holds no kernels.")
     parts = _parts(cells, keys, wanted)
     texts = (
         _dictionaries(parts, keys)
@@ -161,7 +162,7 @@ def _listed(
     lost = sum(counts.as_dict().values())
     if lost:
         said = f"{lost} {'line is' if lost == 1 else 'lines are'} no dictionary of a kernel"
-        print(printable(f"torch-tb-profiler: {said}, and left out."), file=sys.stderr)
+        say(f"{said}, and left out.")
     return ListedCells(lines), [True] * len(lines)
 
 

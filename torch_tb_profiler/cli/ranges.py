@@ -5,7 +5,6 @@ time, busy time, shares of the device and of the critical path; ``--csv`` for a 
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
@@ -15,11 +14,11 @@ from torch_tb_profiler.cli.output import (
     print_csv,
     print_traces,
     settings_of,
-    warn_unreadable,
 )
+from torch_tb_profiler.cli.progress import say
+from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
 
@@ -39,25 +38,24 @@ def run(options: argparse.Namespace) -> int:
     """Print the ranges of the traces at ``options.path``."""
     if not options.csv:
         return print_traces(options, _report)
-    unreadable: list[Unreadable] = []
-    settings = settings_of(options)
-    traces = all_traces(options.path, settings, unreadable, options.worker)
-    from torch_tb_profiler.cli.tables import computed, plain_columns
+    settings, traces = settings_of(options), all_traces(options)
+    from torch_tb_profiler.cli.tables import context_of, plain_columns
 
-    found = [plain_columns(computed("ranges", opened, settings, options)) for opened in traces]
+    sources = (context_of(opened, settings, options).source() for opened in traces)
+    found = [plain_columns(TABLES["ranges"].computed(source)) for source in sources]
     rows = [list(zip(*columns.values(), strict=True)) for columns in found]
     print_csv([(opened, list(found[0]), each) for opened, each in zip(traces, rows, strict=True)])
-    warn_unreadable(unreadable)
     if not any(rows):
-        print("torch-tb-profiler: there are no ranges to write.", file=sys.stderr)
+        say("there are no ranges to write.")
     return 0
 
 
 def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    from torch_tb_profiler.cli.tables import any_known, computed, table_report
+    from torch_tb_profiler.cli.tables import any_known, context_of, table_report
 
-    rows = computed("ranges", opened, settings, options)
+    context = context_of(opened, settings, options)
+    rows = TABLES["ranges"].computed(context.source())
     device = any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""
     names = f"name calls host_ns {times} path_ns path_share"
-    return table_report(opened, options, "ranges", rows, "busy_ns" if device else "host_ns", names)
+    return table_report(context, options, "ranges", rows, "busy_ns" if device else "host_ns", names)

@@ -9,7 +9,8 @@ import dataclasses
 import json
 import sys
 
-from torch_tb_profiler.cli.values import numbers, path_or_url, positive
+from torch_tb_profiler.cli.argument_types import numbers, path_or_url, positive
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.untrusted import printable
 
 HELP = "have a running job, or a vLLM or SGLang server, record now"
@@ -57,7 +58,5 @@ def run(options: argparse.Namespace) -> int:
         print(printable(report.directory))
     for rank in report.ranks:
         if rank.problem:
-            print(
-                printable(f"torch-tb-profiler: rank {rank.rank}: {rank.problem}"), file=sys.stderr
-            )
+            say(f"rank {rank.rank}: {rank.problem}")
     return 1 if any(rank.problem for rank in report.ranks) else 0

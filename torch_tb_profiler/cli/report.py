@@ -8,9 +8,9 @@ import time
 from typing import TYPE_CHECKING, BinaryIO
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import path_or_url, positive
 from torch_tb_profiler.cli.output import settings_of
 from torch_tb_profiler.cli.progress import Progress
-from torch_tb_profiler.cli.values import path_or_url, positive
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
@@ -69,7 +69,8 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         from torch_tb_profiler.web.report_page import keep, page, ready_traces
 
         with Progress("reading", "files") as reading:
-            traces = list(ready_traces(catalogue, lambda: _wait(catalogue, reading)))
+            _wait(catalogue, reading)
+        traces = list(ready_traces(catalogue))
         if not traces:
             raise NotATrace(_reason(options.path, catalogue.snapshot()))
         chosen = traces[: options.most]

@@ -6,12 +6,11 @@ import argparse
 import os
 import signal
 import socket
-import sys
 from collections.abc import Iterator
 
-from torch_tb_profiler.cli.values import path_or_url, port
+from torch_tb_profiler.cli.argument_types import path_or_url, port
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.untrusted import printable
 
 HELP = "serve the page without TensorBoard"
 
@@ -52,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     everywhere = host in ("0.0.0.0", "::")
     shown = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
     for line in _remarks(logdir, listening.port, everywhere, host):
-        print(printable(f"torch-tb-profiler: {line}"), file=sys.stderr, flush=True)
+        say(line)
     print(
         f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)", flush=True
     )

@@ -5,10 +5,10 @@ columns ([guide](guide/sql.md))
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import (
     Report,
@@ -17,15 +17,12 @@ from torch_tb_profiler.cli.output import (
     print_csv,
     print_traces,
     settings_of,
-    warn_unreadable,
     write,
 )
-from torch_tb_profiler.cli.values import positive
+from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sql.engine import Result
@@ -33,7 +30,6 @@ if TYPE_CHECKING:
 HELP = "answer one SELECT over the tables of a trace"
 TEXT_ROWS = 100
 _FILE_ROWS = 1_000_000
-_MEMORY = 4 << 30
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -81,13 +77,13 @@ def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
 
 
 def _answer(opened: Opened, settings: Settings, options: argparse.Namespace) -> Result:
-    from torch_tb_profiler.api.sql import data_of
+    from torch_tb_profiler.api.sql import MEMORY, data_of
     from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.sql.engine import Limits, run
 
     text = not (options.json or options.csv)
     rows = options.limit or (TEXT_ROWS if text else _FILE_ROWS)
-    limits = Limits(rows=rows, bytes=1 << 30, seconds=options.seconds, memory=_MEMORY)
+    limits = Limits(rows=rows, bytes=1 << 30, seconds=options.seconds, memory=MEMORY)
     return run(data_of(TraceContext(opened, settings)), options.statement, limits)
 
 
@@ -121,15 +117,13 @@ def _plain(answer: Result) -> dict[str, Any]:
 
 def _print_csv(options: argparse.Namespace) -> int:
     """All traces as one table, as ``export`` writes them: with several, the worker and the span come first."""
-    unreadable: list[Unreadable] = []
     settings, parts = settings_of(options), []
-    for opened in all_traces(options.path, settings, unreadable, options.worker):
+    for opened in all_traces(options):
         answer = _answer(opened, settings, options)
         parts.append((opened, answer.columns, answer.rows))
         if answer.note:
-            print(printable(f"torch-tb-profiler: {answer.note}"), file=sys.stderr)
+            say(answer.note)
     print_csv(parts)
-    warn_unreadable(unreadable)
     return 0
 
 
@@ -141,8 +135,7 @@ def _list() -> int:
         if table.schema != schema:
             schema = table.schema
             write(f"{schema}: {table.about}\n")
-        name = table.name if schema == "main" else f"{schema}.{table.name}"
-        write(f"  {name}  {table.doc}\n")
+        write(f"  {table.full_name}  {table.doc}\n")
         for column in table.columns:
             unit = f" ({column.unit})" if column.unit else ""
             write(f"      {column.name} {column.type}{unit}  {column.doc}\n")

@@ -20,7 +20,6 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 from torch_tb_profiler.store.display import UNKNOWN as UNKNOWN_FLAG
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_value
 from torch_tb_profiler.views.steps import window_text
 
@@ -31,17 +30,6 @@ _NUMERIC = ("int64", "Int64", "float64")
 _RENAMED = {"event": "longest_event"}
 
 
-def computed(
-    name: str, opened: Opened, settings: Settings, options: argparse.Namespace, **given: str
-) -> DisplayTable:
-    """The table of a name, of the steps that the options choose. ``given``: options of the table.
-
-    Raises:
-        BadRequest: there are no such steps.
-    """
-    return TABLES[name].computed(context_of(opened, settings, options).source(), **given)
-
-
 def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
     """The trace with the steps that the options choose.
 
@@ -49,13 +37,11 @@ def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) 
         BadRequest: there are no such steps.
     """
     selected_steps(opened, options)
-    asked = steps_option(options)
-    bounds = None if asked.first is None or asked.last is None else (asked.first, asked.last)
-    return TraceContext(opened, settings, bounds, options.skip_cold)
+    return TraceContext(opened, settings, steps_option(options), options.skip_cold)
 
 
 def table_report(
-    opened: Opened,
+    context: TraceContext,
     options: argparse.Namespace,
     word: str,
     table: DisplayTable,
@@ -67,10 +53,10 @@ def table_report(
     ``names``: the columns of its text; ``longest``: finds the longest event of each name.
 
     Raises:
-        BadRequest: there are no such steps, or ``--sort`` names no numeric column.
+        BadRequest: ``--sort`` names no numeric column.
     """
     columns = _columns(table.spec, names)
-    selection = selected_steps(opened, options)
+    opened, selection = context.opened, context.selection()
     plain = plain_columns(table)
     numeric = [column.name for column in table.shown if column.dtype in _NUMERIC]
     if longest is None:
@@ -199,6 +185,19 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
     if column.kind in TEXTS:
         return label, *(("below", _below) if column.name in _BELOW else ("name", _text))
     return label, "number", lambda value: format_value(value, column.unit)
+
+
+def shown_columns(
+    spec: DisplaySpec,
+    names: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    kinds: Mapping[str, Kind],
+) -> tuple[list[Column], list[tuple[str, ...]]]:
+    """Headings and cells of some declared columns of ``records``; ``kinds``: of those that are no numbers."""
+    declared = {column.name: column for column in spec.columns}
+    head = [Column(declared[name].label, kinds.get(name, "number")) for name in names]
+    cells = [tuple(cell(row[name], declared[name].unit) for name in names) for row in rows]
+    return head, cells
 
 
 def cell(value: Any, unit: str) -> str:

@@ -137,24 +137,24 @@ def _run_reports(
 ) -> Iterator[Report]:
     """What a run would take without stragglers, of each recording if there are several."""
     from torch_tb_profiler.analysis.what_if.changes import read_change
+    from torch_tb_profiler.api.fleets import fleet_places, fleets_of
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.api.waiting import fleet_places
 
     run = [TraceContext(opened, settings) for opened in traces]
     changes = [read_change(text) for text in options.change]
-    for fleet in {id(fleet): fleet for fleet, _ in fleet_places(run)}.values():
+    for fleet in fleets_of(fleet_places(run)):
         yield _run_report(run[0].opened, fleet, changes)
 
 
 def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
     from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
-    from torch_tb_profiler.api.waiting import expect_tied
+    from torch_tb_profiler.api.fleets import expect_tied
 
     if len(fleet.place) < LEAST_RANKS:
         raise BadRequest("no-stragglers needs at least two ranks.", f"{opened.run.name} has one.")
     expect_tied(fleet)
     ranks = [fleet.open_rank(number) for number in range(len(fleet.place))]
-    names = [fleet.members[number].worker.rank for number in fleet.place]
+    names = [member.worker.rank for member in fleet.ranks]
     plain = run_document(Stragglers(fleet.figures, ranks), names, changes)
 
     def document() -> Document:

@@ -20,9 +20,9 @@ from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.inferred_roles import placed
+from torch_tb_profiler.importers.intel_scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.peeked_text import count_problem
-from torch_tb_profiler.importers.scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.importers.collectives_once import collective_args, collectives_once
+from torch_tb_profiler.importers.ascend_collectives import collective_args, collectives_once
 from torch_tb_profiler.importers.events import ANY as ANY_VALUE
 from torch_tb_profiler.importers.events import DECODE_ERRORS
 from torch_tb_profiler.importers.late_args import LATE_ARGS

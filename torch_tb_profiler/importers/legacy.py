@@ -25,7 +25,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.importers.events import Event
-from torch_tb_profiler.importers.scopes import begins_with
+from torch_tb_profiler.importers.intel_scopes import begins_with
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role

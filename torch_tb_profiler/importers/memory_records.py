@@ -90,15 +90,15 @@ def memory_trace(
     )
 
 
-def whole_numbers(values: list[Any], low: int, high: int) -> Ints:
-    """The integers of a list, int64; −1 for anything else or outside [low, high)."""
+def whole_numbers(values: list[Any], high: int) -> Ints:
+    """The integers of a list, int64; −1 for anything else or outside [0, high)."""
     try:
         integers = np.array(values, np.int64)
         if integers.shape == (len(values),) and set(map(type, values)) <= {int}:
-            return np.where((integers >= low) & (integers < high), integers, -1)
+            return np.where((integers >= 0) & (integers < high), integers, -1)
     except (OverflowError, TypeError, ValueError):
         pass
-    return np.array([v if type(v) is int and low <= v < high else -1 for v in values], np.int64)
+    return np.array([v if type(v) is int and 0 <= v < high else -1 for v in values], np.int64)
 
 
 def refuse_endless_sums(sizes: Ints) -> None:

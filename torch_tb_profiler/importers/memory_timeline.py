@@ -89,7 +89,7 @@ def _of_records(rows: list[list[Any]], counts: DefectCounts) -> tuple[Ints, Ints
     rows_of_four = [position for position, row in enumerate(rows) if len(row) == 4]
     counts.add(UNUSABLE, len(rows) - len(rows_of_four))
     time, action, category = (
-        whole_numbers([rows[i][k] for i in rows_of_four], 0, high)
+        whole_numbers([rows[i][k] for i in rows_of_four], high)
         for k, high in ((0, _LATEST_NS), (1, 256), (3, 256))
     )
     # Changes may be −1 byte, so another number marks invalid ones.
@@ -118,10 +118,10 @@ def _of_sums(
     usable = [i for i, row in enumerate(sums) if type(row) is list and len(row) == kinds + 1]
     counts.add(UNUSABLE, max(len(times), len(sums)) - len(usable))
     usable = [i for i in usable if i < len(times)]
-    time = whole_numbers([times[i] for i in usable], 0, _LATEST_NS // 1000) * 1000
-    bytes_held = np.array(
-        [whole_numbers(sums[i], 0, MOST_BYTES) for i in usable], np.int64
-    ).reshape(len(usable), kinds + 1)[:, 1:]
+    time = whole_numbers([times[i] for i in usable], _LATEST_NS // 1000) * 1000
+    bytes_held = np.array([whole_numbers(sums[i], MOST_BYTES) for i in usable], np.int64).reshape(
+        len(usable), kinds + 1
+    )[:, 1:]
     fine = (time >= 0) & (bytes_held >= 0).all(axis=1)
     counts.add(UNUSABLE, int((~fine).sum()))
     order_of_time = np.flatnonzero(fine)[np.argsort(time[fine], kind="stable")]

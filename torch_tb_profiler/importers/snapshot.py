@@ -145,7 +145,7 @@ class _RecordGatherer:
         parts["frames"].append(np.array(frames, np.int32))
         for name in _FIELDS:
             high = _LATEST_US if name == "time_us" else MOST_BYTES if name == "size" else 1 << 62
-            parts[name].append(whole_numbers([e.get(name, -1) for e in records], 0, high))
+            parts[name].append(whole_numbers([e.get(name, -1) for e in records], high))
         for record in records:
             record.clear()
         return []
@@ -295,8 +295,8 @@ def _before(
     edge = np.ones(min(len(order), 1), np.bool_)
     first, last = order[np.append(edge, change)], order[np.append(change, edge)]
     released = rows[first[~gains[first]]]
-    address_held = whole_numbers(end.address, 0, 1 << 62)
-    size = whole_numbers(end.size, 0, MOST_BYTES)
+    address_held = whole_numbers(end.address, 1 << 62)
+    size = whole_numbers(end.size, MOST_BYTES)
     known, gained = address[last], gains[last]
     recorded = np.isin(address_held, known)
     usable = (size >= 0) & (address_held >= 0)
@@ -305,7 +305,7 @@ def _before(
     if len(address_held):
         counts.add(DISAGREES, int((gained & ~np.isin(known, address_held)).sum()))
     silent = np.flatnonzero(usable & ~recorded)
-    stream = whole_numbers(end.stream, 0, 1 << 62)
+    stream = whole_numbers(end.stream, 1 << 62)
     frames, none = np.array(end.frames, np.int32), np.full(len(released), NONE, np.int32)
     return {
         "addr": np.concatenate((columns["addr"][released], address_held[silent])),

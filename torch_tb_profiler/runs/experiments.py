@@ -140,5 +140,5 @@ def _span(run: Run, worker: Worker, asked: Opened) -> Span:
 
 
 def _holds(row: _Row, asked: Opened) -> bool:
-    own = (asked.run.name, asked.worker.name, asked.span.name)
+    own = asked.key
     return any((run, worker.name, span.name) == own for run, worker, span in row)

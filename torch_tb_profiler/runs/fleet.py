@@ -156,10 +156,19 @@ class Fleet(msgspec.Struct, frozen=True, eq=False, dict=True):
         return sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
     @property
+    def ranks(self) -> list[FleetMember]:
+        """Which member each rank of ``figures`` is."""
+        return [self.members[number] for number in self.place]
+
+    @property
     def names(self) -> list[tuple[str, str]]:
         """(worker, span) of each rank of ``figures``."""
-        members = [self.members[number] for number in self.place]
-        return [(member.worker.name, member.span.name) for member in members]
+        return [(member.worker.name, member.span.name) for member in self.ranks]
+
+    def rank_of(self, opened: Opened) -> int:
+        """The rank of ``figures`` that a trace is; −1 none, or not read yet."""
+        own, names = (opened.worker.name, opened.span.name), self.names
+        return names.index(own) if own in names else -1
 
     @property
     def complete(self) -> bool:
@@ -203,17 +212,17 @@ class Fleets:
             )
         fleet = replace(figures, members=members, workers_total=len(workers))
         if fleet.complete:
-            self._whole.put(_key(asked), (asked.run, fleet))
-            self._partial.drop(_key(asked))
+            self._whole.put(asked.key, (asked.run, fleet))
+            self._partial.drop(asked.key)
         else:
-            self._partial.put(_key(asked), figures)
+            self._partial.put(asked.key, figures)
         return fleet
 
     def _enough(self, asked: Opened, members: Sequence[FleetMember]) -> Fleet | None:
         """What was told of fewer ranks while others are still awaited and not many more have come: so the figures of a large
         run are not computed for each of its ranks.
         """
-        known: Fleet | None = self._partial.kept(_key(asked))
+        known: Fleet | None = self._partial.kept(asked.key)
         ready = sum(member.rank is not None for member in members)
         if known is None or all(member.state != "waiting" for member in members):
             return None
@@ -226,23 +235,20 @@ class Fleets:
 
     def known(self, asked: Opened) -> Fleet | None:
         """All ranks beside a trace if each of them is known already; nothing is made now."""
-        run, fleet = self._whole.kept(_key(asked)) or (None, None)
+        run, fleet = self._whole.kept(asked.key) or (None, None)
         # The catalogue gives the same run until anything of it changes.
         return fleet if run is asked.run else None
 
     def known_beside(self, asked: Opened) -> Fleet | None:
         """A fleet of which all is known already and that holds the asked trace, whoever it was made for."""
-        own = (asked.worker.name, asked.span.name)
         fleets: list[Fleet] = [fleet for run, fleet in self._whole.results() if run is asked.run]
-        return next((fleet for fleet in reversed(fleets) if own in fleet.names), None)
+        return next((fleet for fleet in reversed(fleets) if fleet.rank_of(asked) >= 0), None)
 
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
         opened, fleet = insight.opened, self.known(insight.opened)
-        own = (opened.worker.name, opened.span.name)
-        if fleet is None or len(fleet.names) < 2 or own not in fleet.names:
+        if fleet is None or len(fleet.place) < 2 or (rank := fleet.rank_of(opened)) < 0:
             return insight
-        rank = fleet.names.index(own)
         told = opened.memoise(
             (insight.id, "waiting", fleet.id),
             lambda: with_waiting(opened.trace, opened.facts, insight.insight, fleet.figures, rank),
@@ -298,7 +304,3 @@ def _member(worker: Worker, span: Span, answer: OpenedRank | float | ProfilerErr
     # Asking may have been what made the catalogue see that a trace is ready, and what rank it has.
     rank = rank_of(answer.index, answer.worker.rank)
     return FleetMember(answer.worker, answer.span, "ready", 1.0, "", answer.id, rank)
-
-
-def _key(opened: Opened) -> tuple[str, str, str]:
-    return opened.run.name, opened.worker.name, opened.span.name

@@ -147,7 +147,6 @@ def _whole(place: Place, settings: Settings, report: Report | None) -> Trace:
     if reason is not None:
         raise NotATrace(reason, "Check what wrote the file.")
     with open_text(place, settings) as stream:
-        stream.limit(settings)
         from torch_tb_profiler.importers import read_trace
 
         trace = read_trace(stream, settings, _throttled(report) if report else None)
@@ -203,7 +202,6 @@ def _named_by_captures(trace: Trace, place: Place, settings: Settings) -> Trace:
     for file in files:
         try:
             with open_text(file.location, settings) as stream:
-                stream.limit(settings)
                 from torch_tb_profiler.importers import read_trace
 
                 recording = read_trace(stream, settings)

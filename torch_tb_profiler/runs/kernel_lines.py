@@ -29,6 +29,5 @@ def kernel_lines(path: str, settings: Settings) -> tuple[list[KernelLine], Defec
         return None
     from torch_tb_profiler.importers.kernel_lines import read_kernel_lines
 
-    with open_text(place) as stream:
-        stream.limit(settings)
+    with open_text(place, settings) as stream:
         return read_kernel_lines(stream)

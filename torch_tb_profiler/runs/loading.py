@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -15,7 +15,7 @@ from torch_tb_profiler.runs.entries import Arrangement, Entry, Key, arrange, is_
 from torch_tb_profiler.runs.import_job import Report, outcome_of, read_parts
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.merged_files import other_parts
-from torch_tb_profiler.runs.model import Opened, State, Worker
+from torch_tb_profiler.runs.model import Opened, Run, State, Worker
 from torch_tb_profiler.runs.prefetch import ImportPrefetcher
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct, OpenTrace
 from torch_tb_profiler.runs.sidecar_store import SidecarStore, text_bytes
@@ -83,6 +83,31 @@ def cache_use(settings: Settings) -> CacheUse:
         return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
 
 
+def entries_at(home: Place) -> tuple[list[Entry], Sequence[str]]:
+    """The files at a place, those rejected that cannot be traces, and what could not be listed, in words."""
+    listing = list_files(home)
+    entries = [Entry("", home, found) for found in listing.files]
+    for entry in entries:
+        _judge(entry, named=entry.found.location == home)
+    return entries, listing.notes
+
+
+def expect_some(entries: Sequence[Entry], notes: Sequence[str]) -> None:
+    """Expect that ``entries_at`` found files, or nothing to say why not.
+
+    Raises:
+        SourceError: there is nothing at the place, or it cannot be read.
+    """
+    if not entries and notes:
+        raise SourceError(once(notes[0]), "Give a trace file, a run folder or a logdir.")
+
+
+def runs_at(logdir: Place) -> tuple[tuple[Run, ...], Sequence[str]]:
+    """The runs of a logdir as they are listed, without reading a trace, and what could not be listed, in words."""
+    entries, notes = entries_at(logdir.absolute)
+    return arrange(entries).runs, notes
+
+
 def computed_from(opened: Opened) -> list[Unreadable]:
     """Files beside a trace that hold what follows from it."""
     above = opened.span.path.rpartition("/")[0]
@@ -119,18 +144,14 @@ def load_all(
             "Give a trace file, a run folder or a logdir; . is the current folder.",
         )
     home = Place(path).absolute
-    listing = list_files(home)
-    if not listing.files and listing.notes:
-        raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
-    entries = [Entry("", home, found) for found in listing.files]
-    for entry in entries:
-        judge(entry, named=entry.found.location == home)
+    entries, notes = entries_at(home)
+    expect_some(entries, notes)
     with closing(SidecarStore(settings, quiet=True)) as store:
         yield from _Loading(entries, store, progress).traces(workers, beside)
     for file in arrange(entries).files if not workers else ():
         if file.state is State.REJECTED:
             yield Unreadable("", "", "", file.path, file.reason, rejected=True)
-    for note in listing.notes if not workers else ():
+    for note in notes if not workers else ():
         yield Unreadable("", "", "", home.shown, once(note))
 
 
@@ -290,27 +311,25 @@ def _no_worker(listed: Arrangement, wanted: Collection[str]) -> NotFound:
     )
 
 
-def insight_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Insight:
+def insight_of(opened: Opened, settings: Settings) -> Insight:
     """The insight of a trace of ``load_all``: that of an earlier call or of the server,
     unless ``settings.use_cache`` is off.
 
     Raises:
         BadRequest: the user's models file cannot be used.
     """
-    return _derived(opened, settings, INSIGHT, progress)
+    return _derived(opened, settings, INSIGHT)
 
 
-def timeline_of(opened: Opened, settings: Settings, progress: Report | None = None) -> Timeline:
+def timeline_of(opened: Opened, settings: Settings) -> Timeline:
     """The timeline of a trace of ``load_all``, likewise."""
-    return _derived(opened, settings, TIMELINE, progress)
+    return _derived(opened, settings, TIMELINE)
 
 
-def _derived(
-    opened: Opened, settings: Settings, product: DerivedProduct[T], progress: Report | None
-) -> T:
+def _derived(opened: Opened, settings: Settings, product: DerivedProduct[T]) -> T:
     def build() -> T:
         with limited_memory(settings):
-            return product.build(opened.trace, opened.facts, settings, progress)
+            return product.build(opened.trace, opened.facts, settings, None)
 
     if not settings.use_cache or not opened.sidecar:
         return build()
@@ -318,7 +337,7 @@ def _derived(
         return store.make_here(product, product.path(opened.sidecar, settings), build)
 
 
-def judge(entry: Entry, *, named: bool) -> None:
+def _judge(entry: Entry, *, named: bool) -> None:
     """Reject what cannot be a trace, unless it was ``named`` by the user."""
     if entry.state is State.REJECTED:
         return

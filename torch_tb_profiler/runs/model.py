@@ -203,9 +203,14 @@ class Opened(msgspec.Struct, frozen=True, eq=False):
     sidecar: str = ""
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        """Names of run, worker and span, by which a catalogue opens it."""
+        return self.run.name, self.worker.name, self.span.name
+
+    @property
     def title(self) -> str:
         """Run, worker and span, for people."""
-        return " · ".join(filter(None, (self.run.name, self.worker.name, self.span.name)))
+        return " · ".join(filter(None, self.key))
 
     @property
     def beside(self) -> tuple[tuple[Worker, Span], ...]:

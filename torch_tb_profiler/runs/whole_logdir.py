@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch_tb_profiler.errors import BadRequest, NotATrace, SidecarError, SourceError
-from torch_tb_profiler.runs.entries import Entry, arrange
-from torch_tb_profiler.runs.loading import judge, once
+from torch_tb_profiler.runs.entries import arrange
+from torch_tb_profiler.runs.loading import entries_at, expect_some
 from torch_tb_profiler.runs.merged_files import other_parts
 from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
 
 LOOK_SECONDS = 0.2
@@ -95,15 +95,8 @@ def make_all(
 
 
 def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
-    home = Place(path).absolute
-    listing = list_files(home)
-    if not listing.files and listing.notes:
-        raise SourceError(once(listing.notes[0]), "Give a trace file, a run folder or a logdir.")
-    entries = []
-    for file in listing.files:
-        entry = Entry("", home, file)
-        judge(entry, named=file.location == home)
-        entries.append(entry)
+    entries, notes = entries_at(Place(path).absolute)
+    expect_some(entries, notes)
     listed = arrange(entries).entries
     if not listed:
         raise NotATrace(f"{path} holds no trace: no file looks like one.")

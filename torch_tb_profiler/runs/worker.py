@@ -65,20 +65,15 @@ def _listen(commands: IO[bytes], tasks: queue.Queue[dict[str, Any]]) -> None:
 
 def _serve(task: dict[str, Any], answers: IO[str]) -> None:
     def answer(**message: Any) -> None:
-        if "error" in message:
-            _limit_memory(usual)  # there must be enough to say so
         answers.write(json.dumps(message) + "\n")
         answers.flush()
 
-    limit = task.get("settings", {}).get("max_import_memory_bytes", 0)
-    usual = _limit_memory(limit + _own_memory()) if limit else None
-    do_task(task, answer, limit if usual else 0)
-    _limit_memory(usual)
+    do_task(task, answer, limited=True)
 
 
-def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int = 0) -> None:
-    """Have something made; ``answer`` is called with each message, in this or in a worker process, which
-    may allocate ``memory_limit`` bytes; 0: any number.
+def do_task(task: dict[str, Any], answer: Callable[..., None], *, limited: bool = False) -> None:
+    """Have something made; ``answer`` is called with each message. ``limited``: this process may allocate what the settings
+    allow, as only a worker process does.
 
     Raises:
         ImportError, AttributeError: there is no such maker.
@@ -91,24 +86,23 @@ def do_task(task: dict[str, Any], answer: Callable[..., None], memory_limit: int
     def report(done: int, total: int | None) -> None:
         answer(progress=[done, total])
 
-    try:
+    def make() -> dict[str, Any]:
         if task.get("elsewhere") or not Place(settings.cache_dir).is_local:
             from torch_tb_profiler.runs.shared_task import make_shared
 
-            outcome = make_shared(task, maker, settings, report)
-        else:
-            outcome = maker(task["location"], task["sidecar"], settings, report)
+            return make_shared(task, maker, settings, report)
+        return maker(task["location"], task["sidecar"], settings, report)
+
+    try:
+        with limited_memory(settings) if limited else contextlib.nullcontext():
+            outcome = make()
         answer(outcome=outcome)
     except OverLimit as error:
         answer(error=str(error), code=error.code)
     except ProfilerError as error:
         answer(error=error.message, code=error.code)
     except MemoryError:
-        if not memory_limit:
-            answer(error="The import ran out of memory.", code="memory")
-            return
-        over = _over_memory(memory_limit)
-        answer(error=str(over), code=over.code)
+        answer(error="The import ran out of memory.", code="memory")
     except Exception as error:
         full = isinstance(error, OSError) and error.errno in FULL
         answer(error=_words(error), code="no_space" if full else "raised")
@@ -129,13 +123,10 @@ def limited_memory(settings: Settings) -> Iterator[None]:
         _limit_memory(usual)  # there must be enough to say so
         if usual is None:
             raise
-        raise _over_memory(limit) from None
+        what = f"It needs more than {format_bytes(limit)} of memory"
+        raise OverLimit(what, MEMORY_SETTING) from None
     finally:
         _limit_memory(usual)
-
-
-def _over_memory(limit: int) -> OverLimit:
-    return OverLimit(f"It needs more than {format_bytes(limit)} of memory", MEMORY_SETTING)
 
 
 def _own_memory() -> int:

@@ -22,10 +22,8 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.sources.streams import open_bytes
-from torch_tb_profiler.untrusted import decoded, readable
+from torch_tb_profiler.untrusted import decoded, read_file, readable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 _TRACE = "trace_view.json"
@@ -132,11 +130,8 @@ def _listed(folder: str) -> list[str]:
 def _read(path: str) -> dict[str, Any]:
     """An object; empty where there is none."""
     try:
-        file, _ = open_bytes(Place(path))
-        with file:
-            text = file.read(_MOST_BYTES + 1)
-        found = decoded(text) if len(text) <= _MOST_BYTES else {}
-    except (SourceError, OSError, ValueError):
+        found = decoded(read_file(path, _MOST_BYTES))
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

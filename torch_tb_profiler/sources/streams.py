@@ -128,6 +128,7 @@ class TextStream:
         name: base name of the file; ``""`` unknown.
         identity: of its content, ``""`` unknown; see ``identity.py``.
         device: of its file system; -1 unknown.
+        limits: beyond which ``read`` raises OverLimit; None: none.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class TextStream:
         self._ended = False
         self._done = 0
         self._inflated, self._begun = 0, time.monotonic()
-        self._limits: Settings | None = None
+        self.limits: Settings | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(
             target=self._read_ahead, name="profiler-inflate", daemon=True
@@ -202,13 +203,9 @@ class TextStream:
                 self._rest = memoryview(text)
         out, self._rest = self._rest[:n], self._rest[n:]
         self._inflated += len(out)
-        if self._limits is not None:
-            self._expect_within(self._limits)
+        if self.limits is not None:
+            self._expect_within(self.limits)
         return bytes(out)
-
-    def limit(self, settings: Settings) -> None:
-        """From now on ``read`` raises OverLimit beyond the limits of an import."""
-        self._limits = settings
 
     def _expect_within(self, limits: Settings) -> None:
         what = ""
@@ -263,13 +260,15 @@ class TextStream:
 
 
 def open_text(place: Place, settings: Settings | None = None) -> TextStream:
-    """Open a file as inflated text.
+    """Open a file as inflated text. ``settings``: reading raises OverLimit beyond their limits of an import.
 
     Raises:
         SourceError: it cannot be opened (``MissingDriver`` when a package is missing).
     """
     file, size = open_bytes(place)
-    return text_of(file, size, place)
+    stream = text_of(file, size, place)
+    stream.limits = settings
+    return stream
 
 
 def text_of(file: IO[bytes], size: int | None, place: Place) -> TextStream:

@@ -102,10 +102,7 @@ def run(data: Data, text: str, limits: Limits) -> Result:
                 raise
             total = -1
         if size > limits.bytes and not rows:
-            raise BadRequest(
-                f"The first row alone has more than the {format_bytes(limits.bytes)} of an answer.",
-                LESS,
-            )
+            raise first_row_too_long(limits)
         return Result(columns, types, of, rows, total)
 
 

@@ -30,6 +30,11 @@ class ListedTable(msgspec.Struct, frozen=True):
     doc: str
     columns: tuple[ListedColumn, ...]
 
+    @property
+    def full_name(self) -> str:
+        """As statements write it."""
+        return self.name if self.schema == "main" else f"{self.schema}.{self.name}"
+
 
 def listed() -> list[ListedTable]:
     """All tables, schema by schema."""

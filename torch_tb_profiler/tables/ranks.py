@@ -55,7 +55,7 @@ def process_groups(fleet: Fleet) -> DisplayTable:
     """Process groups, of one run: members, nodes, collectives, bytes, time, bus bandwidth beside the peak of NVLink or xGMI
     where it is known.
     """
-    figures, members = fleet.figures, [fleet.members[number].worker for number in fleet.place]
+    figures, members = fleet.figures, [member.worker for member in fleet.ranks]
     places = [
         RankNode(worker.rank, node_of(worker.name, rank))
         for worker, rank in zip(members, figures.ranks, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from torch_tb_profiler.runs.alignments import Alignments
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
@@ -12,7 +12,8 @@ from torch_tb_profiler.views.diff.aligned import AlignedPayload, aligned_payload
 from torch_tb_profiler.views.diff.axis import AxisPayload, axis_payload
 from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff.headline import device_of
-from torch_tb_profiler.views.diff.payload import Recording, compared, diff_payload
+from torch_tb_profiler.views.diff.payload import Comparison, Recording, compared, diff_payload
+from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.parameters import (
     EARLIER_FIRST,
@@ -44,10 +45,8 @@ def diff(
     whether and how the step changed, and why; ``changes``: tables of at most 500 rows and one for the rest, the largest
     change first; ``wholes``: their sums; ``tree``: both call trees, matched.
     """
-    sides = _sides(pair, steps, steps2, earlier_first)
-    a, b = ((side.opened.facts, side.insight, chosen(side.opened, of_it)) for side, of_it in sides)
-    (first, _), (second, _) = sides
-    return diff_payload(compared(a, b), _recording(first.opened), _recording(second.opened))
+    a, b = _sides(pair, steps, steps2, earlier_first)
+    return diff_payload(_compared(a, b), a.recording, b.recording)
 
 
 @route("/diff/aligned")
@@ -60,12 +59,9 @@ def diff_aligned(
     """The median steps of A, before, and of B, after, on one axis: matched operations stand above each other, and what
     one takes longer for is a gap of the other. ``gaps`` add up to the difference of the steps, and so do ``changes``.
     """
-    sides = _sides(pair, steps, steps2, earlier_first)
-    a, b = ((side.opened.facts, side.insight, chosen(side.opened, of_it)) for side, of_it in sides)
-    (first, _), (second, _) = sides
-    traces = first.opened.trace, second.opened.trace
-    recordings = _recording(first.opened), _recording(second.opened)
-    return aligned_payload(compared(a, b), traces, recordings)
+    a, b = _sides(pair, steps, steps2, earlier_first)
+    traces = a.opened.trace, b.opened.trace
+    return aligned_payload(_compared(a, b), traces, (a.recording, b.recording))
 
 
 @route("/diff/axis")
@@ -84,12 +80,10 @@ def diff_axis(
     """The recordings of A, before, and of B, after, on one axis, with their steps in order above each other and in these matched
     operations. Until the operations are matched the answer is 202.
     """
-    sides = _sides(pair, steps, steps2, earlier_first)
-    first, second = ((side, chosen(side.opened, of_it).steps) for side, of_it in sides)
-    opened = first[0].opened, second[0].opened
-    recordings = _recording(opened[0]), _recording(opened[1])
-    device = device_of(opened[0].facts, opened[1].facts)
-    return axis_payload(alignments.of(first, second), recordings, device, window, n)
+    a, b = _sides(pair, steps, steps2, earlier_first)
+    aligned = alignments.of((a.insight, a.selection.steps), (b.insight, b.selection.steps))
+    device = device_of(a.opened.facts, b.opened.facts)
+    return axis_payload(aligned, (a.recording, b.recording), device, window, n)
 
 
 @route("/diff/file")
@@ -106,18 +100,34 @@ def diff_file(
     return Download(f"diff.{ending}", content_type, Body(text.encode("utf-8", "replace")))
 
 
-_Side = tuple[OpenedInsight, StepRange]
+class _Side(NamedTuple):
+    """One of two recordings, with its chosen steps."""
+
+    insight: OpenedInsight
+    selection: Selection
+
+    @property
+    def opened(self) -> Opened:
+        """Its trace."""
+        return self.insight.opened
+
+    @property
+    def recording(self) -> Recording:
+        """Where it comes from."""
+        run, worker, span = self.opened.key
+        label = " · ".join(filter(None, (run, worker, self.opened.span.label)))
+        return Recording(run, worker, span, label, self.opened.trace.header)
 
 
 def _sides(
     pair: Pair, steps: StepRange, steps2: StepRange, earlier_first: bool
 ) -> tuple[_Side, _Side]:
     """A and B; the other way round if B was recorded earlier and that counts."""
-    a, b = (pair.a, steps), (pair.b, steps2)
+    a = _Side(pair.a, chosen(pair.a.opened, steps))
+    b = _Side(pair.b, chosen(pair.b.opened, steps2))
     return (b, a) if earlier_first and pair.is_later_first() else (a, b)
 
 
-def _recording(opened: Opened) -> Recording:
-    run, worker, span = opened.run.name, opened.worker.name, opened.span
-    label = " · ".join(part for part in (run, worker, span.label) if part)
-    return Recording(run, worker, span.name, label, opened.trace.header)
+def _compared(a: _Side, b: _Side) -> Comparison:
+    sides = ((side.opened.facts, side.insight.insight, side.selection) for side in (a, b))
+    return compared(*sides)

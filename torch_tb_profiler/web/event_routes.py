@@ -64,7 +64,7 @@ def event_args(
 def event_path(timeline: OpenedTimeline, catalogue: Catalogue, event: Asked) -> EventPathPayload:
     """How much of the event is on the critical path. While the analysis is made the answer is 202."""
     opened = _expect(timeline, event)
-    insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
+    insight = catalogue.insight(*opened.key)
     return event_path_payload(opened.trace, opened.facts, insight.insight, event)
 
 
@@ -79,7 +79,7 @@ def path(
 ) -> PathOverlayPayload:
     """The critical path on the lanes of a window. While the analysis is made the answer is 202."""
     opened = timeline.opened
-    insight = catalogue.insight(opened.run.name, opened.worker.name, opened.span.name)
+    insight = catalogue.insight(*opened.key)
     return path_overlay_payload(
         opened.trace, timeline.timeline, insight.insight, window, n, (cap, arrows)
     )

@@ -259,11 +259,10 @@ def table(
     if by and by not in listed.groups:
         expected = ", ".join(listed.groups) or "none"
         raise BadRequest(f"Parameter by is {shown(by)}, expected of {name}: {expected}.")
-    place = (opened.run.name, opened.worker.name, opened.span.name)
     source = TableSource(
         opened.trace,
         opened.facts,
-        lambda: catalogue.insight(*place).insight,
+        lambda: catalogue.insight(*opened.key).insight,
         chosen(opened, steps),
         settings.peaks,
         opened,

@@ -197,9 +197,8 @@ def _choices(route: Route, *, whole: bool) -> list[Query]:
     return [dict(ChainMap(*chosen)) for chosen in itertools.product(*parts)]
 
 
-def ready_traces(catalogue: Catalogue, wait: Callable[[], None]) -> Iterator[Query]:
-    """Run, worker and span of every readable trace, after ``wait``."""
-    wait()
+def ready_traces(catalogue: Catalogue) -> Iterator[Query]:
+    """Run, worker and span of every readable trace."""
     for run in catalogue.snapshot().runs:
         for worker in run.workers:
             for span in worker.spans:

@@ -1,8 +1,7 @@
 """A route is a function under ``@route``; its signature is its declaration. The types of its first
 arguments say what must be open (``Opened``, ``OpenedInsight``, ``OpenedTimeline``, ``Pair``) and what
-else it needs (``Catalogue``, ``Settings``, ``Fleets``, ``EventTexts``, ``Simulations``, ``Statements``, ``Experiments``, ``Alignments``); every other
-argument is a parameter of its kind (``parameters.py``); what it returns is the payload: a wire type,
-bytes, or a ``Download``.
+else it needs (any field of ``Backend``); every other argument is a parameter of its kind (``parameters.py``); what it
+returns is the payload: a wire type, bytes, or a ``Download``.
 
 ``ROUTES`` is the table of all. The dispatcher below, the errors of parameters, the page's types and
 limits, ``docs/http_api.md``, the report's questions and the contract test follow from it.
@@ -122,16 +121,7 @@ class Route(msgspec.Struct, frozen=True):
 
 ROUTES: dict[str, Route] = {}
 """All routes by path; complete when ``route_table.py`` is imported."""
-_HANDED: dict[type, str] = {
-    Catalogue: "catalogue",
-    Settings: "settings",
-    Fleets: "fleets",
-    EventTexts: "texts",
-    Simulations: "simulations",
-    Statements: "statements",
-    Experiments: "experiments",
-    Alignments: "alignments",
-}
+_HANDED = {kind: name for name, kind in get_type_hints(Backend).items()}
 _OPENED = (Opened, OpenedInsight, OpenedTimeline, Pair)
 
 

@@ -120,7 +120,7 @@ def distributed(opened: Opened, fleets: Fleets) -> distributed_wire.DistributedP
         fleet.verdict,
         fleet.progress,
         fleet.workers_total,
-        _rank_of(fleet, opened),
+        fleet.rank_of(opened),
     )
 
 
@@ -146,12 +146,6 @@ def process_groups(opened: Opened, fleets: Fleets) -> ProcessGroupsPayload:
     """
     fleet = fleets.of(opened)
     return process_groups_payload(_placed(fleet), fleet.figures, fleet.progress)
-
-
-def _rank_of(fleet: Fleet, opened: Opened) -> int:
-    """The rank of a fleet's figures that a trace is; −1 none, or not read yet."""
-    own = (opened.worker.name, opened.span.name)
-    return fleet.names.index(own) if own in fleet.names else -1
 
 
 def _placed(fleet: Fleet) -> list[PlacedWorker]:
@@ -201,7 +195,7 @@ def overview_ranks_known(
 def _overview_of_ranks(
     fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
-    rank = _rank_of(fleet, opened)
+    rank = fleet.rank_of(opened)
     every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
     common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
     run = RunOfRanks(
@@ -215,7 +209,7 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     path = fleet.path
     if path is None:
         return None
-    rank = _rank_of(fleet, opened)
+    rank = fleet.rank_of(opened)
     selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
     return opened.memoise(
         ("ranks path", fleet.id, tuple(selected.tolist())),
@@ -233,8 +227,7 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
 
 def _workers(fleet: Fleet) -> list[tuple[int | None, str, str]]:
     """Rank, worker and span of each rank of a fleet."""
-    members = [fleet.members[number] for number in fleet.place]
-    return [(member.worker.rank, member.worker.name, member.span.name) for member in members]
+    return [(member.worker.rank, member.worker.name, member.span.name) for member in fleet.ranks]
 
 
 @route("/critical_path/ranks", also=_complete, report="trace")
@@ -286,7 +279,7 @@ def _steps_by_cause(
         if fleet.path is None:
             return fleet
         workers = [Worker(*one) for one in _workers(fleet)]
-        rank, total, of = _rank_of(fleet, opened), fleet.workers_total, fleet.id
+        rank, total, of = fleet.rank_of(opened), fleet.workers_total, fleet.id
         steps = StepsOfRun(fleet.figures, fleet.path, fleet.open_rank, workers, total, rank)
     else:
         told = fleets.with_waiting(insight)

@@ -58,14 +58,13 @@ def sql(
 
     asked = q or opening(opened.trace).statement
     limits = Limits(rows=rows)
-    place = (opened.run.name, opened.worker.name, opened.span.name)
     if not opened.sidecar:  # it is kept nowhere, so no other process can map it
         from torch_tb_profiler.sql.readable import Data
 
-        data = Data(opened.trace, opened.facts, lambda: catalogue.insight(*place).insight)
+        data = Data(opened.trace, opened.facts, lambda: catalogue.insight(*opened.key).insight)
         return _payload(asked, run(data, asked, limits), limits)
     insight = INSIGHT.path(opened.sidecar, settings)
-    ask = partial(catalogue.insight, *place)
+    ask = partial(catalogue.insight, *opened.key)
     return _payload(asked, statements.ask(opened.sidecar, insight, ask, asked, limits), limits)
 
 
@@ -82,7 +81,7 @@ def sql_tables() -> SqlTablesPayload:
         missing = error.hint
     tables = [
         SqlTableItem(
-            name=table.name if table.schema == "main" else f"{table.schema}.{table.name}",
+            name=table.full_name,
             topic=table.about,
             doc=table.doc,
             columns=[

@@ -18,7 +18,7 @@ import anyio
 from torch_tb_profiler.cli.hints import TOOLS, recording_line
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
-from torch_tb_profiler.runs.logdir import runs_at
+from torch_tb_profiler.runs.loading import runs_at
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import format_bytes, format_count
 

@@ -8,7 +8,7 @@ import argparse
 import sys
 from importlib.util import find_spec
 
-from torch_tb_profiler.cli.values import path_or_url, port
+from torch_tb_profiler.cli.argument_types import path_or_url, port
 from torch_tb_profiler.errors import MissingPackage
 
 HELP = "serve tools for assistants (Model Context Protocol)"

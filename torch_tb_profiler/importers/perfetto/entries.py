@@ -25,7 +25,6 @@ from torch_tb_profiler.importers.perfetto.places import (
     json_text,
     text_of,
 )
-from torch_tb_profiler.importers.perfetto.plain import Run, plain_runs
 from torch_tb_profiler.importers.perfetto.rocprof import translated
 from torch_tb_profiler.importers.perfetto.schema import BOOTTIME, OWN_CLOCKS, REALTIME
 from torch_tb_profiler.importers.perfetto.sequences import (
@@ -37,6 +36,7 @@ from torch_tb_profiler.importers.perfetto.sequences import (
     Slices,
     all_names,
 )
+from torch_tb_profiler.importers.perfetto.slice_columns import Run, plain_runs
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role

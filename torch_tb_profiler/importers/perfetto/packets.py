@@ -121,7 +121,7 @@ class PacketReader:
     def _ends_here(self) -> bool:
         """Whether nothing follows that is a packet, so that the last one was cut off."""
         self._lose()
-        found = self._next_packet(1)
+        found = self._next_packet()
         if found < 0:
             return True
         self._window.advance(found)
@@ -175,7 +175,7 @@ class PacketReader:
         self._lose()
         window.fill(PIECE_BYTES)
         while True:
-            found = self._next_packet(1)
+            found = self._next_packet()
             if found > 0:
                 window.advance(found)
                 return
@@ -186,10 +186,10 @@ class PacketReader:
                 return
             window.fill(kept + PIECE_BYTES)
 
-    def _next_packet(self, start: int) -> int:
-        """The first place from which several packets follow each other; −1 there is none."""
+    def _next_packet(self) -> int:
+        """The first place behind the begin from which several packets follow each other; −1 there is none."""
         text, ended = self._window.buffer, self._window.ended
-        at = text.find(b"\n", start)
+        at = text.find(b"\n", 1)
         while at >= 0 and self._tried < _TRIED_BYTES:
             if self._row(text, at, ended):
                 return at

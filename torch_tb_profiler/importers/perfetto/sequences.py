@@ -16,7 +16,7 @@ from torch_tb_profiler.importers.perfetto import rocprof, schema
 from torch_tb_profiler.importers.perfetto.annotations import STORED, Fields
 from torch_tb_profiler.importers.perfetto.device import Interned
 from torch_tb_profiler.importers.perfetto.places import json_text, text_of
-from torch_tb_profiler.importers.perfetto.plain import Run
+from torch_tb_profiler.importers.perfetto.slice_columns import Run
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, role_of
 

@@ -44,7 +44,7 @@ def read_sqlite(stream: Text, path: str | None = None, progress: Progress | None
         database = stack.enter_context(Database(where, counts, progress))
         if path is None:
             count_problem(stream, counts)
-        return _read(database, TraceBuilder(counts))
+        return _read(database, TraceBuilder(database, counts))
 
 
 def read_record(path: str, tables: list[tuple[str, int]], ordinal: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,13 @@ from msgspec import Raw
 from torch_tb_profiler.importers.assemble import assemble
 from torch_tb_profiler.importers.events import Args, Event
 from torch_tb_profiler.importers.gather import Gatherer
-from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, distinct_rows, mapped
+from torch_tb_profiler.importers.sqlite.database import (
+    MISSING,
+    Database,
+    Rows,
+    distinct_rows,
+    mapped,
+)
 from torch_tb_profiler.importers.sqlite.spill import Spill
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
@@ -56,7 +62,8 @@ def header_of(
 class TraceBuilder:
     """Collects the columns of a trace; ``trace()`` builds it."""
 
-    def __init__(self, counts: DefectCounts) -> None:
+    def __init__(self, database: Database, counts: DefectCounts) -> None:
+        self._database = database
         self.counts = counts
         self.gathered = Gatherer(counts)
         self.entries = 0
@@ -70,15 +77,20 @@ class TraceBuilder:
         self.own_names: dict[tuple[int, int, int], str] = {}
         """(process, context, stream) → its name given by the program."""
 
-    def begin(self, table: str) -> None:
-        """Start reading a table."""
-        self.tables.append((table, self.entries))
-
-    def ordinals(self, rows: Rows) -> Ints:
-        """Ordinals of the rows of a chunk; call it once per chunk."""
-        first = self.tables[-1][1] + rows.first
-        self.entries = first + rows.count
-        return np.arange(first, first + rows.count)
+    def chunks(
+        self,
+        table: str,
+        numbers: Sequence[str],
+        texts: Sequence[str] = (),
+        blobs: Sequence[str] = (),
+    ) -> Iterator[tuple[Rows, Ints]]:
+        """The rows of a table of events, as ``Database.rows`` gives them, with the ordinal of each."""
+        before = self.entries
+        self.tables.append((table, before))
+        for rows in self._database.rows(table, numbers, texts, blobs):
+            first = before + rows.first
+            self.entries = first + rows.count
+            yield rows, np.arange(first, self.entries)
 
     def names(self, texts: Iterable[str]) -> Array:
         """Numbers of names."""

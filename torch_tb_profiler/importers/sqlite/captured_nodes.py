@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, mapped
+from torch_tb_profiler.importers.sqlite.database import MISSING, mapped
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.store.categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.columns import Ints
@@ -29,8 +29,8 @@ _LONGEST_CHAIN = 64
 class Captures:
     """The graph nodes of a file: ``read`` it, pass all work to ``replayed``, then ``finish``."""
 
-    def __init__(self, database: Database, builder: TraceBuilder) -> None:
-        self._database, self._builder = database, builder
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
         self._captured: dict[tuple[int, int], tuple[int, int, int]] = {}
         """(process, node) → ordinal, time and track of its capture."""
         self._originals: dict[tuple[int, int], int] = {}
@@ -41,11 +41,10 @@ class Captures:
         """Read where nodes were captured."""
         builder = self._builder
         for table in TABLES:
-            builder.begin(table)
-            for rows in self._database.rows(
+            for rows, ordinal in builder.chunks(
                 table, ["start", "globalTid", "graphNodeId", "originalGraphNodeId"]
             ):
-                numbers, ordinal = rows.numbers, builder.ordinals(rows)
+                numbers = rows.numbers
                 process, thread = process_of(numbers["globalTid"]), thread_of(numbers["globalTid"])
                 track = builder.threads(process, thread).tolist()
                 captures = zip(ordinal.tolist(), numbers["start"].tolist(), track, strict=True)

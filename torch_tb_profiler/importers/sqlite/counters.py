@@ -29,14 +29,14 @@ def gpu_metrics(database: Database, builder: TraceBuilder) -> None:
         for rows in database.rows("TARGET_INFO_GPU_METRICS", ["typeId", "metricId"], ["metricName"])
         for kind, metric, name in rows.tuples("typeId", "metricId", "metricName")
     }
-    builder.begin(_METRICS)
     seen: set[int] = set()
-    for rows in database.rows(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
+    for chunk in builder.chunks(_METRICS, ["timestamp", "typeId", "metricId", "value"]):
+        rows, _ = chunk
         kinds, inverse = np.unique(rows.numbers["typeId"], return_inverse=True)
         seen.update(kinds.tolist())
         labels, track = ("GPU metrics", "hardware_counters"), _gpus(builder, kinds)[inverse]
-        _samples(builder, rows, "timestamp", ("typeId", "metricId"), names, labels, track)
-    _generic_metrics(database, builder, seen)
+        _samples(builder, chunk, "timestamp", ("typeId", "metricId"), names, labels, track)
+    _generic_metrics(builder, seen)
 
 
 def _gpus(builder: TraceBuilder, kinds: Ints) -> Array:
@@ -45,14 +45,15 @@ def _gpus(builder: TraceBuilder, kinds: Ints) -> Array:
     )
 
 
-def _generic_metrics(database: Database, builder: TraceBuilder, seen: set[int]) -> None:
+def _generic_metrics(builder: TraceBuilder, seen: set[int]) -> None:
     """Read GPU metrics from the JSON (``{"SM Active": "12", …}``) of generic events, as before 2023.
 
     ``seen``: types that have a table of their own as well.
     """
-    builder.begin(_GENERIC)
-    for rows in database.rows(_GENERIC, ["rawTimestamp", "timestamp", "typeId"], ["data"]):
-        numbers, ordinal = rows.numbers, builder.ordinals(rows)
+    for rows, ordinal in builder.chunks(
+        _GENERIC, ["rawTimestamp", "timestamp", "typeId"], ["data"]
+    ):
+        numbers = rows.numbers
         fresh = ~np.isin(numbers["typeId"], list(seen))
         texts = rows.texts["data"]
         samples = {
@@ -105,9 +106,9 @@ def network_metrics(database: Database, builder: TraceBuilder) -> None:
         for *key, name, unit in rows.tuples("metricsListId", "metricsIdx", "name", "unit"):
             names[tuple(key)] = f"{name} [{unit}]" if unit else name
     cards = _cards(database)
-    builder.begin(_NETWORK)
     columns = ["start", "globalId", "metricsListId", "metricsIdx", "value"]
-    for rows in database.rows(_NETWORK, columns):
+    for chunk in builder.chunks(_NETWORK, columns):
+        rows, _ = chunk
         cards_seen, inverse = np.unique(rows.numbers["globalId"], return_inverse=True)
         tracks = [
             (cards.get(card, "network card"), "" if card == MISSING else str(card))
@@ -115,7 +116,7 @@ def network_metrics(database: Database, builder: TraceBuilder) -> None:
         ]
         track = builder.gathered.tracks.column(tracks)[inverse]
         labels = ("Network metrics", "network_counters")
-        _samples(builder, rows, "start", ("metricsListId", "metricsIdx"), names, labels, track)
+        _samples(builder, chunk, "start", ("metricsListId", "metricsIdx"), names, labels, track)
 
 
 def _cards(database: Database) -> dict[int, str]:
@@ -132,7 +133,7 @@ def _cards(database: Database) -> dict[int, str]:
 
 def _samples(
     builder: TraceBuilder,
-    rows: Rows,
+    chunk: tuple[Rows, Ints],
     time: str,
     key: Sequence[str],
     names: Mapping[tuple[int, ...], str],
@@ -140,6 +141,7 @@ def _samples(
     track: Array,
 ) -> None:
     """Add a chunk of samples. ``key``: columns of the metric in ``names``; ``labels``: name, category."""
+    rows, ordinal = chunk
     distinct, inverse = distinct_rows(*(rows.numbers[c] for c in (*key, "value")))
     written = []
     for *number, value in distinct:
@@ -149,7 +151,7 @@ def _samples(
         written.append(text.encode())
     name = np.full(rows.count, builder.gathered.texts[labels[0]], np.int32)
     builder.instants(
-        builder.ordinals(rows),
+        ordinal,
         rows.numbers[time],
         name,
         labels[1],
@@ -159,20 +161,19 @@ def _samples(
     )
 
 
-def memory_usage(database: Database, builder: TraceBuilder) -> None:
+def memory_usage(builder: TraceBuilder) -> None:
     """Read device memory held by each process (``nsys profile --cuda-memory-usage=true``)."""
     columns = ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
-    _memory(database, builder, _MEMORY, columns, (2, 0, 1))
+    _memory(builder, _MEMORY, columns, (2, 0, 1))
 
 
-def allocations(database: Database, builder: TraceBuilder) -> None:
+def allocations(builder: TraceBuilder) -> None:
     """Read the same from nvprof (``--track-memory-allocations on``)."""
     columns = ("timestamp", "deviceId", "bytes", "memoryKind", "memoryOperationType")
-    _memory(database, builder, NVPROF_TABLES[0], columns, (3, 1, 2))
+    _memory(builder, NVPROF_TABLES[0], columns, (3, 1, 2))
 
 
 def _memory(
-    database: Database,
     builder: TraceBuilder,
     table: str,
     columns: Sequence[str],
@@ -180,9 +181,8 @@ def _memory(
 ) -> None:
     """``codes``: of device memory, allocation and release in the enums of the exporter."""
     kind, allocation, release = codes
-    builder.begin(table)
     parts: list[tuple[Ints, ...]] = []
-    for rows in database.rows(table, columns):
+    for rows, ordinal in builder.chunks(table, columns):
         time, device, size, where, operation = (rows.numbers[c] for c in columns)
         chosen = (
             np.isin(where, (kind, MISSING))
@@ -191,9 +191,7 @@ def _memory(
             & np.isin(operation, (allocation, release))
         )
         change = np.where(operation == allocation, size, -size)
-        parts.append(
-            tuple(column[chosen] for column in (builder.ordinals(rows), time, device, change))
-        )
+        parts.append(tuple(column[chosen] for column in (ordinal, time, device, change)))
     if not parts:
         return
     ordinal, time, device, change = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.call_names import numbered
 from torch_tb_profiler.importers.sqlite.captured_nodes import Captures
-from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, mapped
+from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, mapped
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
@@ -64,8 +64,8 @@ class Dialect(msgspec.Struct):
 class DeviceWork:
     """Reads tables of device work into a ``TraceBuilder``."""
 
-    def __init__(self, database: Database, builder: TraceBuilder, dialect: Dialect) -> None:
-        self._database, self._builder, self._dialect = database, builder, dialect
+    def __init__(self, builder: TraceBuilder, dialect: Dialect) -> None:
+        self._builder, self._dialect = builder, dialect
         self._processes: set[int] = set()
 
     def kernels(self, table: str) -> None:
@@ -80,8 +80,7 @@ class DeviceWork:
             "staticSharedMemory",
             "dynamicSharedMemory",
         )
-        builder.begin(table)
-        for rows in self._database.rows(table, columns):
+        for rows, ordinal in builder.chunks(table, columns):
             numbers = rows.numbers
             self._processes.update(np.unique(dialect.process(numbers["globalPid"])).tolist())
             grid = [numbers[c] for c in _GRID]
@@ -96,7 +95,7 @@ class DeviceWork:
                 "blocks_per_sm": self._blocks_per_sm(self._devices(numbers), grid),
             }
             names = builder.names(self._kernel_names(numbers))
-            self._add(rows, names, "kernel", Role.KERNEL, sides)
+            self._add(rows, ordinal, names, "kernel", Role.KERNEL, sides)
 
     def _kernel_names(self, numbers: Mapping[str, Ints]) -> list[str]:
         chosen = np.full(len(numbers["start"]), MISSING)
@@ -175,11 +174,11 @@ class DeviceWork:
     ) -> None:
         """Read a table of work whose names follow from the numbers in some columns."""
         moves = role in (Role.MEMCPY, Role.MEMSET)
-        self._builder.begin(table)
-        for rows in self._database.rows(table, (*_PLACE, *columns, *(("bytes",) if moves else ()))):
+        columns_read = (*_PLACE, *columns, *(("bytes",) if moves else ()))
+        for rows, ordinal in self._builder.chunks(table, columns_read):
             names = self._builder.named(name_of, *(rows.numbers[c] for c in columns))
             side = {"bytes": rows.numbers["bytes"]} if moves else {}
-            self._add(rows, names, category, role, None if role == Role.SYNC else side)
+            self._add(rows, ordinal, names, category, role, None if role == Role.SYNC else side)
 
     def _devices(self, numbers: Mapping[str, Ints]) -> Ints:
         """The device of each row of a chunk."""
@@ -193,7 +192,13 @@ class DeviceWork:
         return device
 
     def _add(
-        self, rows: Rows, name: Array, category: str, role: Role, side: dict[str, Array] | None
+        self,
+        rows: Rows,
+        ordinal: Ints,
+        name: Array,
+        category: str,
+        role: Role,
+        side: dict[str, Array] | None,
     ) -> None:
         builder, numbers = self._builder, rows.numbers
         process, context = self._dialect.process(numbers["globalPid"]), numbers["contextId"]
@@ -202,7 +207,7 @@ class DeviceWork:
         none = (numbers["streamId"] >= (1 << 32) - 1) | (numbers["streamId"] < 0)
         stream = np.where(none & (numbers["streamId"] != MISSING), -1, numbers["streamId"])
         arguments = None if side is None else {"device": device, "stream": stream, **side}
-        ordinal, track = builder.ordinals(rows), builder.streams(device, process, context, stream)
+        track = builder.streams(device, process, context, stream)
         start, end = numbers["start"], numbers["end"]
         link = builder.correlations(process, numbers["correlationId"])
         builder.spans(

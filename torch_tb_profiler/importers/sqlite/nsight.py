@@ -99,7 +99,7 @@ class _NsightReader:
         self._header, multiprocessors = self._properties()
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
         names = ("demangledName", "shortName", "mangledName")
-        self._captures = Captures(database, builder)
+        self._captures = Captures(builder)
         dialect = Dialect(
             names,
             self._texts.texts,
@@ -113,7 +113,7 @@ class _NsightReader:
         )
         self._ranged: set[int] = set()
         """Processes with ranges."""
-        self._work = DeviceWork(database, builder, dialect)
+        self._work = DeviceWork(builder, dialect)
 
     def read(self) -> Trace:
         database = self._database
@@ -135,7 +135,7 @@ class _NsightReader:
         self._nvtx()
         gpu_metrics(database, self._builder)
         network_metrics(database, self._builder)
-        memory_usage(database, self._builder)
+        memory_usage(self._builder)
         self._diagnostics()
         self._names()
         self._work.count_processes(self._ranged)
@@ -150,11 +150,10 @@ class _NsightReader:
 
     def _calls(self) -> None:
         builder = self._builder
-        builder.begin(_CALLS)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             _CALLS, ["start", "end", "globalTid", "correlationId", "nameId", "eventClass"]
         ):
-            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            numbers = rows.numbers
             process, call = process_of(numbers["globalTid"]), ~self._message_rows(rows, ordinal)
             name_ids, inverse = np.unique(numbers["nameId"], return_inverse=True)
             names = [
@@ -197,11 +196,10 @@ class _NsightReader:
 
     def _named_calls(self, table: str, category: str, role: Role) -> None:
         builder = self._builder
-        builder.begin(table)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             table, ["start", "end", "globalTid", "nameId", "textId", "eventClass"]
         ):
-            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            numbers = rows.numbers
             call = ~self._message_rows(rows, ordinal)
             # MPI and UCX use textId for their names.
             names = builder.named(
@@ -243,9 +241,8 @@ class _NsightReader:
         typed = "eventType" in self._database.columns(_NVTX)
         closing = self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
         columns = ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"]
-        builder.begin(_NVTX)
-        for rows in self._database.rows(_NVTX, columns, ["text"]):
-            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+        for rows, ordinal in builder.chunks(_NVTX, columns, ["text"]):
+            numbers = rows.numbers
             untyped = np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
             kind = numbers["eventType"] if typed else untyped
             known = np.flatnonzero(np.isin(kind, (_MARK, _THREAD_NAME, _PUSH_POP, _START_END)))
@@ -296,11 +293,10 @@ class _NsightReader:
     def _diagnostics(self) -> None:
         """The profiler's messages, as instants; warnings and errors are counted."""
         builder = self._builder
-        builder.begin(_DIAGNOSTICS)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             _DIAGNOSTICS, ["timestamp", "severity", "globalPid"], ["text"]
         ):
-            numbers, ordinal = rows.numbers, builder.ordinals(rows)
+            numbers = rows.numbers
             builder.counts.add(d.PROFILER_WARNING, int((numbers["severity"] > _INFORMATION).sum()))
             timed = np.flatnonzero(numbers["timestamp"] != MISSING)
             self._add_messages(

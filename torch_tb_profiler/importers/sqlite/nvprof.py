@@ -98,7 +98,7 @@ class _NvprofReader:
             multiprocessors,
             contexts,
         )
-        self._work = DeviceWork(database, builder, dialect)
+        self._work = DeviceWork(builder, dialect)
 
     def read(self) -> Trace:
         self._database.expect(TABLES)
@@ -114,7 +114,7 @@ class _NvprofReader:
             self._calls(table)
         self._overheads()
         self._markers()
-        allocations(self._database, self._builder)
+        allocations(self._builder)
         count_unread(self._database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
 
@@ -125,8 +125,7 @@ class _NvprofReader:
 
     def _calls(self, table: str) -> None:
         builder, (category, name_of) = self._builder, _CALLS[table]
-        builder.begin(table)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             table, ["cbid", "start", "end", "processId", "threadId", "correlationId"]
         ):
             columns = rows.numbers
@@ -137,7 +136,7 @@ class _NvprofReader:
             process = np.full(rows.count, MISSING)
             link = builder.correlations(process, columns["correlationId"])
             track = self._threads(columns["processId"], columns["threadId"])
-            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
+            start, end = columns["start"], columns["end"]
             builder.spans(
                 ordinal, start, end, names, category, track, Role.RUNTIME, correlation=link
             )
@@ -168,8 +167,7 @@ class _NvprofReader:
 
     def _overheads(self) -> None:
         builder = self._builder
-        builder.begin(_OVERHEADS)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             _OVERHEADS, ["overheadKind", "objectKind", "start", "end"], blobs=["objectId"]
         ):
             columns = rows.numbers
@@ -177,15 +175,14 @@ class _NvprofReader:
                 lambda kind: _OVERHEAD_NAMES.get(kind, "Overhead"), columns["overheadKind"]
             )
             track = self._objects(columns["objectKind"], rows.blobs["objectId"])
-            ordinal, start, end = builder.ordinals(rows), columns["start"], columns["end"]
+            start, end = columns["start"], columns["end"]
             builder.spans(ordinal, start, end, names, "overhead", track, Role.OVERHEAD)
 
     def _markers(self) -> None:
         builder = self._builder
-        builder.begin(_MARKERS)
         columns = ["flags", "timestamp", "id", "objectKind", "name", "domain"]
-        chunks = self._database.rows(_MARKERS, columns, blobs=["objectId"])
-        parts = [self._marker_columns(rows) for rows in chunks]
+        chunks = builder.chunks(_MARKERS, columns, blobs=["objectId"])
+        parts = [self._marker_columns(rows, ordinal) for rows, ordinal in chunks]
         if not parts:
             return
         markers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
@@ -212,14 +209,14 @@ class _NvprofReader:
             markers["ordinal"][row], markers["time"][row], names, "nvtx", markers["track"][row], "i"
         )
 
-    def _marker_columns(self, rows: Rows) -> dict[str, Array]:
+    def _marker_columns(self, rows: Rows, ordinal: Ints) -> dict[str, Array]:
         numbers = rows.numbers
         flags, named = numbers["flags"], numbers["name"] > 0
         kind = np.select([flags & flag != 0 for flag in _FLAGS], _FLAGS)
         # Without flags, a marker with a name is a begin.
         kind = np.where((flags == MISSING) | (kind == 0), np.where(named, _START, _END), kind)
         return {
-            "ordinal": self._builder.ordinals(rows),
+            "ordinal": ordinal,
             "time": numbers["timestamp"],
             "id": numbers["id"],
             "kind": kind.astype(np.int8),

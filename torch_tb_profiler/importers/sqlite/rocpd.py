@@ -141,7 +141,7 @@ class _Recording:
                     continue
                 device = number if index == MISSING else index
                 self.devices[device] = {"id": device, "name": product or name}
-                units = _number_in(more, "cu_count")
+                units = _compute_units(more)
                 if units > 0:
                     self.devices[device]["numSms"] = units
 
@@ -193,13 +193,12 @@ class _Recording:
             *("pid", "agent_id", "kernel_id", "queue_id", "stream_id", "start", "end", "event_id"),
             *("group_segment_size", *_GRID, *_GROUP),
         )
-        builder.begin(table)
-        for rows in self._database.rows(table, numbers):
+        for rows, ordinal in builder.chunks(table, numbers):
             of = rows.numbers
             device = self._device(of["agent_id"])
             stream = self._lanes(of["stream_id"], of["queue_id"])
             builder.spans(
-                builder.ordinals(rows),
+                ordinal,
                 of["start"],
                 of["end"],
                 builder.named(lambda n: self._symbols.get(n) or f"kernel {n}", of["kernel_id"]),
@@ -227,8 +226,7 @@ class _Recording:
             *("pid", "start", "end", "name_id", "dst_agent_id", "src_agent_id"),
             *("size", "queue_id", "stream_id", "event_id"),
         )
-        builder.begin(table)
-        for rows in self._database.rows(table, numbers):
+        for rows, ordinal in builder.chunks(table, numbers):
             of = rows.numbers
             to_host = np.isin(of["dst_agent_id"], list(self._hosts)) | (
                 of["dst_agent_id"] == MISSING
@@ -236,7 +234,7 @@ class _Recording:
             device = self._device(np.where(to_host, of["src_agent_id"], of["dst_agent_id"]))
             stream = self._lanes(of["stream_id"], of["queue_id"])
             builder.spans(
-                builder.ordinals(rows),
+                ordinal,
                 of["start"],
                 of["end"],
                 builder.named(lambda n: self._strings.get(n) or "memory copy", of["name_id"]),
@@ -250,8 +248,7 @@ class _Recording:
     def _regions(self) -> None:
         builder, table = self._builder, self._table("region")
         messages = self._messages()
-        builder.begin(table)
-        for rows in self._database.rows(
+        for rows, ordinal in builder.chunks(
             table, ("pid", "tid", "start", "end", "name_id", "event_id")
         ):
             of = rows.numbers
@@ -259,7 +256,7 @@ class _Recording:
             track = builder.threads(self._process(of["pid"]), _renamed(self._tids, of["tid"]))
             named = zip(of["event_id"].tolist(), of["name_id"].tolist(), strict=True)
             builder.spans(
-                builder.ordinals(rows),
+                ordinal,
                 of["start"],
                 of["end"],
                 builder.names(
@@ -325,6 +322,6 @@ def _value_in(text: str, key: str) -> object:
     return value.get(key) if isinstance(value, dict) else None
 
 
-def _number_in(text: str, key: str) -> int:
-    value = _value_in(text, key)
+def _compute_units(text: str) -> int:
+    value = _value_in(text, "cu_count")
     return value if type(value) is int and 0 < value < 1 << 31 else -1

@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 import msgspec
 
-from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison, compare
+from torch_tb_profiler.analysis.diff.compare import ChangeTable, compare
+from torch_tb_profiler.analysis.diff.compare import Comparison as Comparison
 from torch_tb_profiler.analysis.diff.kinds import compared_sides
 from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table

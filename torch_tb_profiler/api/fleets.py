@@ -24,7 +24,7 @@ class OpenedTraces:
     """Opened traces instead of a catalogue, for ``Fleets``."""
 
     def __init__(self, traces: Sequence[TraceContext]) -> None:
-        self._traces = {_key(context.opened): context for context in traces}
+        self._traces = {context.opened.key: context for context in traces}
 
     def ask_insight(self, run: str, worker: str, span: str) -> OpenedInsight:
         context = self._context(run, worker, span)
@@ -59,7 +59,7 @@ def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
     runs = {context.opened.run.name: context.opened.run for context in traces}
     memberships: dict[tuple[str, str, str], FleetPlace] = {}
     for context in reversed(traces):
-        key, run = _key(context.opened), runs[context.opened.run.name]
+        key, run = context.opened.key, runs[context.opened.run.name]
         if key in memberships:
             continue
         worker = next(
@@ -72,7 +72,12 @@ def fleet_places(traces: Sequence[TraceContext]) -> list[FleetPlace]:
             trace = (run.name, *names)
             if trace == key or trace not in memberships:
                 memberships[trace] = fleet, rank
-    return [memberships[_key(context.opened)] for context in traces]
+    return [memberships[context.opened.key] for context in traces]
+
+
+def fleets_of(places: Sequence[FleetPlace]) -> list[Fleet]:
+    """Each fleet once."""
+    return list({id(fleet): fleet for fleet, _ in places}.values())
 
 
 def one_fleet(members: Sequence[FleetPlace], why: str) -> Fleet:
@@ -81,7 +86,7 @@ def one_fleet(members: Sequence[FleetPlace], why: str) -> Fleet:
     Raises:
         BadRequest: there are several, or none.
     """
-    [*fleets] = {id(fleet): fleet for fleet, _ in members}.values()
+    fleets = fleets_of(members)
     if len(fleets) != 1:
         raise BadRequest(
             f"The traces are {len(fleets)} recordings, {why}.",
@@ -99,8 +104,7 @@ def verdict_lines(fleet: Fleet) -> list[str]:
     """Who holds the run back, in the words of the page; nothing of a single rank."""
     if len(fleet.names) < 2 or not fleet.figures.tied.any():
         return []
-    members = [fleet.members[number].worker for number in fleet.place]
-    ranks = [_NamedRank(worker.name, worker.rank) for worker in members]
+    ranks = [_NamedRank(member.worker.name, member.worker.rank) for member in fleet.ranks]
     read = len(ranks)
     return verdict_sentences(
         fleet.verdict,
@@ -139,8 +143,7 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
     step = np.arange(count)[(first or 0) : count if last is None else last + 1]
     if chosen is not None and not len(step):
         raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
-    members = [fleet.members[number].worker for number in fleet.place]
-    workers = [(worker.rank, worker.name) for worker in members]
+    workers = [(member.worker.rank, member.worker.name) for member in fleet.ranks]
     table = ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step))
     names = [figures.steps.names[number] for number in step.tolist()]
     wall = (path.stop - path.begin)[step]
@@ -150,7 +153,3 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
         clock_error_ns=max(errors, default=None),
         verdict=verdict_lines(fleet),
     )
-
-
-def _key(opened: Opened) -> tuple[str, str, str]:
-    return opened.run.name, opened.worker.name, opened.span.name

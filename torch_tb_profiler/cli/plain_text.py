@@ -17,7 +17,7 @@ LEAST_NAME = 24
 """Columns that a name keeps; text columns shrink first."""
 
 
-def plain(document: Document) -> str:
+def plain_text(document: Document) -> str:
     """The text; it ends in a line feed."""
     title = printable(document.title)
     head = [_short(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]

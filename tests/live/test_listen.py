@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from tests.live.test_key_averages import torch
 from tests.runs.conftest import until
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.cli.main import main
@@ -26,7 +25,6 @@ from torch_tb_profiler.live.client import record_live
 from torch_tb_profiler.live.job_files import FOLDER, TOKEN
 from torch_tb_profiler.live.listener import HEADER, Listener, listen
 
-__all__ = ["torch"]
 JOB = """
 import os, sys, time
 import torch, torch_tb_profiler

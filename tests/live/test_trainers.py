@@ -13,12 +13,10 @@ from typing import Any
 import pytest
 
 from tests.api.test_scalars import curves, summary
-from tests.live.test_key_averages import torch
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.integrations.steps import StepRecorder
 
-__all__ = ["torch"]
 STEP_TIME = "profiler/step_time_ms"
 ROUND: dict[str, Any] = {"skip": 3, "active": 2}
 

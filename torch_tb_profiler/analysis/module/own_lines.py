@@ -76,7 +76,7 @@ def own_lines(trace: Trace, facts: Facts, insight: Insight, selection: Selection
     }
     on_path, of_part = parts[0], group[: len(parts[0]["line"])]
     longest = np.full(n, -1)
-    longest[of_part] = on_path["event"][largest_by(of_part, n, on_path["path_ns"])][of_part]
+    longest[of_part] = on_path["event"][largest_by(of_part, n, on_path["path_ns"])[of_part]]
     order = np.lexsort((-sums["host_ns"] - sums["python_ns"], -sums["device_ns"], -sums["path_ns"]))
     used = order[np.sum(list(sums.values()), axis=0)[order] > 0]
     sums["device_ns"] = known(sums["device_ns"], operators_have_device_time(facts))

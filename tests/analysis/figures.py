@@ -9,25 +9,40 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.conftest import REPOSITORY
+from tests.loading import load
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup, kernel_rows
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup, operator_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, select
-from torch_tb_profiler.importers import read_trace
+from torch_tb_profiler.runs.loading import insight_of
+from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 
 @lru_cache(maxsize=4)
+def loaded(path: Path) -> Opened:
+    """A trace file. A sample or public trace is imported once per version of the code, and lies in the
+    user's cache folder then.
+    """
+    return load(str(path), _settings(path))
+
+
 def opened(path: Path) -> tuple[Trace, Facts]:
     """A trace file and its facts."""
-    with open_text(Place(str(path))) as stream:
-        trace = read_trace(stream, Settings())
-    return trace, derive(trace)
+    return loaded(path).trace, loaded(path).facts
+
+
+def insight(path: Path) -> Insight:
+    """The insight of a trace file, kept in the same way."""
+    return insight_of(loaded(path), _settings(path))
+
+
+def _settings(path: Path) -> Settings:
+    return Settings(use_cache=REPOSITORY.parent in path.parents)
 
 
 UNNAMED = ("annotation", "replay", "none")

@@ -174,7 +174,7 @@ def test_a_part_of_some_kinds(one: TraceFrames, tmp_path: Path) -> None:
 
 def test_a_part_of_a_real_trace(real_traces: Path, tmp_path: Path) -> None:
     """Arrows, memory records and metadata, in chunks of text as a real writer writes them."""
-    trace = torch_tb_profiler.open(real_traces / "h100_bert_small", use_cache=False)
+    trace = torch_tb_profiler.open(real_traces / "h100_bert_small")
     assert isinstance(trace, TraceFrames)
     found = opened(
         export.part(trace, kinds={"operator", "runtime", "kernel", "memory"}),

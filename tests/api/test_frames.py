@@ -178,9 +178,7 @@ def test_key_averages(one: TraceFrames) -> None:
 
 
 def test_counters_of_a_real_trace(real_traces: Path) -> None:
-    found = torch_tb_profiler.open(
-        real_traces / "a100_alexnet_cupti_ranges", use_cache=False
-    ).counters
+    found = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges").counters
     names = [name for name in found.columns if name.startswith("smsp__")]
     assert (len(found), len(names)) == (77, 9)
     transform = found[found["short_name"].str.startswith("fft2d_r2c_32x32")].iloc[0]
@@ -195,7 +193,7 @@ def test_counters_of_a_real_trace(real_traces: Path) -> None:
 
 
 def test_a_row_of_counters_leads_to_its_range_among_the_events(real_traces: Path) -> None:
-    trace = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges", use_cache=False)
+    trace = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges")
     assert isinstance(trace, TraceFrames)
     ranges = trace.events.loc[trace.counters["event"]]
     assert set(ranges["category"]) == {"cuda_profiler_range"}
@@ -207,7 +205,7 @@ def test_a_row_of_counters_leads_to_its_range_among_the_events(real_traces: Path
 
 
 def test_sorting_a_gpu_trace_by_device_time(real_traces: Path) -> None:
-    trace = torch_tb_profiler.open(real_traces / "h100_bert_small", use_cache=False)
+    trace = torch_tb_profiler.open(real_traces / "h100_bert_small")
     top = trace.operators(by="shape").nlargest(2, "device_total_ns")
     assert set(top["name"]) == {"aten::addmm", "aten::linear"}
     # 2 · 141 · 512 · 512, in one call and in all.
@@ -309,7 +307,7 @@ def test_waiting_is_told_from_transferring_where_all_workers_are_known(samples: 
     """Rank 5 has slower kernels in every step, and the DataLoader of rank 2 stalls in the step of
     index 4: ``samples/README.md``.
     """
-    run = torch_tb_profiler.open(samples / "synthetic_ddp8", use_cache=False)
+    run = torch_tb_profiler.open(samples / "synthetic_ddp8")
     assert isinstance(run, RunFrames)
     found = run.collectives
     assert (found["wait_ns"] + found["transfer_ns"] == found["dur_ns"]).all()
@@ -328,7 +326,7 @@ def test_waiting_is_told_from_transferring_where_all_workers_are_known(samples: 
 
 
 def test_a_run_tells_its_process_groups(samples: Path) -> None:
-    run = torch_tb_profiler.open(samples / "ddp_gloo", use_cache=False)
+    run = torch_tb_profiler.open(samples / "ddp_gloo")
     assert isinstance(run, RunFrames)
     [group] = run.process_groups.to_dict("records")
     assert (group["description"], group["ranks"], group["group_size"]) == ("default_pg", "0-3", 4)

@@ -14,6 +14,7 @@ import pytest
 
 from tests.api.test_scalars import curves
 
+pytestmark = pytest.mark.slow
 BLOCK = re.compile(r"(?:<!-- needs: (\w+) -->\n)?```(python|sh)\n(.*?)```", re.S)
 PAGE = Path(__file__).parents[2] / "docs/guide/recipes.md"
 RECIPES = {
@@ -24,12 +25,19 @@ STEP_MS = [38.77599, 58.735383, 58.876132, 66.40611]
 STEPS = [3, 4, 5, 6]
 
 
+@pytest.fixture(scope="module")
+def reported(repository: Path, built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with traces and a report."""
+    folder = tmp_path_factory.mktemp("reported")
+    shutil.copytree(repository / "samples/cnn_workers_0", folder / "log")
+    ran("torch-tb-profiler report ./log -o profiler-report.html", "sh", folder)
+    return folder
+
+
 @pytest.fixture
-def here(repository: Path, built_page: Path, tmp_path: Path) -> Path:
-    """A folder with traces, a report, and a package's settings that ask for no network."""
-    shutil.copytree(repository / "samples/cnn_workers_0", tmp_path / "log")
-    ran("torch-tb-profiler report ./log -o profiler-report.html", "sh", tmp_path)
-    return tmp_path
+def here(reported: Path, tmp_path: Path) -> Path:
+    """The same, for a test of its own to write to."""
+    return shutil.copytree(reported, tmp_path / "here")
 
 
 def ran(text: str, language: str, folder: Path) -> None:

@@ -55,7 +55,7 @@ def test_a_row_per_step(tmp_path: Path) -> None:
 
 
 def test_without_a_device_its_figures_are_unknown() -> None:
-    frame = torch_tb_profiler.open(SAMPLES / "cnn_workers_0", use_cache=False).scalars
+    frame = torch_tb_profiler.open(SAMPLES / "cnn_workers_0").scalars
     assert frame["device_share"].isna().all()
     assert frame["exposed_ns"].isna().all()
     assert (frame["wall_ns"] > 0).all()
@@ -94,7 +94,7 @@ def test_what_was_written_is_replaced_only_if_asked(
 
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    frames = torch_tb_profiler.open(SAMPLES / "cnn_workers_0", use_cache=False)
+    frames = torch_tb_profiler.open(SAMPLES / "cnn_workers_0")
     with pytest.raises(SourceError, match="cannot be written"):
         write_event_files(frames, tmp_path / "file" / "below")
 

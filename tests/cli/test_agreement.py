@@ -22,16 +22,16 @@ def test_findings_of_a_run_tell_who_holds_the_others_back(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run = repository / "samples" / "synthetic_ddp8"
-    assert main.main(["findings", str(run), "--json", "--no-cache"]) == 0
+    assert main.main(["findings", str(run), "--json"]) == 0
     told = [
         (t["worker"], f["rule"], f["sentence"])
         for t in json.loads(capsys.readouterr().out)
         for f in t["findings"]
     ]
-    frame = torch_tb_profiler.open(run, use_cache=False).findings
+    frame = torch_tb_profiler.open(run).findings
     assert told == list(frame[["worker", "rule", "sentence"]].itertuples(index=False, name=None))
     assert ("rank5", "late_itself") in {(worker, rule) for worker, rule, _ in told}
-    assert main.main(["findings", str(run), "--no-cache"]) == 0
+    assert main.main(["findings", str(run)]) == 0
     out = capsys.readouterr().out
     assert re.search(r"aten::mm of rank5 #\d+", out)
     assert out.count("Rank 5 holds all others back: 1.84 ms of each 10.1 ms step.") >= 1
@@ -59,7 +59,7 @@ def test_rates_above_a_peak_are_explained(real_traces: Path) -> None:
     """
     path = next((real_traces / "v100_resnet50_num_workers_4").glob("*.json*"))
     for by in ("operator", "kernel"):
-        found = torch_tb_profiler.open(path, use_cache=False).efficiency(by=by)
+        found = torch_tb_profiler.open(path).efficiency(by=by)
         assert not (found["flops_share"] > 1).any()
         assert (found["bytes_share"] > 1.05).any()
         assert found["flops_share"][found["fast"]].isna().all()

@@ -129,6 +129,7 @@ def test_diff_writes_junit(folder: Path) -> None:
     assert cases(folder / "a.xml") == {"step time": "failure"}
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(os.name == "nt", reason="no bash")
 @pytest.mark.usefixtures("built_page")
 @pytest.mark.parametrize(("baseline", "code"), [("fast", 0), ("fast-as-saved", 0), ("slow", 1)])

@@ -65,7 +65,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def printed(capsys: pytest.CaptureFixture[str], path: Path, *options: str) -> str:
-    assert main.main(["pyprof", str(path), *options, "--no-cache"]) == 0
+    cache = [] if path == SAMPLE else ["--no-cache"]
+    assert main.main(["pyprof", str(path), *options, *cache]) == 0
     return capsys.readouterr().out
 
 

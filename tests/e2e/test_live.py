@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
-from tests.live.test_key_averages import torch
+from tests.live.conftest import torch
 from tests.live.test_listen import stepping
 from torch_tb_profiler.live.listener import listen
 

@@ -8,12 +8,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.test_key_averages import torch
+from tests.live.kept import kept
 from tests.loading import load
 from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.figures.selection import select
@@ -24,7 +25,6 @@ from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
 
-__all__ = ["torch"]
 PROGRAM = """\
 import torch
 from torch.nn.functional import gelu
@@ -44,36 +44,40 @@ with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as
     net(x).sum().backward()
 recording.export_chrome_trace("cpu.pt.trace.json")
 """
+TRACE = "cpu.pt.trace.json"
 FORWARD = {9, 10, 11}
 """Lines of the program."""
 
 
+def _run(folder: Path) -> None:
+    (folder / "program.py").write_text(PROGRAM)
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {
+            **os.environ,
+            "TORCH_TRACE": str(folder / "logs"),
+            "TORCHINDUCTOR_CACHE_DIR": cache,
+            "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1",
+            "INDUCTOR_PROVENANCE": "1",
+            # Three small kernels: no pool of compilers, no precompiled headers, no trial of the machine.
+            "TORCHINDUCTOR_COMPILE_THREADS": "1",
+            "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
+            "TORCHINDUCTOR_VEC_ISA_OK": "1",
+        }
+        command = [sys.executable, "program.py"]
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        )
+    if not (folder / TRACE).exists() or not logs_within(str(folder)):
+        pytest.skip(f"this PyTorch compiles or logs nothing here: {done.stderr[-500:]}")
+
+
 @pytest.fixture(scope="module")
-def compiled(torch: Any, tmp_path_factory: pytest.TempPathFactory) -> DisplayTable:
+def compiled(torch: Any) -> DisplayTable:
     """The compiled kernels of the program, with its logs beside the trace."""
     if shutil.which("g++") is None and shutil.which("c++") is None:
         pytest.skip("no C++ compiler is installed")
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "program.py").write_text(PROGRAM)
-    environment = {
-        **os.environ,
-        "TORCH_TRACE": str(folder / "logs"),
-        "TORCHINDUCTOR_CACHE_DIR": str(tmp_path_factory.mktemp("cache")),
-        "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1",
-        "INDUCTOR_PROVENANCE": "1",
-        # Three small kernels: no pool of compilers, no precompiled headers, no trial of the machine.
-        "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
-        "TORCHINDUCTOR_VEC_ISA_OK": "1",
-    }
-    command = [sys.executable, "program.py"]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
-    path = folder / "cpu.pt.trace.json"
-    if not path.exists() or not logs_within(str(path.parent)):
-        pytest.skip(f"this PyTorch compiles or logs nothing here: {done.stderr[-500:]}")
-    opened = load(str(path), Settings(use_cache=False))
+    folder = kept("compiled", _run, Path(__file__))
+    opened = load(str(folder / TRACE), Settings(use_cache=False))
     return compiled_table(opened.trace, opened.facts, provenance_of(opened), select(opened.facts))
 
 

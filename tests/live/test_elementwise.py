@@ -10,12 +10,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tests.live.test_key_averages import torch
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.families.elementwise import _FUNCTIONS
 from torch_tb_profiler.hardware.work import work_of
-
-__all__ = ["torch"]
 
 OTHERWISE = {
     ("aten::log_sigmoid_forward", "float32"): "a buffer that the CPU alone fills",

@@ -26,11 +26,9 @@ from typing import Any
 import pytest
 
 from tests.live.layers import LAYERS, Layer
-from tests.live.test_key_averages import record, torch
+from tests.live.test_key_averages import record
 from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, work_of
-
-__all__ = ["torch"]
 
 COUNTED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 

@@ -17,9 +17,7 @@ from typing import Any
 import pytest
 
 from tests.live.layers import Layer
-from tests.live.test_flops import counted, ours, recorded, torch, train
-
-__all__ = ["torch"]
+from tests.live.test_flops import counted, ours, recorded, train
 
 Draw = random.Random
 SEEDS = 12

@@ -10,11 +10,9 @@ from typing import Any
 import pytest
 
 import torch_tb_profiler
-from tests.live.test_key_averages import OPTIONS, record, torch, training
+from tests.live.test_key_averages import OPTIONS, record, training
 from tests.live.test_key_averages_table import RECORDED, Program, checkpoints, layers, memory
 from torch_tb_profiler.api.frames import TraceFrames
-
-__all__ = ["torch"]
 
 SAME = (
     "name trace_name key count fwd_thread sequence_nr is_async is_remote is_legacy node_id id flops input_shapes concrete_inputs"

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from tests.live.test_key_averages import torch
 from tests.live.test_listen import stepping
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.live.job_files import FOLDER
@@ -24,8 +23,6 @@ from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.record_wire import RecordedRank, RecordPayload
 from torch_tb_profiler.web.application import Application
-
-__all__ = ["torch"]
 
 
 def test_jobs_are_found_in_folders_below(tmp_path: Path) -> None:

@@ -29,21 +29,6 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def torch() -> Any:
-    """PyTorch, where it is installed; its own warnings on import are not ours."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            module = importlib.import_module("torch")
-            importlib.import_module("torch.profiler")
-        except ImportError:
-            pytest.skip("PyTorch is not installed")
-    module.set_num_threads(1)
-    module.manual_seed(0)
-    return module
-
-
 def record(torch: Any, path: Path, work: Callable[[], object], **options: Any) -> Any:
     """Run ``work`` under the profiler and export the trace; returns the profile."""
     with warnings.catch_warnings():

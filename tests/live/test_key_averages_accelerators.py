@@ -11,10 +11,7 @@ import pytest
 
 from tests.api.traces import SETTINGS, frames
 from tests.live.kineto import event_list
-from tests.live.test_key_averages import torch
 from tests.loading import load
-
-__all__ = ["torch"]
 
 RUNS = ("h100_bert_small", "h100_vit", "mi300_bert_small", "mi300_resnet_ddp")
 TABLES: tuple[dict[str, Any], ...] = (

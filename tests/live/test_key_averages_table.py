@@ -13,11 +13,9 @@ from typing import Any
 import pytest
 
 import torch_tb_profiler
-from tests.live.test_key_averages import OPTIONS, nested, python_inside, record, torch, training
+from tests.live.test_key_averages import OPTIONS, nested, python_inside, record, training
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.errors import BadRequest
-
-__all__ = ["torch"]
 
 Program = Callable[[Any], Callable[[], None]]
 GROUPS: tuple[dict[str, Any], ...] = (

@@ -3,71 +3,55 @@
 from __future__ import annotations
 
 import http.client
+import importlib
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.test_key_averages import torch
+from tests.live.ranks import begun, ended
 from tests.runs.conftest import until
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, SourceError
+from torch_tb_profiler.live import listener as listening
 from torch_tb_profiler.live.client import record_live
 from torch_tb_profiler.live.job_files import FOLDER, TOKEN
 from torch_tb_profiler.live.listener import HEADER, Listener, listen
 
-__all__ = ["torch"]
-JOB = """
-import os, sys, time
-import torch, torch_tb_profiler
-from torch_tb_profiler.live import listener
-listener.LEAST_SECONDS = 0.2
-rank, folder = sys.argv[1:]
-os.environ["RANK"] = rank
-with torch_tb_profiler.listen(directory=folder, scalars=False) as live:
-    for step in range(100000):
-        torch.ones(64, 64) @ torch.ones(64, 64)
-        time.sleep(0.02)
-        live.step()
-        if os.path.exists(folder + "/stop"):
-            break
-print(step)
-"""
+
+def _work(rank: int, folder: str) -> None:
+    """Takes a step in 20 ms until a file says stop."""
+    torch = importlib.import_module("torch")
+    listening.LEAST_SECONDS = 0.2
+    os.environ["RANK"] = str(rank)
+    with listen(directory=folder, scalars=False) as live:
+        while not os.path.exists(f"{folder}/stop"):
+            torch.ones(64, 64) @ torch.ones(64, 64)
+            time.sleep(0.02)
+            live.step()
 
 
 @contextmanager
-def job(folder: Path, ranks: int = 2) -> Iterator[list[subprocess.Popen[str]]]:
-    """Ranks that take a step in 20 ms until a file says stop."""
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", JOB, str(rank), str(folder)], stdout=subprocess.PIPE, text=True
-        )
-        for rank in range(ranks)
-    ]
+def job(folder: Path, ranks: int = 2) -> Iterator[list[ForkServerProcess]]:
+    """Ranks that work until the end."""
+    running = begun(ranks, _work, str(folder))
     try:
-        until = time.monotonic() + 60
-        while len(list((folder / FOLDER).glob("rank*.json"))) < ranks:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        until(lambda: len(list((folder / FOLDER).glob("rank*.json"))) == ranks)
         yield running
         (folder / "stop").touch()
-        assert [process.wait(60) for process in running if process.poll() != -9] == [0] * sum(
-            process.poll() != -9 for process in running
-        )
+        assert set(ended(running)) <= {0, -9}
     finally:
         for process in running:
             process.kill()
-            process.communicate()
 
 
 @contextmanager
@@ -123,10 +107,10 @@ def test_a_dead_rank_is_said_and_the_other_one_records(
 ) -> None:
     with job(tmp_path) as ranks:
         ranks[1].kill()
-        ranks[1].wait()
+        ranks[1].join()
         assert main(["record", str(tmp_path), "--steps", "2", "--json"]) == 1
         told = capsys.readouterr()
-        assert ranks[0].poll() is None
+        assert ranks[0].is_alive()
     report = json.loads(told.out)
     assert len(report["ranks"][0]["traces"]) == 1
     assert "does not answer" in report["ranks"][1]["problem"]

@@ -13,14 +13,12 @@ import numpy as np
 import pytest
 
 from tests.analysis.memory.recorded import built
-from tests.live.test_key_averages import torch
 from tests.loading import load
 from torch_tb_profiler.analysis.memory.window import by_category
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.insight import Insight
 
-__all__ = ["torch"]
 STEPS = 4
 Known = dict[str, list[tuple[int, int]]]
 

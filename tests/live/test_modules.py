@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.analysis.module.trees import insight_of
 from tests.live.figures import of_pytorch, operator_names
-from tests.live.test_key_averages import OPTIONS, record, torch
+from tests.live.test_key_averages import OPTIONS, record
 from tests.live.test_key_averages_table import checkpoints
 from tests.loading import load
 from torch_tb_profiler.analysis.figures.selection import select
@@ -23,7 +23,6 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.module_wire import ModulePayload
 
-__all__ = ["torch"]
 EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = f"{EVALUATE}torch::autograd::AccumulateGrad"
 UNDOES = {

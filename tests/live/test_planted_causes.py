@@ -15,10 +15,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import REPOSITORY
-from tests.live.test_key_averages import torch
 from tests.views.findings.claims import answers_of, broken, printed_by
 
-__all__ = ["torch"]
 PROGRAMS = ("ballot", "forecast", "ranks_turns")
 """Small operators, a step that is longer now and then, and two ranks."""
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.live.test_key_averages import torch
 from tests.loading import load
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.missing_data import absent
@@ -22,7 +21,6 @@ from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 
-__all__ = ["torch"]
 EARLY = "only the beginning was recorded, without call stacks"
 
 

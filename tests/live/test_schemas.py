@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.live.test_key_averages import torch
 from torch_tb_profiler.hardware.families.attention import _BACKWARDS, _FORWARD, _QUANTIZED
 from torch_tb_profiler.hardware.families.convolution import _SCHEMAS
 from torch_tb_profiler.hardware.families.reduction import _REDUCTIONS
-
-__all__ = ["torch"]
 
 ATTENTION = {
     "causal": {"is_causal", "custom_mask_type"},

@@ -12,13 +12,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tests.live.test_flops import recorded, torch
+from tests.live.test_flops import recorded
 from torch_tb_profiler.hardware.call import Tensor
 from torch_tb_profiler.hardware.element_types import element_bytes, kind
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import modelled
-
-__all__ = ["torch"]
 
 Made = tuple[Any, tuple[Any, ...]]
 """The operator's results, and the tensors that it took."""

@@ -4,8 +4,8 @@ no failure of ours ends a run.
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import importlib
+import os
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 
 from tests.api.test_scalars import curves, summary
-from tests.live.test_key_averages import torch
+from tests.live.ranks import begun, ended
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.integrations.steps import StepRecorder
 
-__all__ = ["torch"]
 STEP_TIME = "profiler/step_time_ms"
 ROUND: dict[str, Any] = {"skip": 3, "active": 2}
 
@@ -120,31 +119,24 @@ def test_a_loop_with_accelerate(torch: Any, tmp_path: Path) -> None:
     assert [path.parent for path in recorder.paths] == [tmp_path / "profiler"]
 
 
-RANKS = """
-import os, sys, warnings
-import torch, torch.distributed as dist
-from torch_tb_profiler.integrations.steps import StepRecorder
-
-rank = int(sys.argv[1])
-dist.init_process_group("gloo", init_method="file://" + sys.argv[2] + "/meet", rank=rank, world_size=2)
-value = torch.ones(8)
-with StepRecorder(sys.argv[2] + "/traces", skip=2, active=2, ranks=eval(sys.argv[3]), scalars=False) as profiler:
-    for _ in range(6):
-        dist.all_reduce(value)
-        profiler.step()
-dist.destroy_process_group()
-# PyTorch aborts where gloo's thread drops its last tensor while the interpreter ends.
-os._exit(0)
-"""
+def _reduce(rank: int, folder: str, ranks: Any) -> None:
+    torch = importlib.import_module("torch")
+    distributed = importlib.import_module("torch.distributed")
+    meeting = f"file://{folder}/meet"
+    distributed.init_process_group("gloo", init_method=meeting, rank=rank, world_size=2)
+    value = torch.ones(8)
+    with StepRecorder(f"{folder}/traces", skip=2, active=2, ranks=ranks, scalars=False) as profiler:
+        for _ in range(6):
+            distributed.all_reduce(value)
+            profiler.step()
+    distributed.destroy_process_group()
+    # PyTorch aborts where gloo's thread drops its last tensor while the interpreter ends.
+    os._exit(0)
 
 
-@pytest.mark.parametrize(("ranks", "workers"), [("'all'", ["rank0", "rank1"]), ("1", ["rank1"])])
-def test_two_ranks(torch: Any, tmp_path: Path, ranks: str, workers: list[str]) -> None:
-    running = [
-        subprocess.Popen([sys.executable, "-c", RANKS, str(rank), str(tmp_path), ranks])
-        for rank in range(2)
-    ]
-    assert [process.wait(120) for process in running] == [0, 0]
+@pytest.mark.parametrize(("ranks", "workers"), [("all", ["rank0", "rank1"]), (1, ["rank1"])])
+def test_two_ranks(torch: Any, tmp_path: Path, ranks: Any, workers: list[str]) -> None:
+    assert ended(begun(2, _reduce, str(tmp_path), ranks)) == [0, 0]
     names = sorted(path.name.split(".")[0] for path in (tmp_path / "traces").iterdir())
     assert names == workers
 

@@ -91,7 +91,7 @@ def test_committed_run(samples: Path, rank: int) -> None:
 @pytest.mark.parametrize("rank", range(8))
 @pytest.mark.parametrize("by", ["operator", "kernel"])
 def test_nothing_is_faster_than_its_device(samples: Path, rank: int, by: EfficiencyGroup) -> None:
-    opened = load(str(samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz"), SETTINGS)
+    opened = load(str(samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz"), Settings())
     payload = efficiency_payload(
         opened.facts, build_insight(opened.trace, opened.facts), select(opened.facts), by
     )

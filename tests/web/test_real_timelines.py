@@ -67,11 +67,7 @@ def asked(request: pytest.FixtureRequest) -> list[Asked]:
         if kind == "samples"
         else Path(REPOSITORY.parent / "shared" / "traces" / name)
     )
-    loaded = [
-        item
-        for item in load_all(str(folder), Settings(use_cache=False))
-        if isinstance(item, Opened)
-    ]
+    loaded = [item for item in load_all(str(folder), Settings()) if isinstance(item, Opened)]
     # Ranks of one run are alike: two of them have every kind of answer.
     client = Client(Application(Loaded(loaded), Settings()))  # type: ignore[arg-type]
     return [Asked(client, trace) for trace in loaded[:2]]

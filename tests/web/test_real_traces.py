@@ -65,7 +65,7 @@ class Loaded(Answering):
 def traces(request: pytest.FixtureRequest, real_traces: Path) -> list[Opened]:
     found = [
         item
-        for item in load_all(str(real_traces / request.param), Settings(use_cache=False))
+        for item in load_all(str(real_traces / request.param), Settings())
         if isinstance(item, Opened)
     ]
     assert found, "no trace of the run could be read"

@@ -179,24 +179,24 @@ def test_fields_of_events(tmp_path: Path, key: str) -> None:
     opens(tmp_path / "t.json", {**HEADER, "traceEvents": changed})
 
 
-def headers() -> Iterator[tuple[str, dict[str, Any]]]:
-    """Headers of which one value is strange, by the name of its key."""
-    for value in VALUES:
-        for key in HEADER:
-            yield key, {**HEADER, key: value}
-        for key in HEADER["deviceProperties"][0]:
-            yield (
-                key,
-                {**HEADER, "deviceProperties": [{**HEADER["deviceProperties"][0], key: value}]},
-            )
-        for key in HEADER["distributedInfo"]:
-            yield key, {**HEADER, "distributedInfo": {**HEADER["distributedInfo"], key: value}}
+def headers(key: str) -> Iterator[dict[str, Any]]:
+    """Headers of which one value is strange; those of a device in one, each of a device of its own."""
+    (device,), distributed = HEADER["deviceProperties"], HEADER["distributedInfo"]
+    if key in device:
+        listed = [{**device, "id": n, key: value} for n, value in enumerate(VALUES)]
+        yield {**HEADER, "deviceProperties": listed}
+    for value in VALUES if key not in device else ():
+        within = {"distributedInfo": {**distributed, key: value}}
+        yield {**HEADER, **(within if key in distributed else {key: value})}
 
 
 @pytest.mark.parametrize(
     "key", [*HEADER, *HEADER["deviceProperties"][0], *HEADER["distributedInfo"]]
 )
 def test_header(tmp_path: Path, key: str) -> None:
-    for name, header in headers():
-        if name == key:
-            opens(tmp_path / "t.json", {**header, "traceEvents": events()})
+    (kernel,) = (event for event in events() if event["cat"] == "kernel")
+    on_each = [
+        {**kernel, "pid": n, "args": {**kernel["args"], "device": n}} for n in range(len(VALUES))
+    ]
+    for header in headers(key):
+        opens(tmp_path / "t.json", {**header, "traceEvents": events() + on_each})

@@ -134,6 +134,8 @@ def found_exactly(events: Events, step: int, drawn: list[tuple[float, int]]) -> 
 DELAYS = st.lists(st.tuples(st.floats(0, 0.999), st.integers(1, 3_000_000)), min_size=1, max_size=6)
 
 
+# Operations of two threads, the later one's first.
+@example(NO_CHANGE, 0, [(0.03125, 78646)])
 @examples(60)
 @given(
     st.sampled_from([NO_CHANGE, "extra_copy", "new_sync", "missing_overlap"]),

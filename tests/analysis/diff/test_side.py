@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.analysis.diff.compared import drawn, listed, of_lengths, side_of
+from tests.analysis.figures import insight, opened
 from tests.builders.drawn import draw, trace_of
 from tests.builders.pairs import NO_CHANGE, recording
-from tests.loading import load
 from torch_tb_profiler.analysis.diff.changes import apportion
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.side import Side
-from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.insight_schema import RUNTIME_STEPS
 
 NO_SIDE = of_lengths([])
@@ -173,7 +173,7 @@ def per_step(one: Side, table: str, column: str) -> int:
 
 @lru_cache(maxsize=40)
 def real(path: Path) -> Side:
-    return side_of(load(str(path), Settings(use_cache=False)).trace)
+    return compared_side(opened(path)[1], insight(path), select(opened(path)[1]))
 
 
 def trace_in(folder: Path) -> Path:

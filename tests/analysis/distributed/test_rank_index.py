@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.figures import opened
+from tests.analysis.figures import insight, opened
 from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
@@ -34,9 +34,9 @@ SAMPLE = Path(__file__).parents[3] / "samples" / "synthetic_ddp8"
 def sample() -> list[tuple[Trace, Facts, Insight, RankIndex]]:
     found = []
     for number in range(3):
-        trace, facts = opened(SAMPLE / f"rank{number}.pt.trace.json.gz")
-        insight = build_insight(trace, facts)
-        found.append((trace, facts, insight, build_index(trace, facts, insight)))
+        path = SAMPLE / f"rank{number}.pt.trace.json.gz"
+        trace, facts = opened(path)
+        found.append((trace, facts, insight(path), build_index(trace, facts, insight(path))))
     return found
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.figures import opened
+from tests.analysis.figures import insight, opened
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.work.efficiency import efficiency_payload
 from torch_tb_profiler.views.work.efficiency_wire import EfficiencyPayload
 
@@ -192,10 +191,9 @@ CASES = [
 def payloads(real_traces: Path) -> dict[str, EfficiencyPayload]:
     found = {}
     for run in sorted({case.run for case in CASES}):
-        trace, facts = opened(next((real_traces / run).glob("*.json*")))
-        found[run] = efficiency_payload(
-            facts, build_insight(trace, facts), select(facts), "operator"
-        )
+        path = next((real_traces / run).glob("*.json*"))
+        _, facts = opened(path)
+        found[run] = efficiency_payload(facts, insight(path), select(facts), "operator")
     return found
 
 

@@ -49,7 +49,7 @@ def test_time_and_work_of_replayed_calls(run: str, real_traces: Path) -> None:
     folder = real_traces.parent / "oracles" / run
     if not folder.is_dir():
         pytest.skip("the oracles (../shared/oracles) are not on this machine")
-    opened = load(str(real_traces / run / RUNS[run]), Settings(use_cache=False))
+    opened = load(str(real_traces / run / RUNS[run]), Settings())
     texts = StringBuilder()
     tables, _ = build_workloads(opened.trace, opened.facts, {}, texts, call_tree(opened.trace))
     insight = Insight(texts.table(), tables)
@@ -92,7 +92,7 @@ def _signatures(insight: Insight) -> list[tuple[str, str, str]]:
 def test_only_attention_is_of_a_step(real_traces: Path) -> None:
     """Only attention has the annotation in its signature."""
     path = real_traces / "sglang_qwen3_decode" / RUNS["sglang_qwen3_decode"]
-    opened = load(str(path), Settings(use_cache=False))
+    opened = load(str(path), Settings())
     texts = StringBuilder()
     tables, _ = build_workloads(opened.trace, opened.facts, {}, texts, call_tree(opened.trace))
     insight = Insight(texts.table(), tables)

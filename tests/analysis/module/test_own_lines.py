@@ -89,6 +89,12 @@ def test_a_trace_without_stacks_has_no_lines() -> None:
     assert not rows(trace_of(events("main [aten::mm ]")))
 
 
+def test_a_step_of_no_length_has_no_path_and_no_lines() -> None:
+    step = span("user_annotation", "ProfilerStep#1", 100, 1, 0, 0)
+    frame, operator = span("python_function", "f", 100, 1, 0, 1), span("cpu_op", "g", 100, 1, 0, 1)
+    assert not rows(trace_of([step, frame, operator]))
+
+
 def frames(nested: Any, begin: int, end: int) -> list[Event]:
     """A call from ``begin`` to ``end`` µs and those within it, each a third of the room that is left."""
     kind, name, inner = nested

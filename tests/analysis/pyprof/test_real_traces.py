@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.figures import opened
+from tests.analysis.figures import insight, opened
 from tests.analysis.pyprof.rows import Row, rows_of
-from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.pyprof.table import kernel_table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -52,8 +51,8 @@ def rows(real_traces: Path, run: str) -> list[Row]:
 
 @pytest.fixture(scope="module", params=RUNS)
 def built(request: pytest.FixtureRequest, real_traces: Path) -> Built:
-    trace, facts = opened(first(real_traces, request.param))
-    return trace, facts, build_insight(trace, facts)
+    path = first(real_traces, request.param)
+    return *opened(path), insight(path)
 
 
 def test_what_holds_in_every_trace(built: Built) -> None:

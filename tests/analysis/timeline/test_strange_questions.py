@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.timeline.counters import edges, in_buckets
 from torch_tb_profiler.analysis.timeline.search import Search
 from torch_tb_profiler.analysis.timeline.search_texts import Query
 
+pytestmark = pytest.mark.slow
 LATEST = (1 << 62) - 1
 
 

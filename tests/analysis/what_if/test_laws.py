@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.figures import opened, trace_files
+from tests.analysis.figures import insight, opened, trace_files
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.conftest import REAL_TRACES
@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.what_if.changes import CHANGES, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
 SCALED = (
@@ -44,8 +45,8 @@ NEAR = 2.0
 class Replayed:
     """A trace whose steps are replayed with changes."""
 
-    def __init__(self, trace: Trace, facts: Facts) -> None:
-        self.simulation = Simulation(trace, facts, build_insight(trace, facts))
+    def __init__(self, trace: Trace, facts: Facts, insight: Insight) -> None:
+        self.simulation = Simulation(trace, facts, insight)
         self.near = NEAR + 1e-7 * self.simulation.replayed.sum()
 
     def steps(self, *texts: str) -> Array:
@@ -89,7 +90,8 @@ def check(replayed: Replayed) -> None:
 @given(st.lists(st.one_of(EVENT, EVENT, EVENT, ARROW), max_size=25))
 def test_drawn_traces(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)
-    check(Replayed(trace, derive(trace)))
+    facts = derive(trace)
+    check(Replayed(trace, facts, build_insight(trace, facts)))
 
 
 def samples() -> list[Path]:
@@ -102,19 +104,19 @@ def samples() -> list[Path]:
 
 @pytest.mark.parametrize("path", samples(), ids=lambda path: path.parent.name)
 def test_samples(path: Path) -> None:
-    check(Replayed(*opened(path)))
+    check(Replayed(*opened(path), insight(path)))
 
 
 @pytest.mark.traces
 @pytest.mark.parametrize("path", trace_files(REAL_TRACES), ids=lambda path: path.parent.name)
 def test_public_traces(path: Path, real_traces: Path) -> None:
-    check(Replayed(*opened(path)))
+    check(Replayed(*opened(path), insight(path)))
 
 
 def test_any_order_of_any_changes_is_the_same() -> None:
     """Of three stages, of which the first two also scale the same work."""
     [path] = [path for path in samples() if path.parent.name == "synthetic_ddp8"]
-    replayed = Replayed(*opened(path))
+    replayed = Replayed(*opened(path), insight(path))
     texts = ("scale:operator=aten::*,factor=0.3", "host:factor=0.7", "fuse", "graphs", "overlap")
     expected = replayed.steps(*texts)
     for order in list(permutations(texts))[::7]:

@@ -17,8 +17,7 @@ from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
-from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.runs.loading import load_all
+from torch_tb_profiler.runs.loading import insight_of, load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
@@ -38,7 +37,7 @@ def _opened(folder: Path) -> Iterator[tuple[str, Opened, Insight]]:
                 yield (
                     f"{run.name} {opened.worker.name} {opened.span.name}",
                     opened,
-                    build_insight(opened.trace, opened.facts),
+                    insight_of(opened, Settings()),
                 )
 
 

@@ -115,8 +115,8 @@ modelled.
 def test_most_of_the_time_of_real_traces_is_modelled(real_traces: Path, run: str) -> None:
     shares = []
     for path in sorted((real_traces / run).iterdir()):
-        opened = load(str(path), Settings(use_cache=False))
-        insight = insight_of(opened, Settings(use_cache=False))
+        opened = load(str(path), Settings())
+        insight = insight_of(opened, Settings())
         workloads, steps = insight["workloads"], insight["workload_steps"]
         names = [insight.strings[int(number)] for number in workloads["name"]]
         of_compute = [

@@ -18,8 +18,7 @@ from tests.examples import examples
 from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.runs.loading import load_all
+from torch_tb_profiler.runs.loading import insight_of, load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
@@ -73,7 +72,7 @@ def answers(folder: Path) -> Iterator[FindingsPayload]:
     for run in sorted(path for path in folder.iterdir() if path.is_dir()):
         for opened in load_all(str(run), Settings()):
             if isinstance(opened, Opened):
-                insight = build_insight(opened.trace, opened.facts)
+                insight = insight_of(opened, Settings())
                 yield findings_payload(
                     Source(opened.trace, opened.facts, insight, opened.worker.name, "1")
                 )

@@ -56,6 +56,7 @@ def test_a_file_of_memory_alone_is_the_one_reason() -> None:
 
 
 # Those that are about an accelerator need one to run.
+@pytest.mark.live
 @pytest.mark.parametrize("key", [k for k in MISSING if "device" not in k])
 def test_the_call_runs_as_pasted(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip(

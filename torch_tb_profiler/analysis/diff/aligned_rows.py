@@ -80,7 +80,7 @@ def drawn_ties(steps: AlignedSteps, least: int) -> Ties:
         if len(chosen) < MOST_TIES and all(abs(at - other) >= least for other in taken):
             chosen.append(i)
             taken.append(at)
-    own = np.sort(np.array(chosen, np.int64))
+    own = np.array(sorted(chosen, key=lambda i: int(places[0][i])), np.int64)
     return Ties(places[0][own], places[1][own], rows[0][own])
 
 

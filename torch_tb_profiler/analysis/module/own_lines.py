@@ -86,7 +86,7 @@ def own_lines(
     }
     on_path, of_part = parts[0], group[: len(parts[0]["line"])]
     longest = np.full(n, -1)
-    longest[of_part] = on_path["event"][largest_by(of_part, n, on_path["path_ns"])][of_part]
+    longest[of_part] = on_path["event"][largest_by(of_part, n, on_path["path_ns"])[of_part]]
     order = np.lexsort((-sums["host_ns"] - sums["python_ns"], -sums["device_ns"], -sums["path_ns"]))
     # A thread that a package started, and that neither works nor is waited for, is no part of the program.
     own = line_ranks(facts.strings, line[first])[line[first]] == OWN

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     largest_by,
+    mask_of,
     medians,
     picked,
     positions_of,
@@ -95,8 +96,7 @@ class Launches(msgspec.Struct, frozen=True):
         known = np.flatnonzero(alike & self.kernel & (self.launch >= 0))
         _, group = group_rows([self.name[known]])
         earliest = largest_by(group, int(group.max(initial=-1)) + 1, -self.called[known])
-        begins = np.zeros(len(self.work) + 1, np.bool_)
-        begins[known[earliest]] = True
+        begins = mask_of(len(self.work) + 1, known[earliest])
         return np.asarray(begins[place])
 
 

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, mask_of, sum_by
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
@@ -240,8 +240,7 @@ def _roots(trace: Trace, facts: Facts, operator: str) -> Ints:
     role = spans["role"]
     hosts = np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION))
     root = np.full(len(role) + 1, -1, np.int64)
-    is_root = np.zeros(len(role) + 1, np.bool_)
-    is_root[hosts[named(trace, hosts, lambda text: operator in text)]] = True
+    is_root = mask_of(len(role) + 1, hosts[named(trace, hosts, lambda text: operator in text)])
     # Parents are pointed past until nothing changes: as often as the logarithm of the depth.
     above = np.append(parent.astype(np.int64), -1)
     best = np.where(is_root, np.arange(len(is_root)), -1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, TableSpec
 
 _LIMIT = 1 << 62
 _TABLE_ENTRIES_PER_ROW = 4
@@ -254,6 +254,13 @@ def medians(group: Array, groups: int, values: Array) -> Array:
     low, high = sorted_values_at(group, values, middle)
     result[some] = (low + high) / 2
     return result
+
+
+def mask_of(n: int, places: Array | Sequence[int]) -> Mask:
+    """Which of ``n`` places are among some; bool of shape (n,)."""
+    mask = np.zeros(n, np.bool_)
+    mask[places] = True
+    return mask
 
 
 def picked(rows: Ints, place: Ints) -> Ints:

@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import position_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, position_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
@@ -116,8 +116,7 @@ def _regions_of_backward(trace: Trace, facts: Facts, region: Array) -> Ints:
     backward, forward = backward[tied >= 0], forward[tied[tied >= 0]]
     of_function = np.full(spans.n + 1, -1, np.int64)
     of_function[row[backward]] = spans["name"][region[row[forward]]]
-    is_function = np.zeros(spans.n, np.bool_)
-    is_function[row[backward]] = True
+    is_function = mask_of(spans.n, row[backward])
     return of_function[nearest(facts["span_links"]["parent"], is_function)]
 
 

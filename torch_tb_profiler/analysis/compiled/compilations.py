@@ -16,6 +16,7 @@ import re
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.host_names import distinct
@@ -88,11 +89,9 @@ def compilations(trace: Trace, facts: Facts) -> Compilations:
     chosen = host & (which[spans["name"]] >= 0)
     around = np.append(nearest(parent, chosen), np.int32(-1))
     row = np.flatnonzero(chosen & (around[parent] < 0))
-    outermost = np.zeros(spans.n, np.bool_)
-    outermost[row] = True
+    outermost = mask_of(spans.n, row)
     inner = np.flatnonzero(chosen & core[spans["name"]])
-    does = np.zeros(spans.n, np.bool_)
-    does[climb(parent, inner, outermost)] = True
+    does = mask_of(spans.n, climb(parent, inner, outermost))
     return Compilations(
         row.astype(np.int64),
         which[spans["name"][row]].astype(np.int64),

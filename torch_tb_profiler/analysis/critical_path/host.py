@@ -14,6 +14,7 @@ import re
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -140,8 +141,7 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
     name = spans["name"][row]
     names = host_names(trace.strings, name)
     cause[row[names.region[name]]] = PathCause.ANNOTATION
-    loads = np.zeros(spans.n, np.bool_)
-    loads[row[names.dataloader[name]]] = True
+    loads = mask_of(spans.n, row[names.dataloader[name]])
     cause[row[nearest(facts["span_links"]["parent"], loads)[row] >= 0]] = PathCause.DATALOADER
     return cause
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.step_matching import (
     Matched,
@@ -204,8 +205,7 @@ def _met(side: Drawn, row: Ints, edge: Ints, moment: Ints) -> Mask:
     place[row] = np.arange(len(row))
     at = place[side.path.event]
     own = np.flatnonzero(at >= 0)
-    found = np.zeros(len(row), np.bool_)
-    found[at[own][edge[own] == moment[at[own]]]] = True
+    found = mask_of(len(row), at[own][edge[own] == moment[at[own]]])
     return found
 
 

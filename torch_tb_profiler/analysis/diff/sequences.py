@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, same_keys
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, mask_of, same_keys
 from torch_tb_profiler.store.columns import Ints, Mask
 
 EXACT = 400
@@ -85,8 +85,7 @@ def _alike(a: Ints, b: Ints, first_a: Ints, first_b: Ints, length: Ints, by: int
 
 
 def _among(keys: Ints, others: Ints) -> Mask:
-    there = np.zeros(int(max(keys.max(initial=-1), others.max(initial=-1))) + 1, np.bool_)
-    there[others] = True
+    there = mask_of(int(max(keys.max(initial=-1), others.max(initial=-1))) + 1, others)
     return np.asarray(there[keys])
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     expand_ranges,
     group_rows,
+    mask_of,
     occurrences,
     positions_of,
     same_keys,
@@ -108,8 +109,7 @@ def step_events(trace: Trace, facts: Facts, steps: Ints) -> StepEvents:
     host = np.flatnonzero(np.isin(role, _HOST) & ~itself)
     host = host[np.argsort(spans["track"][own[host]], kind="stable")]
     row = own[host]
-    kept = np.zeros(spans.n, np.bool_)
-    kept[row] = True
+    kept = mask_of(spans.n, row)
     place = np.full(spans.n + 1, -1, np.int64)
     place[row] = np.arange(len(row))
     parent = place[climb(links["parent"], links["parent"][row], kept)]

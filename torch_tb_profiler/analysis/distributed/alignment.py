@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.collectives import SYNCHRONISING, Matches
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -59,8 +60,7 @@ def align(begins: Sequence[int | None], matches: Matches) -> list[ClockOffset]:
     # A rank without a Unix time is assumed to start with the first one until corrected.
     offset = np.array([begin - origin if begin is not None else 0 for begin in begins], np.int64)
     matched = np.bincount(matches.rank, minlength=len(begins))
-    used = np.zeros(len(matches), np.bool_)
-    used[_used(matches)] = True
+    used = mask_of(len(matches), _used(matches))
     sampled = matches.take(used)
     ends = np.full((len(begins), len(sampled)), np.nan)
     ends[sampled.rank, sampled.match] = sampled.end + offset[sampled.rank]

@@ -24,7 +24,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, occurrences, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    mask_of,
+    occurrences,
+    positions_of,
+)
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
@@ -205,8 +210,7 @@ def collective_calls(trace: Trace, facts: Facts) -> CollectiveCalls:
     parent = links["parent"]
     regions, operators = _host_names(trace)
     on_host = regions | operators
-    carries = np.zeros(spans.n, np.bool_)
-    carries[trace["collective_args"]["span"]] = True
+    carries = mask_of(spans.n, trace["collective_args"]["span"])
     kernels = communication_rows(trace, facts)
     row = (
         np.sort(np.concatenate((kernels, _of_host_libraries(trace, regions))))
@@ -477,8 +481,7 @@ def _out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints
     example = np.zeros(len(count), np.int64)
     example[cell] = kind
     kinds = int(kind.max(initial=-1)) + 1
-    odd = np.zeros(kinds, np.bool_)
-    odd[example[overlap < _LEAST_SHARE * count]] = True
+    odd = mask_of(kinds, example[overlap < _LEAST_SHARE * count])
     odd[kind[apart]] = True
     least, most = np.full(kinds, np.iinfo(np.int64).max), np.zeros(kinds, np.int64)
     np.minimum.at(least, example, count)

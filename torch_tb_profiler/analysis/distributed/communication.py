@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.distributed.collectives import (
     CollectiveCalls,
@@ -220,8 +220,7 @@ def _hosts(trace: Trace, facts: Facts, calls: CollectiveCalls, kind: list[str]) 
         number: _issued_kind(trace.strings[number])
         for number in distinct(spans["name"][called], trace.strings)
     }
-    wanted = np.zeros(len(trace.strings) + 1, np.bool_)
-    wanted[[number for number, word in words.items() if word]] = True
+    wanted = mask_of(len(trace.strings) + 1, [number for number, word in words.items() if word])
     for row in called[wanted[spans["name"][called]]].tolist():
         issued.setdefault(words[int(spans["name"][row])], []).append(row)
     regions: dict[str, list[int]] = {}

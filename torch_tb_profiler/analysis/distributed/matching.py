@@ -12,6 +12,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.collectives import (
     MOST_COLLECTIVES,
     Matches,
@@ -112,8 +113,7 @@ def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
     differ = (_several(matches, size) & equal) | _several(matches, dtype)
     # If positions alone match them, one mismatch means that the others may be shifted, too.
     by_place = matches.reduced(np.maximum, gather(matches, [rank.sequence for rank in ranks])) < 0
-    shifted = np.zeros(len(matches.labels) + 1, np.bool_)
-    shifted[matches.label[differ & by_place]] = True
+    shifted = mask_of(len(matches.labels) + 1, matches.label[differ & by_place])
     return np.asarray(differ | (by_place & shifted[matches.label]))
 
 
@@ -152,8 +152,7 @@ def _left_over(
     counts: dict[tuple[str, str], dict[int, int]] = {}
     open_ones: set[tuple[str, str]] = set()
     for index, (rank, rows) in enumerate(zip(ranks, considered, strict=True)):
-        taken = np.zeros(len(rank), np.bool_)
-        taken[matches.row[matches.of_rank(index)]] = True
+        taken = mask_of(len(rank), matches.row[matches.of_rank(index)])
         every = np.bincount(rank.label[rows], minlength=len(rank.labels))
         left = np.bincount(rank.label[rows[~taken[rows]]], minlength=len(rank.labels))
         for number, label in enumerate(rank.labels):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
 from torch_tb_profiler.analysis.distributed.collectives import Matches, kind_of
@@ -93,8 +94,7 @@ def _tied(matches: Matches) -> Mask:
     """
     n = matches.ranks
     same = matches.match[1:] == matches.match[:-1]
-    joined = np.zeros(n * n, np.bool_)
-    joined[matches.rank[:-1][same] * n + matches.rank[1:][same]] = True
+    joined = mask_of(n * n, matches.rank[:-1][same] * n + matches.rank[1:][same])
     parent = list(range(n))
 
     def root(rank: int) -> int:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.coordinates import Dimension
 from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, means, step_times
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
@@ -167,8 +168,7 @@ def where(members: Ints, dimensions: Sequence[Dimension]) -> dict[Dimension, lis
     if len(members) == 1:
         own = {each: int(each.place[members[0]]) for each in dimensions[::-1] if each.independent}
         return {each: [place] for each, place in own.items() if place >= 0}
-    inside = np.zeros(len(dimensions[0].place), np.bool_)
-    inside[members] = True
+    inside = mask_of(len(dimensions[0].place), members)
     covers = []
     for dimension in dimensions:
         places = np.unique(dimension.place[members])

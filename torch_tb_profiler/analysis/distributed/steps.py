@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
@@ -172,8 +172,7 @@ def waiting_shares(
         entry = _used(index, matches, waits)
         late_step = step[matches.row[entry]]
         np.add.at(late, late_step[late_step >= 0], waits.late[entry[late_step >= 0]])
-        has_step = np.zeros(shape[1], np.bool_)
-        has_step[steps.place[index][steps.place[index] >= 0]] = True
+        has_step = mask_of(shape[1], steps.place[index][steps.place[index] >= 0])
         for name, values in {**asdict(shares), "late": late}.items():
             shares_by_name[name][index, has_step] = values[has_step]
     return shares_by_name

@@ -14,7 +14,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -34,8 +34,7 @@ def counted_calls(above: Array, modelled: Mask, launcher: Array) -> Ints:
         return np.full(len(launcher), -1, np.int64)
     innermost = nearest(above, modelled)
     owner = np.where(launcher >= 0, innermost[launcher], -1)
-    owns = np.zeros(len(above), np.bool_)
-    owns[owner[owner >= 0]] = True
+    owns = mask_of(len(above), owner[owner >= 0])
     # The outermost owner around each owner, by pointer doubling.
     inner = nearest(above, owns)
     own = np.flatnonzero(owns)
@@ -78,8 +77,7 @@ def lost_calls(call: Ints, able: Mask, wanted: Mask) -> Ints:
     wanted: whether the work of its call is arithmetic.
     """
     chosen = np.flatnonzero((call >= 0) & wanted)
-    lost = np.zeros(int(call.max(initial=-1)) + 1, np.bool_)
-    lost[call[chosen]] = True
+    lost = mask_of(int(call.max(initial=-1)) + 1, call[chosen])
     lost[call[chosen[able[chosen]]]] = False
     return np.flatnonzero(lost)
 

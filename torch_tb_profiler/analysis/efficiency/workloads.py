@@ -7,7 +7,13 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    largest_by,
+    mask_of,
+    positions_of,
+    sum_by,
+)
 from torch_tb_profiler.analysis.arrays.nesting import nearest, subtree_totals, with_ancestors
 from torch_tb_profiler.analysis.efficiency.attribution import (
     Pieces,
@@ -96,8 +102,7 @@ def build_workloads(
     if len(device):
         call = counted_calls(operators.above, modelled, operators.launched)
         has_call = call >= 0
-        counted = np.zeros(len(operators.row), np.bool_)
-        counted[call[has_call]] = True
+        counted = mask_of(len(operators.row), call[has_call])
         time = sum_by(call[has_call], len(operators.row), dur[device[has_call]])
     else:
         call = np.zeros(0, np.int64)
@@ -131,8 +136,7 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
     launched = launched.astype(np.int64)
     within = replayed.around(device)
     launched = np.where(within >= 0, within + n, launched)
-    marked = np.zeros(len(above), np.bool_)
-    marked[launched[launched >= 0]] = True
+    marked = mask_of(len(above), launched[launched >= 0])
     nothing = np.zeros(len(replayed.call), np.int64)
     host = spans["dur"][row]
     called = joined(row, replayed.launch)

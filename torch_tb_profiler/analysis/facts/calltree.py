@@ -10,6 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK, nearest, nest_rows
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -80,8 +81,7 @@ def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, M
     child = np.flatnonzero((parent >= 0) & operator_like)
     child = child[operator_like[parent[child]] & (name[child] == name[parent[child]])]
     # Few nodes have their parent's name, so only the children of those parents are counted.
-    candidate = np.zeros(n + 1, np.bool_)
-    candidate[parent[child]] = True
+    candidate = mask_of(n + 1, parent[child])
     siblings = np.bincount(parent[candidate[parent]], minlength=n)
     same[child] = siblings[parent[child]] == 1
     # A hostile trace may hold a long chain of one name.

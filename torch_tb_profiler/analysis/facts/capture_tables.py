@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -229,8 +229,7 @@ def _find_launches(trace: Trace, own: bool) -> tuple[Ints, Ints, Ints] | None:
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     begins, ends = capture_marks(trace, calls)
     begin, end, track = _ranges(trace, calls[begins], calls[ends])
-    launches = np.zeros(spans.n, np.bool_)
-    launches[trace["launch_args"]["span"]] = True
+    launches = mask_of(spans.n, trace["launch_args"]["span"])
     launches[calls[_role_of_launch(trace, calls) != Role.KERNEL]] = True
     row = calls[launches[calls]]
     # What ran was not captured, such as work of another stream.
@@ -307,8 +306,7 @@ def _calls_around(
     calls = np.zeros(spans.n + 1, np.bool_)
     calls[:-1] = role == Role.PYTHON
     calls[node] = True
-    operator = np.zeros(spans.n, np.bool_)
-    operator[tree.row[tree.is_operator]] = True
+    operator = mask_of(spans.n, tree.row[tree.is_operator])
     role[is_call(role) & ~operator] = Role.ANNOTATION
     above = np.full(spans.n + 1, NONE, np.int64)
     above[:-1] = links

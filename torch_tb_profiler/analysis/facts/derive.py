@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import numpy as np
 from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
@@ -428,7 +428,6 @@ def _idle_launches(trace: Trace, caused: DeviceCauses) -> Ints:
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls):
         return np.asarray(calls[:0])
-    used = np.zeros(spans.n + 1, np.bool_)
-    used[caused.launch] = True
+    used = mask_of(spans.n + 1, caused.launch)
     launches = kernel_launches(trace, calls)
     return np.asarray(launches[~used[launches] & (spans["correlation"][launches] > 0)])

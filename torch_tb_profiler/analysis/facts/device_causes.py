@@ -5,7 +5,12 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
+from torch_tb_profiler.analysis.arrays.grouping import (
+    mask_of,
+    matching_points,
+    positions_of,
+    same_keys,
+)
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.flags import NoOperator
 from torch_tb_profiler.analysis.facts.host_names import HostNames
@@ -156,8 +161,7 @@ def _of_repeated(trace: Trace, calls: Ints, row: Ints) -> tuple[Ints, int]:
     at_call, at_work = np.lexsort((begin, key)), np.lexsort((start, wanted))
     even = many == works
     at_call, at_work = at_call[even[key[at_call]]], at_work[even[wanted[at_work]]]
-    early = np.zeros(n, np.bool_)
-    early[key[at_call][start[at_work] < begin[at_call]]] = True
+    early = mask_of(n, key[at_call][start[at_work] < begin[at_call]])
     fits = ~early[key[at_call]]
     launch[at_work[fits]] = calls[at_call[fits]]
     return launch, int((many[wanted] > 1).sum())
@@ -171,8 +175,9 @@ def _launch_keys(trace: Trace, calls: Ints, row: Ints) -> tuple[Ints, Ints]:
     id_a, id_b = same_keys((spans["correlation"][calls],), (spans["correlation"][row],))
     external_a, external_b = spans["external"][calls], spans["external"][row]
     both_a, both_b = same_keys((id_a, external_a), (id_b, external_b))
-    incomplete = np.zeros(int(max(id_a.max(initial=-1), id_b.max(initial=-1))) + 1, np.bool_)
-    incomplete[id_a[external_a <= 0]] = True
+    incomplete = mask_of(
+        int(max(id_a.max(initial=-1), id_b.max(initial=-1))) + 1, id_a[external_a <= 0]
+    )
     incomplete[id_b[(external_b <= 0) | ~np.isin(both_b, both_a)]] = True
     return same_keys(
         (id_a, np.where(incomplete[id_a], 0, external_a)),

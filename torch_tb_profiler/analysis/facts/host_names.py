@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -65,16 +66,16 @@ class HostNames(msgspec.Struct, frozen=True):
 
 def distinct(numbers: Array, strings: StringTable) -> list[int]:
     """The distinct string numbers in an array, ascending, without −1."""
-    present = np.zeros(len(strings) + 1, np.bool_)
-    present[numbers] = True
+    present = mask_of(len(strings) + 1, numbers)
     used: list[int] = np.flatnonzero(present[:-1]).tolist()
     return used
 
 
 def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:
     """Which strings of ``numbers`` satisfy ``says``; bool of shape (strings + 1,), last for −1."""
-    mask = np.zeros(len(strings) + 1, np.bool_)
-    mask[[number for number in distinct(numbers, strings) if says(strings[number])]] = True
+    mask = mask_of(
+        len(strings) + 1, [number for number in distinct(numbers, strings) if says(strings[number])]
+    )
     return mask
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nest
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
@@ -17,8 +17,7 @@ def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
     innermost around it; −1 none.
     """
     spans = trace["spans"]
-    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
-    is_wanted[track] = True
+    is_wanted = mask_of(trace["tracks"].n, track)
     rows = np.flatnonzero(is_wanted[spans["track"]])
     if not len(rows):
         return np.full(len(track), -1, np.int64)
@@ -55,8 +54,7 @@ def _around(trace: Trace, track: Array, time: Ints) -> Ints:
     # Equal points would enclose one another.
     first, group = group_rows((track, time))
     track, time = track[first], time[first]
-    is_wanted = np.zeros(trace["tracks"].n, np.bool_)
-    is_wanted[track] = True
+    is_wanted = mask_of(trace["tracks"].n, track)
     rows = np.flatnonzero(is_wanted[spans["track"]])
     n = len(rows)
     begin = np.concatenate((spans["start"][rows], time))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_work import StepWork
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -225,8 +226,7 @@ def _ordered(group: Ints, is_cold: Mask, wall: Floats) -> Ints:
     )
     weight = np.where(is_cold[first] | (used < 0), 0, count)
     total = np.bincount(inverse, weights=wall, minlength=len(used))
-    usual = np.zeros(len(used), np.bool_)
-    usual[np.lexsort((first, -total, -weight))[:1]] = True
+    usual = mask_of(len(used), np.lexsort((first, -total, -weight))[:1])
     order = np.lexsort((first, ~usual, used < 0))
     place = np.empty(len(used), np.int64)
     place[order] = np.arange(len(used))

@@ -7,7 +7,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
@@ -96,8 +96,7 @@ def _region(trace: Trace, tree: CallTree, caused: DeviceCauses, windows: StepWin
     if not len(work):
         return region
     name = trace["spans"]["name"][tree.row]
-    steps = np.zeros(len(trace.strings) + 1, np.bool_)
-    steps[windows.name] = True
+    steps = mask_of(len(trace.strings) + 1, windows.name)
     role = trace["spans"]["role"][tree.row]
     annotation = tree.kept & ~tree.is_operator & (role != Role.RUNTIME) & ~steps[name]
     annotation &= tree.names.step[name] < 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.store.columns import Array
@@ -18,8 +19,7 @@ MODULE = "nn.Module:"
 def looks(trace: Trace, facts: Facts) -> Array:
     """``Look`` of every span and instant; uint8."""
     spans, instants, kernels = trace["spans"], trace["instants"], facts["kernels"]
-    talks = np.zeros(len(facts.strings) + 1, np.bool_)
-    talks[kernels["name"][kernels["communication"] == 1]] = True
+    talks = mask_of(len(facts.strings) + 1, kernels["name"][kernels["communication"] == 1])
     look = spans["role"].astype(np.uint8)
     look[(look == Role.KERNEL) & talks[spans["name"]]] = Look.COMMUNICATION
     return np.concatenate((look, np.full(instants.n, Look.INSTANT, np.uint8)))
@@ -36,8 +36,7 @@ def modules(trace: Trace, facts: Facts) -> Array:
     frames = frames[named(trace, frames, lambda text: text.startswith(MODULE))]
     if not len(frames):
         return np.zeros(0, np.int32)
-    is_module = np.zeros(trace["spans"].n, np.bool_)
-    is_module[frames] = True
+    is_module = mask_of(trace["spans"].n, frames)
     above = links["parent"]
     # Device work stands under its launch, or under its operator where no launch was recorded.
     above = np.where(

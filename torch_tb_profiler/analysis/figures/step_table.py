@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
@@ -60,8 +61,7 @@ _OF_HOST = ("dataloader", "cpu_exec")
 def step_table(facts: Facts, selection: Selection) -> DisplayTable:
     """Every step of the trace in time order; ``selected`` marks those of the selection."""
     table = facts["steps"]
-    selected = np.zeros(table.n, np.bool_)
-    selected[selection.steps] = True
+    selected = mask_of(table.n, selection.steps)
     return STEPS.build(
         facts.strings,
         step=np.arange(table.n),

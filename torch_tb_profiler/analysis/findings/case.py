@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
@@ -374,8 +375,9 @@ class Case(msgspec.Struct, frozen=True, dict=True):
         waiting left out.
         """
         spans = self.trace["spans"]
-        mine = np.zeros(self.trace["tracks"].n + 1, np.bool_)
-        mine[spans["track"][self.work.launch[self.work.launch >= 0]]] = True
+        mine = mask_of(
+            self.trace["tracks"].n + 1, spans["track"][self.work.launch[self.work.launch >= 0]]
+        )
         mine[self.main_track] = True
         mine[-1] = False
         counted = spans["role"] == Role.RUNTIME

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case
@@ -46,8 +47,7 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
     last = np.searchsorted(end[order], launched, side="right") - 1
     after = last >= 0
     starts = case.trace["spans"]["start"]
-    launches = np.zeros(len(starts) + 1, np.bool_)
-    launches[case.work.launch] = True
+    launches = mask_of(len(starts) + 1, case.work.launch)
     launches[row] = False
     others = np.flatnonzero(launches[:-1])
     between = np.searchsorted(np.sort(starts[others], kind="stable"), end)

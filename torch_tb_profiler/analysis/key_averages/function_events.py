@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import HIDDEN, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
@@ -325,6 +326,5 @@ def _add(sums: Array, position: Ints, values: Array) -> Array:
 
 def _with_callers(positions: Ints, parent: Ints) -> Ints:
     """The positions and all their ancestors, ascending."""
-    wanted = np.zeros(len(parent), np.bool_)
-    wanted[positions] = True
+    wanted = mask_of(len(parent), positions)
     return np.flatnonzero(with_ancestors(parent, wanted))

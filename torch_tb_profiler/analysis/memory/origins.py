@@ -12,6 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import (
     climb,
     depths,
@@ -88,8 +89,7 @@ def origins(
 def innermost_spans(trace: Trace, links: Table, track: Array, time: Ints) -> Ints:
     """Rows of the innermost host spans, or frames, open at times on tracks; −1 none."""
     spans = trace["spans"]
-    has_records = np.zeros(trace["tracks"].n + 1, np.bool_)
-    has_records[track] = True
+    has_records = mask_of(trace["tracks"].n + 1, track)
     is_candidate = host_mask(trace) & has_records[spans["track"]]
     row = np.flatnonzero(is_candidate)
     position = np.cumsum(is_candidate) - 1
@@ -111,8 +111,7 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     node: position in ``kept`` of each given operator, or of its innermost shallow ancestor.
     """
     above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
-    is_given = np.zeros(len(tree.row), np.bool_)
-    is_given[operator[operator >= 0]] = True
+    is_given = mask_of(len(tree.row), operator[operator >= 0])
     kept = np.flatnonzero(with_ancestors(above, is_given))
     parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)
     depth = depths(parent)

@@ -20,6 +20,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
@@ -160,8 +161,9 @@ def _on_main_threads(trace: Trace, of_span: Array) -> Mask:
     the one with the most of what is forward. Others, such as a DataLoader's, would cut their runs.
     """
     track, tracks = trace["spans"]["track"], trace["tracks"].n
-    main = np.zeros(tracks + 1, np.bool_)
-    main[track[np.isin(of_span, (Phase.BACKWARD, Phase.OPTIMIZER, Phase.ZERO_GRAD))]] = True
+    main = mask_of(
+        tracks + 1, track[np.isin(of_span, (Phase.BACKWARD, Phase.OPTIMIZER, Phase.ZERO_GRAD))]
+    )
     forward = np.bincount(track[of_span == Phase.FORWARD], minlength=tracks + 1)
     main[int(np.argmax(forward))] = True
     return np.asarray(main[track])

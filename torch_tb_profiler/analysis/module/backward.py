@@ -22,7 +22,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
@@ -79,8 +79,7 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array, collective: M
 
 def _reductions(nodes: Nodes, functions: Functions, collective: Mask) -> Ints:
     """Outermost collectives in functions without a number."""
-    unnumbered = np.zeros(len(nodes.row) + 1, np.bool_)
-    unnumbered[functions.position[~functions.numbered]] = True
+    unnumbered = mask_of(len(nodes.row) + 1, functions.position[~functions.numbered])
     outermost = np.append(nearest(nodes.parent, collective), -1)[nodes.parent] < 0
     return np.flatnonzero(collective & outermost & unnumbered[functions.around])
 

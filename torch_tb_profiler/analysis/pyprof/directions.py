@@ -25,7 +25,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.host_names import HostNames, name_mask
@@ -139,8 +139,7 @@ def _operators(
     although it creates no graph nodes. Within a function those count only where a forward runs: a
     module, the forward of another function, or operators of several numbers.
     """
-    makers = np.zeros(len(nodes.row), np.bool_)
-    makers[functions.maker] = True
+    makers = mask_of(len(nodes.row), functions.maker)
     around = functions.around[functions.maker]
     first, _ = group_rows((around, functions.number[functions.maker]))
     several = np.flatnonzero(np.bincount(around[first] + 1)[1:] > 1)
@@ -189,8 +188,7 @@ def _ties(
     itself = (functions.thread > 0) & ~named_nodes(
         trace, nodes, lambda text: text.startswith(EVALUATE)
     )
-    split = np.zeros(len(nodes.row), np.bool_)
-    split[functions.around[itself]] = True
+    split = mask_of(len(nodes.row), functions.around[itself])
     inside = ~split[function[rows]] | (nearest(nodes.parent, itself)[node[rows]] >= function[rows])
     # What a Python function calls is identified by its own operators.
     identified = (

@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store import timeline_schema as schema
@@ -271,8 +271,7 @@ class Window(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def chosen(self) -> Mask:
         """Which lanes of the timeline are chosen."""
-        chosen = np.zeros(self.timeline["lanes"].n, np.bool_)
-        chosen[self.lane] = True
+        chosen = mask_of(self.timeline["lanes"].n, self.lane)
         return chosen
 
     @cached_property
@@ -440,7 +439,6 @@ def _grouped(rows: Sums) -> Sums:
 def _covered(depth: Array, chosen: Mask) -> Mask:
     """Which lanes lie within chosen ones: events of a depth lie within those above."""
     deepest = int(depth.max(initial=0))
-    missing = np.zeros(deepest + 1, np.bool_)
-    missing[depth[~chosen]] = True
+    missing = mask_of(deepest + 1, depth[~chosen])
     above = np.append(False, ~missing)
     return above[depth]

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import categories, timeline_schema
 from torch_tb_profiler.store.categories import GRAPH_CAPTURE
@@ -167,8 +168,7 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     )
     known = np.zeros(len(target), np.bool_)
     known[rows] = from_launch | (caused[rows] == source[rows])
-    used = np.zeros(flows.n, np.bool_)
-    used[begin[whole]] = True
+    used = mask_of(flows.n, begin[whole])
     used[end[whole]] = True
     parts = []
     for number, kind in enumerate(kinds):

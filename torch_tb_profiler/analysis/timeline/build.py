@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import host_names
@@ -88,8 +89,7 @@ def _work(trace: Trace, span_ns: int) -> tuple[int, int]:
 def track_order(trace: Trace) -> Ints:
     """The rank of every track: hosts before devices, then by sort metadata, then by number."""
     tracks, spans = trace["tracks"], trace["spans"]
-    device = np.zeros(tracks.n, np.bool_)
-    device[spans["track"][device_rows(trace)]] = True
+    device = mask_of(tracks.n, spans["track"][device_rows(trace)])
     process_device: dict[int, bool] = {}
     for pid, is_device in zip(tracks["pid"].tolist(), device.tolist(), strict=True):
         process_device[pid] = process_device.get(pid, False) or is_device

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import open_total, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
@@ -178,8 +178,7 @@ def thinned(time: Ints, value: Array, most: int) -> Ints:
         bucket >>= 1
         begins = np.append(True, bucket[1:] != bucket[:-1])
         first, bucket = first[begins], bucket[begins]
-    chosen = np.zeros(len(time), np.bool_)
-    chosen[first] = True
+    chosen = mask_of(len(time), first)
     chosen[np.append(first[1:], len(time)) - 1] = True
     chosen[_first_extreme(np.minimum, value, first)] = True
     chosen[_first_extreme(np.maximum, value, first)] = True

@@ -17,6 +17,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import depths, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
@@ -113,8 +114,7 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
 
 def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
     """Keys as 0, 1, 2 … in their order, and the distinct keys; hidden events get 0."""
-    present = np.zeros(int(key.max()) + 1 if len(key) else 0, np.bool_)
-    present[key[shown]] = True
+    present = mask_of(int(key.max()) + 1 if len(key) else 0, key[shown])
     codes = np.flatnonzero(present)
     number = np.zeros(len(present), np.int32)
     number[codes] = np.arange(len(codes))
@@ -124,8 +124,7 @@ def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
 def _depth(code: Array, kind: Array, start: Ints, dur: Ints, shown: Mask) -> Array:
     """The number of events of its own group that enclose each event; int32."""
     depth = np.zeros(len(start), np.int32)
-    nested = np.zeros(_KINDS, np.bool_)
-    nested[list(NESTED)] = True
+    nested = mask_of(_KINDS, list(NESTED))
     row = np.flatnonzero(nested[kind] & shown)
     if len(row):
         begin = start[row]

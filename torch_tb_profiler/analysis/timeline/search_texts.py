@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 import re2
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.timeline.kinds import ChosenKind
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -151,6 +152,5 @@ def compiled(pattern: str, case: bool) -> tuple[Callable[[memoryview], bool], in
 
 def used_strings(column: Array, strings: int) -> Mask:
     """Which strings occur in a column, bool of shape (strings + 1,); the last entry is for −1."""
-    used = np.zeros(strings + 1, np.bool_)
-    used[column] = True
+    used = mask_of(strings + 1, column)
     return used

@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
@@ -181,8 +182,7 @@ def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
 def launching(scene: Scene, within: float) -> dict[int, Intervals]:
     """When each thread (row of tracks) launched: between launches at most ``within`` ns apart."""
     spans, launch = scene.trace["spans"], scene.graph.work.launch
-    launches = np.zeros(spans.n, np.bool_)
-    launches[launch[launch >= 0]] = True
+    launches = mask_of(spans.n, launch[launch >= 0])
     launch = np.flatnonzero(launches)
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of, sum_floats
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared
 from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import named
@@ -214,8 +214,7 @@ def _needed_by_host(scene: Scene, row: Ints, like: Ints) -> Mask:
         return needed
     host = table["host"][row].astype(np.int64)
     calls = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    nodes = np.zeros(spans.n, np.bool_)
-    nodes[calls[named(scene.trace, calls, _ACCUMULATES.fullmatch)]] = True
+    nodes = mask_of(spans.n, calls[named(scene.trace, calls, _ACCUMULATES.fullmatch)])
     as_made = np.append(nearest(scene.facts["span_links"]["parent"], nodes) >= 0, np.False_)[host]
     products = calls[named(scene.trace, calls, _PRODUCT.fullmatch)]
     end, following = table["end"][row][:-1], table["start"][row][1:]
@@ -248,8 +247,7 @@ def merge(scene: Scene, durations: Durations, most: float) -> None:
     leaves = leaves[leaves >= 0]
     spare = only_for(scene, leaves, stays)
     frames = np.flatnonzero(spans["role"] == Role.PYTHON)
-    inside = np.zeros(spans.n, np.bool_)
-    inside[frames[named(scene.trace, frames, _LIBRARY.fullmatch)]] = True
+    inside = mask_of(spans.n, frames[named(scene.trace, frames, _LIBRARY.fullmatch)])
     parent = scene.facts["span_links"]["parent"]
     of_gone, of_kept = np.zeros((2, spans.n), np.bool_)
     of_gone[leaves], of_kept[stays] = True, True

@@ -14,6 +14,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_operators, waits_for
@@ -88,8 +89,7 @@ def host_points(
 ) -> HostPoints:
     """The points of all threads; ``main``: the program's thread, −1 none."""
     spans, steps = trace["spans"], facts["steps"]
-    launching = np.zeros(spans.n + 1, np.bool_)
-    launching[work.launch] = True
+    launching = mask_of(spans.n + 1, work.launch)
     rows = np.flatnonzero(launching[:-1])
     launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
     parts = [_part(spans["track"][rows], spans["start"][rows])]

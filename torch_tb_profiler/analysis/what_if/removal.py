@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import name_mask
@@ -76,8 +76,7 @@ def fuse_chains(scene: Scene, durations: Durations) -> None:
     _, first = np.unique(found.chain, return_index=True)
     later = np.ones(len(place), np.bool_)
     later[first] = False
-    gone = np.zeros(len(durations.work), np.bool_)
-    gone[place[later & (place >= 0)]] = True
+    gone = mask_of(len(durations.work), place[later & (place >= 0)])
     without_launches(scene, durations, gone)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
@@ -328,8 +329,7 @@ def find_chains(first: Ints, second: Ints) -> _Chains:
     n = len(first)
     alone = second == NONE
     plain = _heirs(first, alone & (first != NONE))
-    leads = np.zeros(n, np.bool_)
-    leads[first[plain]] = True
+    leads = mask_of(n, first[plain])
     some = ~(alone | leads | alone[first] | leads[first]) & alone[second]
     launched = _heirs(first, some)
     head = np.where(launched, nearest(first, ~plain)[second], NONE)
@@ -363,8 +363,7 @@ def find_chains(first: Ints, second: Ints) -> _Chains:
 
 def _heirs(first: Ints, some: Mask) -> Mask:
     """Of ``some`` points that follow the same one, one: if possible, one that others follow."""
-    followed = np.zeros(len(first), np.bool_)
-    followed[first] = True
+    followed = mask_of(len(first), first)
     heir = np.zeros(len(first), np.int64)
     for part in (some & ~followed, some & followed):
         row = np.flatnonzero(part)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex, spread
 from torch_tb_profiler.analysis.timeline.detail import Memoise
 from torch_tb_profiler.errors import BadRequest
@@ -62,6 +63,5 @@ def _rows_of(kinds: Sequence[str], known: Sequence[str]) -> list[int]:
 def _on_lanes(timeline: Timeline, lanes: Sequence[int] | None) -> tuple[Array, Mask] | None:
     if lanes is None or len(lanes) == timeline["lanes"].n:
         return None
-    chosen = np.zeros(timeline["lanes"].n, np.bool_)
-    chosen[list(lanes)] = True
+    chosen = mask_of(timeline["lanes"].n, list(lanes))
     return timeline["places"]["lane"], chosen

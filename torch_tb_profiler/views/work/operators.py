@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import (
@@ -56,8 +57,7 @@ def operator_payload(
 def _frame_tree(facts: Facts, used: Array) -> tuple[FrameTree, Array]:
     """The part of the stack tree that some stacks need, and their rows in it, −1 none."""
     stacks = facts["stacks"]
-    wanted = np.zeros(stacks.n, np.bool_)
-    wanted[used[used >= 0]] = True
+    wanted = mask_of(stacks.n, used[used >= 0])
     rows = np.flatnonzero(with_ancestors(stacks["parent"], wanted))
     number = np.full(stacks.n + 1, -1, np.int64)
     number[rows] = np.arange(len(rows))

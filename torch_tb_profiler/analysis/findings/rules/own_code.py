@@ -13,7 +13,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
@@ -155,8 +155,7 @@ def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
     whole, chain = int(pieces.time.sum()), [pieces]
     while True:
         current = chain[-1]
-        level = np.zeros(len(parent) + 1, np.bool_)
-        level[current.call] = True
+        level = mask_of(len(parent) + 1, current.call)
         deeper = current.take(current.event != current.call)
         if not len(deeper.event):
             return chain

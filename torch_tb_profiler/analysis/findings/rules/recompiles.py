@@ -14,6 +14,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings import links
@@ -97,8 +98,7 @@ def _sizes(case: Case) -> str:
         start, end = case.times(regions)
         at = np.searchsorted(spans["start"][row], start)
         inside = np.append(spans["start"][row], np.iinfo(np.int64).max)[at] < end
-        graphs = np.zeros(len(row), np.bool_)
-        graphs[at[inside]] = True
+        graphs = mask_of(len(row), at[inside])
     by_kind: dict[tuple[str, int], list[list[object]]] = {}
     for at in np.flatnonzero(graphs).tolist():
         value = json_list(trace.strings[int(dims[at])])

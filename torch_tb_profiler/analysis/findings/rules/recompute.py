@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
@@ -41,15 +42,13 @@ def _claim(case: Case) -> Candidate | None:
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     again = arguments["span"][records].astype(np.int64)
     calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
-    backward = np.zeros(spans.n, np.bool_)
-    backward[calls[case.named(calls, _BACKWARD.match)]] = True
+    backward = mask_of(spans.n, calls[case.named(calls, _BACKWARD.match)])
     parent = links["parent"].astype(np.int64)
     home = climb(parent, parent[again], backward) if backward.any() else again[:0]
     again, home = again[: len(home)][home >= 0], home[home >= 0]
     if not len(again):
         return None
-    wanted = np.zeros(spans.n, np.bool_)
-    wanted[again] = True
+    wanted = mask_of(spans.n, again)
     row = case.work.row
     operator = links["operator"][row].astype(np.int64)
     row = row[climb(parent, operator, wanted) >= 0] if len(row) else again

@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
@@ -60,8 +60,7 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
     """Which calls repeat an earlier one whose result was differentiated, for numbers."""
     kind = _kinds(case, call)
     operators, sequence, home = _numbered(case, call)
-    used = np.zeros(len(call), np.bool_)
-    used[home[np.isin(operators, forward)]] = True
+    used = mask_of(len(call), home[np.isin(operators, forward)])
     low, high = np.full(len(call), np.iinfo(np.int64).max), np.full(len(call), -1)
     np.minimum.at(low, home, sequence)
     np.maximum.at(high, home, sequence)

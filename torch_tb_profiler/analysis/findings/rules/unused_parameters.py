@@ -12,6 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
@@ -83,8 +84,7 @@ def _marks(case: Case) -> _Marks:
         """Which calls have one of some as the next beside them."""
         return np.append(some[1:] & beside, np.False_)
 
-    hook = np.zeros(spans.n + 1, np.bool_)
-    hook[calls[hooked]] = True
+    hook = mask_of(spans.n + 1, calls[hooked])
     filled = fill & hook[above] & (above != _NO_PARENT)
     set_ = filled | (select & before(filled))
     read = item & np.append(np.False_, (select & before(item))[:-1])

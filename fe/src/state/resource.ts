@@ -170,12 +170,13 @@ export function useResources<R extends Route>(
   return answers;
 }
 
-type Incomplete = Pick<Resource<{ progress: number }>, "data" | "reload">;
+/** A payload without `progress` is whole. */
+export type Incomplete = Pick<Resource<{ progress?: number }>, "data" | "reload">;
 
 /** Asks again while a payload says that it is not whole. */
 export function useAgain({ data, reload }: Incomplete): void {
   useEffect(() => {
-    if (!data || data.progress >= 1) return undefined;
+    if ((data?.progress ?? 1) >= 1) return undefined;
     const timer = setTimeout(reload, COMPLETING_PAUSE);
     return () => clearTimeout(timer);
   }, [data, reload]);

@@ -1,11 +1,11 @@
 /** What every view shows while its payload is not there, and what it shows where the recording lacks something. */
 
 import type { ComponentChildren } from "preact";
-import type { Routes } from "../api/client";
+import type { Parameters, Route, Routes } from "../api/client";
 import type { Missing } from "../api/types.gen";
 import { diagnosisHref } from "../state/location";
-import { useResource, type Resource } from "../state/resource";
-import { type Params, type ViewProps, viewQuery } from "../state/view";
+import { type Incomplete, type Resource, useResource, useUntilComplete } from "../state/resource";
+import { type ViewProps, viewQuery } from "../state/view";
 import { Badge, CodeBlock, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
 
 /** The payload of all steps, of which charts keep all in sight to be chosen; the given one until it is there, and where all are chosen anyway. */
@@ -13,11 +13,10 @@ export function useAllSteps<R extends "counters" | "iterations">(
   route: R,
   { selection, steps }: ViewProps,
   payload: Routes[R],
-  more: Params = {},
 ): Routes[R] {
   const whole = useResource(
     steps.first === null ? null : route,
-    viewQuery({ selection, steps: { ...steps, first: null, last: null } }, more),
+    viewQuery({ selection, steps: { ...steps, first: null, last: null } }),
   );
   return whole.data ?? payload;
 }
@@ -64,6 +63,24 @@ export function Loaded<T>({ resource, shape, children }: LoadedProps<T>) {
       {children(data)}
     </div>
   );
+}
+
+/** A view, or a part of one, that draws the payload of a route; `query`: of the chosen trace and steps where nothing else is said. */
+export function viewOf<R extends Route>(
+  route: R,
+  shape: readonly number[],
+  Page: (props: ViewProps & { payload: Routes[R] }) => ComponentChildren,
+  query = (props: ViewProps) => viewQuery(props) as unknown as Parameters[R],
+) {
+  return function View(props: ViewProps) {
+    const resource = useResource(route, query(props));
+    useUntilComplete(resource as Incomplete);
+    return (
+      <Loaded resource={resource} shape={shape}>
+        {(payload) => <Page {...props} payload={payload} />}
+      </Loaded>
+    );
+  };
 }
 
 /** What was not recorded, one line each, with the call that records it on demand. */

@@ -4,11 +4,11 @@ import type { ComponentChildren } from "preact";
 import type { TableName, Vocabulary } from "../api/types.gen";
 import { formatCount } from "../base/units";
 import type { ViewProps } from "../state/view";
-import { type CellValue, type Column, Grid, type GridProps, Panel } from "../widgets";
+import { type CellValue, type Column, Grid, GridPanel, type GridProps } from "../widgets";
 import { declaredColumns, useColumns } from "./columns";
 import { timelineColumns } from "./links";
 
-interface TableViewProps extends Omit<GridProps, "label" | "columns" | "rowCount"> {
+interface TableViewProps extends Omit<GridProps, "label" | "columns"> {
   name: TableName;
   /** The table as it comes: a list of values per column. */
   rows: object;
@@ -41,22 +41,14 @@ export function TableView(props: TableViewProps): ComponentChildren {
   }, [rows]);
   const count = Object.values(values)[0]?.length ?? 0;
   if (!count && !grid.tools) return null;
-  const table = (
-    <Grid
-      label={title}
-      columns={columns}
-      rowCount={count}
-      pinned={pooled ? [count - 1] : []}
-      storage={name}
-      empty="No row matches the search."
-      {...grid}
-    />
-  );
-  if (!term) return table;
-  const rest = pooled ? `the last row sums up ${formatCount(pooled)} more` : null;
-  return (
-    <Panel title={title} term={term} note={rest ?? (note || null)} flush={fill ? "fill" : true}>
-      {table}
-    </Panel>
-  );
+  const table = {
+    label: title,
+    columns,
+    pinned: pooled ? [count - 1] : [],
+    storage: name,
+    empty: "No row matches the search.",
+    ...grid,
+  };
+  const rest = pooled ? `the last row sums up ${formatCount(pooled)} more` : note;
+  return term ? <GridPanel {...table} {...{ term, fill }} note={rest} /> : <Grid {...table} />;
 }

@@ -34,6 +34,7 @@ export {
 } from "./flame/regroup";
 export { Beneath } from "./grid/Beneath";
 export { Grid } from "./grid/Grid";
+export { GridPanel } from "./grid/GridPanel";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";

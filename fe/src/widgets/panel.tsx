@@ -4,9 +4,9 @@ import { Button, CopyButton } from "./buttons";
 import { Icon } from "./icons";
 import { Term } from "./tooltip";
 
-interface PanelProps {
+export interface PanelProps {
   title: string;
-  term?: string;
+  term?: string | undefined;
   note?: ComponentChildren;
   actions?: ComponentChildren;
   children: ComponentChildren;

@@ -18,6 +18,7 @@ from tests.examples import examples
 from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.loading import insight_of, load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings

@@ -16,28 +16,12 @@ import { Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets"
 import { MiddleCut } from "../../widgets/middle_cut";
 import { Folded } from "../folded";
 import { linkedTo } from "../links";
-import { InShort, Loaded, Nothing } from "../loaded";
+import { InShort, Loaded, Nothing, viewOf } from "../loaded";
 import { TableView } from "../table_view";
 
-export function ApiCallsView(props: ViewProps) {
-  const short_ns = props.params.short ?? "";
-  const resource = useResource("api_calls", viewQuery(props, { short_ns }));
-  return (
-    <Loaded resource={resource} shape={[60, 360, 360]}>
-      {(payload) =>
-        payload.rows.name.length || payload.launches.name.length || payload.copies.kind.length ? (
-          <Page {...props} payload={payload} />
-        ) : (
-          <Nothing
-            title="No call of a runtime or driver was recorded"
-            text="The selected steps hold none, and no device work. Choose other steps."
-            missing={payload.missing}
-          />
-        )
-      }
-    </Loaded>
-  );
-}
+export const ApiCallsView = viewOf("api_calls", [60, 360, 360], Page, (props) =>
+  viewQuery(props, { short_ns: props.params.short }),
+);
 
 type PageProps = ViewProps & { payload: ApiCallsPayload };
 
@@ -45,6 +29,14 @@ function Page(props: PageProps) {
   const { payload, params, setParam, hrefOf } = props;
   const { rows, longest, launches, queues, copies } = payload;
   const { vocabulary } = payload;
+  if (!rows.name.length && !launches.name.length && !copies.kind.length)
+    return (
+      <Nothing
+        title="No call of a runtime or driver was recorded"
+        text="The selected steps hold none, and no device work. Choose other steps."
+        missing={payload.missing}
+      />
+    );
   const of = (name: TableName, rows: { event: number[] }) => ({
     ...{ name, rows, vocabulary, height: 340 },
     events: { page: name, text: "show", hrefOf },

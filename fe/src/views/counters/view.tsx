@@ -4,15 +4,14 @@ import { useMemo, useState } from "preact/hooks";
 import type { CountersTablePayload } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
 import { format, formatCount } from "../../base/units";
-import { useResource } from "../../state/resource";
-import { isChosen, onlyStep, viewQuery, type ViewProps, withOnly } from "../../state/view";
+import { isChosen, onlyStep, type ViewProps, withOnly } from "../../state/view";
 import {
   Button,
   Card,
   type Column,
   CopyButton,
   Figure,
-  Grid,
+  GridPanel,
   Panel,
   Roofline,
   Select,
@@ -22,7 +21,7 @@ import { declaredColumns, useColumns } from "../columns";
 import { TableView } from "../table_view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
-import { InShort, Loaded, MissingList, Nothing, Notes, useAllSteps } from "../loaded";
+import { InShort, MissingList, Notes, Nothing, useAllSteps, viewOf } from "../loaded";
 import {
   measuredChart,
   pathText,
@@ -36,29 +35,20 @@ import {
 /** Charts that are drawn at once; a recording may have hundreds of counters. */
 const FIRST_CHARTS = 6;
 
-export function CountersView(props: ViewProps) {
-  const resource = useResource("counters", viewQuery(props));
-  return (
-    <Loaded resource={resource} shape={[60, 400, 300]}>
-      {(payload) =>
-        payload.profiled.kernel.length || payload.sampled.counter.length ? (
-          <CountersPage {...props} payload={payload} />
-        ) : (
-          <Nothing
-            title="No hardware counter was recorded"
-            text="The selected steps hold none. Choose other steps."
-            missing={payload.missing}
-          />
-        )
-      }
-    </Loaded>
-  );
-}
+export const CountersView = viewOf("counters", [60, 400, 300], CountersPage);
 
 type PageProps = ViewProps & { payload: CountersTablePayload };
 
 function CountersPage(props: PageProps) {
   const { payload } = props;
+  if (!payload.profiled.kernel.length && !payload.sampled.counter.length)
+    return (
+      <Nothing
+        title="No hardware counter was recorded"
+        text="The selected steps hold none. Choose other steps."
+        missing={payload.missing}
+      />
+    );
   return (
     <>
       <InShort sentences={[payload.headline, payload.matching]} />
@@ -134,43 +124,37 @@ function Profiled(props: PageProps) {
   const { profiled, counters, pooled } = payload;
   const columns = useColumns(() => profiledColumns(props), [payload]);
   return (
-    <Panel
-      title="Profiled kernels"
+    <GridPanel
+      label="Profiled kernels"
       term="counters_profiled"
       note={pooled ? `${formatCount(pooled)} more are not listed: choose fewer steps` : null}
-      flush
-    >
-      <Grid
-        label="Profiled kernels"
-        columns={columns}
-        rowCount={profiled.kernel.length}
-        rowKey={(row) => String(profiled.event[row])}
-        detail={(row) => (
-          <div class="kernel-detail facts-wide">
-            <p>{pathText(profiled.op_stack[row] ?? []) || "No operator is around the launch."}</p>
-            <dl class="facts">
-              {counters.map((counter, place) => (
-                <div key={counter.name} class="fact">
-                  <dt>{counter.label}</dt>
-                  <dd>
-                    {format(
-                      scaled(counter, [payload.values[place]?.[row] ?? null])[0],
-                      unitOf(counter),
-                    )}
-                  </dd>
-                </div>
-              ))}
-            </dl>
-            <div class="full-name">
-              <code>{profiled.kernel[row]}</code>
-              <CopyButton text={profiled.kernel[row] ?? ""} label="Copy the full name" />
-            </div>
+      columns={columns}
+      rowKey={(row) => String(profiled.event[row])}
+      detail={(row) => (
+        <div class="kernel-detail facts-wide">
+          <p>{pathText(profiled.op_stack[row] ?? []) || "No operator is around the launch."}</p>
+          <dl class="facts">
+            {counters.map((counter, place) => (
+              <div key={counter.name} class="fact">
+                <dt>{counter.label}</dt>
+                <dd>
+                  {format(
+                    scaled(counter, [payload.values[place]?.[row] ?? null])[0],
+                    unitOf(counter),
+                  )}
+                </dd>
+              </div>
+            ))}
+          </dl>
+          <div class="full-name">
+            <code>{profiled.kernel[row]}</code>
+            <CopyButton text={profiled.kernel[row] ?? ""} label="Copy the full name" />
           </div>
-        )}
-        storage="counters"
-        {...gridParams(params, setParam)}
-      />
-    </Panel>
+        </div>
+      )}
+      storage="counters"
+      {...gridParams(params, setParam)}
+    />
   );
 }
 

@@ -63,7 +63,6 @@ function PathTable<T extends Rows>(props: OnThePathProps<T> & { data: T }) {
     <Grid
       label="On the path"
       columns={columns}
-      rowCount={count}
       rowKey={String}
       height={height}
       pinned={data.pooled > 0 ? [count - 1] : []}

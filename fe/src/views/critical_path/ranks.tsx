@@ -3,11 +3,11 @@
 import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
-import { useResource, useUntilComplete } from "../../state/resource";
+import { useResource } from "../../state/resource";
 import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state/view";
 import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
 import { nameAt, traceOf, workerName } from "../distributed/model";
-import { InShort, Loaded, Notes, Nothing } from "../loaded";
+import { InShort, Notes, Nothing, viewOf } from "../loaded";
 import { type Group, groupOf, rangeParams, rangeSetter, RANKS_GROUPS, readRange } from "./model";
 import { onTimeline, ranksOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
@@ -34,15 +34,7 @@ export function RanksChoice({ params, setParam }: Pick<ViewProps, "params" | "se
   );
 }
 
-export function RanksPath(props: ViewProps) {
-  const resource = useResource("critical_path/ranks", viewQuery(props));
-  useUntilComplete(resource);
-  return (
-    <Loaded resource={resource} shape={[60, 160, 480]}>
-      {(payload) => <RanksPage {...props} payload={payload} />}
-    </Loaded>
-  );
-}
+export const RanksPath = viewOf("critical_path/ranks", [60, 160, 480], RanksPage);
 
 type PageProps = ViewProps & { payload: RanksPathPayload };
 

@@ -7,7 +7,7 @@ import { useStore } from "../../state/store";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Panel } from "../../widgets";
 import { lacks } from "../missing";
-import { InShort, Loaded, MissingList, Nothing } from "../loaded";
+import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { StepCauses } from "../steps/view";
 import { groupOf, GROUPS, rangeParams, rangeSetter, readRange, timelineParams } from "./model";
 import { OnThePath, pathColumns } from "./parts";
@@ -27,26 +27,21 @@ export function CriticalPathView(props: ViewProps) {
   );
 }
 
-function OwnPath(props: ViewProps) {
-  const resource = useResource("critical_path", viewQuery(props));
-  return (
-    <Loaded resource={resource} shape={[60, 160, 480]}>
-      {(payload) =>
-        payload.parts.kind.length ? (
-          <CriticalPathPage {...props} payload={payload} />
-        ) : (
-          <Nothing
-            title="This trace has no steps"
-            text="Neither host nor device work was recorded."
-            missing={payload.missing}
-          />
-        )
-      }
-    </Loaded>
-  );
-}
+type PageProps = ViewProps & { payload: CriticalPathPayload };
 
-function CriticalPathPage({ payload, ...props }: ViewProps & { payload: CriticalPathPayload }) {
+const OwnPath = viewOf("critical_path", [60, 160, 480], (props: PageProps) =>
+  props.payload.parts.kind.length ? (
+    <CriticalPathPage {...props} />
+  ) : (
+    <Nothing
+      title="This trace has no steps"
+      text="Neither host nor device work was recorded."
+      missing={props.payload.missing}
+    />
+  ),
+);
+
+function CriticalPathPage({ payload, ...props }: PageProps) {
   const { hrefOf, params, setParam } = props;
   const { strips } = payload;
   const range = readRange(params, strips);

@@ -2,24 +2,20 @@
 
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { WhatIfPayload } from "../../api/types.gen";
-import { useResource } from "../../state/resource";
-import { viewQuery, type ViewProps } from "../../state/view";
+import { type ViewProps } from "../../state/view";
 import { Button, CopyButton, Panel } from "../../widgets";
-import { Loaded } from "../loaded";
+import { viewOf } from "../loaded";
 import { changesText, commandOf, readChanges, stepText, type Change } from "./what_if_model";
 import { AddChange, ChangeRow, type Usual } from "./what_if_changes";
 import { Outcome } from "./what_if_outcome";
 
-export function WhatIf(props: ViewProps) {
-  const resource = useResource("what_if", viewQuery(props));
-  return (
-    <Loaded resource={resource} shape={[280]}>
-      {(payload) => (payload.steps ? <WhatIfPanel {...props} payload={payload} /> : null)}
-    </Loaded>
-  );
-}
+type PanelProps = ViewProps & { payload: WhatIfPayload };
 
-function WhatIfPanel(props: ViewProps & { payload: WhatIfPayload }) {
+export const WhatIf = viewOf("what_if", [280], (props: PanelProps) =>
+  props.payload.steps ? <WhatIfPanel {...props} /> : null,
+);
+
+function WhatIfPanel(props: PanelProps) {
   const { payload, params, setParam, steps } = props;
   const { catalogue, presets } = payload;
   const text = params.what_if ?? "";

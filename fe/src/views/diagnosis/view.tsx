@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import type { DiagnosisPayload } from "../../api/types.gen";
 import { useResource } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
-import { Grid, Panel } from "../../widgets";
+import { GridPanel, Panel } from "../../widgets";
 import { gridParams } from "../grid_params";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
@@ -58,29 +58,26 @@ function DiagnosisPage({ payload, params, setParam }: ViewProps & { payload: Dia
         </Panel>
       ) : null}
       {payload.files.path.length ? (
-        <Panel title="Files" flush>
-          <Grid
-            label="Files"
-            columns={columns}
-            rowCount={files.path.length}
-            rowKey={(row) => files.path[row] ?? ""}
-            detail={(row) => {
-              const file = rowsOf(files)[row];
-              return file ? <FileDetail file={file} /> : null;
-            }}
-            expandable={(row) => (files.reason[row]?.length ?? 0) > SHORT_REASON}
-            storage="diagnosis"
-            tools={
-              <StateFilter
-                files={payload.files}
-                state={state}
-                onState={(next) => setParam("state", next)}
-              />
-            }
-            empty="No files in this state."
-            {...gridParams(params, setParam)}
-          />
-        </Panel>
+        <GridPanel
+          label="Files"
+          columns={columns}
+          rowKey={(row) => files.path[row] ?? ""}
+          detail={(row) => {
+            const file = rowsOf(files)[row];
+            return file ? <FileDetail file={file} /> : null;
+          }}
+          expandable={(row) => (files.reason[row]?.length ?? 0) > SHORT_REASON}
+          storage="diagnosis"
+          tools={
+            <StateFilter
+              files={payload.files}
+              state={state}
+              onState={(next) => setParam("state", next)}
+            />
+          }
+          empty="No files in this state."
+          {...gridParams(params, setParam)}
+        />
       ) : null}
       <HowToRecord found={payload.files.path.length > 0} />
     </>

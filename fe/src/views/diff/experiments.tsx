@@ -6,7 +6,7 @@ import { useResource, useAgain } from "../../state/resource";
 import { runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { type Selection, sideParams, type ViewProps } from "../../state/view";
-import { Badge, type Column, Grid, Panel, Segmented, type Sort } from "../../widgets";
+import { Badge, type Column, GridPanel, Panel, Segmented, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { Loaded, Notes } from "../loaded";
 import { counterpart } from "./model";
@@ -157,34 +157,33 @@ function Table(props: PartProps & { ranks: Ranks }) {
     ];
   }, [payload]);
   return (
-    <Panel title="Experiments" term="experiments" flush>
+    <GridPanel
+      label="Experiments"
+      term="experiments"
+      columns={columns}
+      rowKey={(row) => [rows.run[row], rows.worker[row], rows.span[row]].join("\n")}
+      height={HEIGHT}
+      sort={sort}
+      onSort={setSort}
+      searchIn={["run", "device", "findings"]}
+      storage="experiments"
+      tools={
+        <Segmented<Ranks>
+          label="Ranks"
+          value={ranks}
+          options={[
+            { value: "own", label: "this worker" },
+            { value: "all", label: "median of all" },
+          ]}
+          onChange={(value) => setParam("ranks", value === "all" ? value : null)}
+        />
+      }
+    >
       {progress < 1 ? (
         <p class="muted" role="status">
           Reading the runs …
         </p>
       ) : null}
-      <Grid
-        label="Experiments"
-        columns={columns}
-        rowCount={rows.run.length}
-        rowKey={(row) => [rows.run[row], rows.worker[row], rows.span[row]].join("\n")}
-        height={HEIGHT}
-        sort={sort}
-        onSort={setSort}
-        searchIn={["run", "device", "findings"]}
-        storage="experiments"
-        tools={
-          <Segmented<Ranks>
-            label="Ranks"
-            value={ranks}
-            options={[
-              { value: "own", label: "this worker" },
-              { value: "all", label: "median of all" },
-            ]}
-            onChange={(value) => setParam("ranks", value === "all" ? value : null)}
-          />
-        }
-      />
-    </Panel>
+    </GridPanel>
   );
 }

@@ -11,7 +11,7 @@ import {
   CopyButton,
   EmptyState,
   Grid,
-  Panel,
+  GridPanel,
   Segmented,
   type Sort,
 } from "../../widgets";
@@ -117,7 +117,7 @@ export function ChangesTable(
     disabled: counts[value] === 0,
   }));
   return (
-    <Panel
+    <GridPanel
       title="What changed, in all compared steps"
       term="diff_delta"
       note={
@@ -126,43 +126,38 @@ export function ChangesTable(
           : null
       }
       actions={downloads}
-      flush
-    >
-      <Grid
-        label={`Changes of ${TABLES.find(({ value }) => value === table)?.label.toLowerCase() ?? ""}`}
-        columns={columns}
-        rowCount={rows.length}
-        rowKey={(row) => `${table} ${changes.name[rows[row] ?? 0] ?? ""}`}
-        pinned={[...rows.keys()].filter((row) => changes.rest[rows[row] ?? 0])}
-        searchIn={["name"]}
-        detail={(row) => <ChangeDetail payload={payload} row={rows[row] ?? 0} />}
-        storage="diff"
-        tools={
-          <>
-            {choices.length > 1 ? (
-              <Segmented
-                label="Changes of"
-                showLabel={false}
-                value={table}
-                options={choices}
-                onChange={(value) => setParam("table", value)}
-              />
-            ) : null}
-            <Segmented<ChangeStatus | "all">
-              label="Status"
+      label={`Changes of ${TABLES.find(({ value }) => value === table)?.label.toLowerCase() ?? ""}`}
+      columns={columns}
+      rowKey={(row) => `${table} ${changes.name[rows[row] ?? 0] ?? ""}`}
+      pinned={[...rows.keys()].filter((row) => changes.rest[rows[row] ?? 0])}
+      searchIn={["name"]}
+      detail={(row) => <ChangeDetail payload={payload} row={rows[row] ?? 0} />}
+      storage="diff"
+      tools={
+        <>
+          {choices.length > 1 ? (
+            <Segmented
+              label="Changes of"
               showLabel={false}
-              value={status ?? "all"}
-              options={[{ value: "all", label: "all" }, ...statuses]}
-              onChange={(value) => setParam("status", value === "all" ? null : value)}
+              value={table}
+              options={choices}
+              onChange={(value) => setParam("table", value)}
             />
-          </>
-        }
-        empty={
-          <EmptyState compact title="Nothing of this kind" text="Neither side has anything here." />
-        }
-        {...gridParams(params, setParam)}
-      />
-    </Panel>
+          ) : null}
+          <Segmented<ChangeStatus | "all">
+            label="Status"
+            showLabel={false}
+            value={status ?? "all"}
+            options={[{ value: "all", label: "all" }, ...statuses]}
+            onChange={(value) => setParam("status", value === "all" ? null : value)}
+          />
+        </>
+      }
+      empty={
+        <EmptyState compact title="Nothing of this kind" text="Neither side has anything here." />
+      }
+      {...gridParams(params, setParam)}
+    />
   );
 }
 
@@ -238,7 +233,6 @@ export function TreeTable(props: TableProps & { device: boolean }) {
       <Grid
         label="Call tree of both sides"
         columns={columns}
-        rowCount={tree.parent.length}
         tree={tree.parent}
         sort={sort}
         onSort={setSort}

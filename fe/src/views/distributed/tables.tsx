@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { DistributedPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
 import { isChosen, type ViewProps } from "../../state/view";
-import { type CellKind, type CellValue, type Column, Grid, Panel, Select } from "../../widgets";
+import { type CellKind, type CellValue, type Column, GridPanel, Select } from "../../widgets";
 import { columnsOf, declaredColumns, knownColumns, pickRows, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
 import { chosenColumns, columnsText } from "./columns";
@@ -78,15 +78,13 @@ export function BlameTable(props: TableProps) {
     ];
   }, [blame]);
   return (
-    <Panel title="Who holds whom back" term="distributed_blame" flush>
-      <Grid
-        label="Who holds whom back"
-        columns={columns}
-        rowCount={blame.length}
-        height={HEIGHT}
-        storage="distributed-blame"
-      />
-    </Panel>
+    <GridPanel
+      label="Who holds whom back"
+      term="distributed_blame"
+      columns={columns}
+      height={HEIGHT}
+      storage="distributed-blame"
+    />
   );
 }
 
@@ -105,26 +103,24 @@ export function OperationsTable({ payload, params, setParam }: TableProps) {
       : [],
   );
   return (
-    <Panel title="Communication operations" term="distributed_operation" flush>
-      <Grid
-        label="Communication operations"
-        columns={columns}
-        rowCount={rows.length}
-        height={HEIGHT}
-        storage="distributed-operations"
-        tools={
-          asked.length > 1 ? (
-            <Select
-              label="Worker"
-              value={chosen === null ? "" : (params.worker_of ?? "")}
-              options={[{ value: "", label: "all together" }, ...asked]}
-              onChange={(name) => setParam("worker_of", name || null)}
-            />
-          ) : null
-        }
-        {...gridParams(params, setParam)}
-      />
-    </Panel>
+    <GridPanel
+      label="Communication operations"
+      term="distributed_operation"
+      columns={columns}
+      height={HEIGHT}
+      storage="distributed-operations"
+      tools={
+        asked.length > 1 ? (
+          <Select
+            label="Worker"
+            value={chosen === null ? "" : (params.worker_of ?? "")}
+            options={[{ value: "", label: "all together" }, ...asked]}
+            onChange={(name) => setParam("worker_of", name || null)}
+          />
+        ) : null
+      }
+      {...gridParams(params, setParam)}
+    />
   );
 }
 
@@ -143,14 +139,13 @@ export function UnmatchedTable({ payload }: { payload: DistributedPayload }) {
     ];
   }, [unmatched, workers]);
   return (
-    <Panel title="Not matched" term="distributed_unmatched" flush>
-      <Grid
-        label="Collectives that are not matched"
-        columns={columns}
-        rowCount={unmatched.length}
-        height={HEIGHT}
-      />
-    </Panel>
+    <GridPanel
+      title="Not matched"
+      term="distributed_unmatched"
+      label="Collectives that are not matched"
+      columns={columns}
+      height={HEIGHT}
+    />
   );
 }
 
@@ -215,15 +210,13 @@ export function WorkersTable({ payload, hrefOf, selection }: TableProps) {
     ];
   }, [payload]);
   return (
-    <Panel title="Nodes, processes and devices" flush>
-      <Grid
-        label="Workers"
-        columns={columns}
-        rowCount={workers.length}
-        height={HEIGHT}
-        storage="distributed-workers"
-      />
-    </Panel>
+    <GridPanel
+      title="Nodes, processes and devices"
+      label="Workers"
+      columns={columns}
+      height={HEIGHT}
+      storage="distributed-workers"
+    />
   );
 }
 
@@ -270,14 +263,12 @@ export function FiguresTable(props: ViewProps & { payload: DistributedPayload })
     ]);
   }, [payload, steps]);
   return (
-    <Panel title={`Figures per worker, ${columnsText(at, payload)}`} flush>
-      <Grid
-        label="Figures per worker"
-        columns={columns}
-        rowCount={workers.length}
-        height={HEIGHT}
-        storage="distributed-figures"
-      />
-    </Panel>
+    <GridPanel
+      title={`Figures per worker, ${columnsText(at, payload)}`}
+      label="Figures per worker"
+      columns={columns}
+      height={HEIGHT}
+      storage="distributed-figures"
+    />
   );
 }

@@ -3,12 +3,11 @@
 import { useMemo } from "preact/hooks";
 import type { DistributedPayload, ProcessGroupsPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { useResource, useUntilComplete } from "../../state/resource";
 import type { ViewProps } from "../../state/view";
 import { Figure, HeatMap } from "../../widgets";
 import { Stragglers } from "../critical_path/stragglers";
 import { Folded } from "../folded";
-import { FirstLook, InShort, Loaded, MissingList, Notes } from "../loaded";
+import { FirstLook, InShort, MissingList, Notes, viewOf } from "../loaded";
 import { TableView } from "../table_view";
 import { chosenColumns, columnsText } from "./columns";
 import { MeasureMap } from "./map";
@@ -18,15 +17,12 @@ import { Clock, OverlapChart, WaitingChart } from "./parts";
 import { BlameTable, FiguresTable, OperationsTable, UnmatchedTable, WorkersTable } from "./tables";
 import { timelineHref } from "./timeline_link";
 
-export function DistributedView(props: ViewProps) {
-  const resource = useResource("distributed", props.selection);
-  useUntilComplete(resource);
-  return (
-    <Loaded resource={resource} shape={[60, 340, 300, 400]}>
-      {(payload) => <DistributedPage {...props} payload={payload} />}
-    </Loaded>
-  );
-}
+export const DistributedView = viewOf(
+  "distributed",
+  [60, 340, 300, 400],
+  DistributedPage,
+  ({ selection }) => selection,
+);
 
 export type PageProps = ViewProps & { payload: DistributedPayload };
 
@@ -104,15 +100,12 @@ function Links({ payload: { workers }, hrefOf, selection }: PageProps) {
 const HEIGHT = 320;
 
 /** The process groups: what each moves, how near that comes to the link, and who sends how much to whom. */
-function ProcessGroups(props: ViewProps) {
-  const resource = useResource("distributed/groups", props.selection);
-  useUntilComplete(resource);
-  return (
-    <Loaded resource={resource} shape={[200, 300]}>
-      {(payload) => <Groups payload={payload} />}
-    </Loaded>
-  );
-}
+const ProcessGroups = viewOf(
+  "distributed/groups",
+  [200, 300],
+  Groups,
+  ({ selection }) => selection,
+);
 
 function Groups({ payload }: { payload: ProcessGroupsPayload }) {
   const { groups, names, notes } = payload;

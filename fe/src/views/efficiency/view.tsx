@@ -3,7 +3,6 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { EfficiencyGroup, EfficiencyPayload } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Figure, Grid, Roofline, Term, useWidth } from "../../widgets";
 import { Callers } from "../callers";
@@ -12,7 +11,7 @@ import { useColumns } from "../columns";
 import { FindingsStrip } from "../findings/view";
 import { Folded } from "../folded";
 import { exactly, gridParams } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing, Notes } from "../loaded";
+import { InShort, MissingList, Notes, Nothing, viewOf } from "../loaded";
 import { Chosen } from "./chosen";
 import { chartOf, drawableRows, foremost, LIMITS, operatorOf, ownRows, rowKey } from "./model";
 import { DeviceCard, StepFacts } from "./parts";
@@ -23,25 +22,21 @@ const GROUPS: Readonly<Record<EfficiencyGroup, string>> = {
   kernel: "+ kernel",
 };
 
-export function EfficiencyView(props: ViewProps) {
-  const group = chosenOf(GROUPS, props.params.group);
-  const resource = useResource("efficiency", viewQuery(props, { group }));
-  return (
-    <Loaded resource={resource} shape={[60, 220, 460, 400]}>
-      {(payload) =>
-        payload.rows.calls.length ? (
-          <EfficiencyPage {...props} payload={payload} />
-        ) : (
-          <Nothing
-            title="There is nothing whose efficiency could be told"
-            text="The selected steps hold no operator. Choose other steps."
-            missing={payload.missing}
-          />
-        )
-      }
-    </Loaded>
-  );
-}
+export const EfficiencyView = viewOf(
+  "efficiency",
+  [60, 220, 460, 400],
+  (props: PageProps) =>
+    props.payload.rows.calls.length ? (
+      <EfficiencyPage {...props} />
+    ) : (
+      <Nothing
+        title="There is nothing whose efficiency could be told"
+        text="The selected steps hold no operator. Choose other steps."
+        missing={props.payload.missing}
+      />
+    ),
+  (props) => viewQuery(props, { group: chosenOf(GROUPS, props.params.group) }),
+);
 
 /** Height of the table, px; below this width of it, px, there is room for shares without words. */
 const HEIGHT = 560;
@@ -159,7 +154,6 @@ function Table({ chosen, choose, ...props }: PageProps & Choosing) {
         height={HEIGHT}
         order={{ key: "time_ns", descending: true }}
         label={group === "kernel" ? "Efficiency of kernels" : "Efficiency of operators"}
-        rowCount={count}
         rowKey={(row) => rowKey(rows, row)}
         pinned={pooled ? [count - 1] : []}
         expandable={(row) => operatorOf(rows, row) !== null}

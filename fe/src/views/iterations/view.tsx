@@ -4,25 +4,17 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { IterationsPayload } from "../../api/types.gen";
 import { format, formatCount, UNKNOWN } from "../../base/units";
-import { useResource } from "../../state/resource";
-import { onlyStep, type ViewId, type ViewProps, viewQuery, withOnly } from "../../state/view";
-import { Button, Card, type Column, EmptyState, Figure, Grid, Panel } from "../../widgets";
+import { onlyStep, type ViewId, type ViewProps, withOnly } from "../../state/view";
+import { Button, Card, type Column, EmptyState, Figure, GridPanel } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { gridParams } from "../grid_params";
-import { InShort, Loaded, useAllSteps } from "../loaded";
+import { InShort, useAllSteps, viewOf } from "../loaded";
 import { rowsOf } from "../rows";
 import { TableView } from "../table_view";
 import { ByTokens, Legend, marksOf, OverTime } from "./charts";
 import { drawnOf, lookOf, shortName, titleOf, tokensOf } from "./model";
 
-export function IterationsView(props: ViewProps) {
-  const resource = useResource("iterations", viewQuery(props));
-  return (
-    <Loaded resource={resource} shape={[60, 300, 400]}>
-      {(payload) => <IterationsPage {...props} payload={payload} />}
-    </Loaded>
-  );
-}
+export const IterationsView = viewOf("iterations", [60, 300, 400], IterationsPage);
 
 type PageProps = ViewProps & { payload: IterationsPayload };
 
@@ -148,37 +140,35 @@ function Table(props: PageProps) {
     [iterations],
   );
   return (
-    <Panel title="Iterations" term="iteration" flush>
-      <Grid
-        label="Iterations"
-        columns={columns}
-        rowCount={step.length}
-        rowKey={(row) => String(step[row])}
-        detail={(place) => {
-          const row = rowsOf(iterations)[place];
-          if (!row) return null;
-          const to = (view: ViewId): string =>
-            hrefOf(view, {}, undefined, { ...steps, first: row.step, last: row.step });
-          return (
-            <div class="kernel-detail">
-              <p>
-                {titleOf(row)}
-                {tokensOf(row) === null ? "; its tokens are not known" : ""}
-              </p>
-              <p>
-                Where its time went: <a href={to("overview")}>Overview</a>,{" "}
-                <a href={to("critical_path")}>Critical Path</a>, <a href={to("kernel")}>Kernel</a>,{" "}
-                <a href={to("trace")}>Timeline</a>{" "}
-                <Button onClick={() => setSteps(withOnly(steps, row.step))}>
-                  {onlyStep(steps) === row.step ? "Choose all steps" : "Choose this step"}
-                </Button>
-              </p>
-            </div>
-          );
-        }}
-        storage="iterations"
-        {...gridParams(params, setParam)}
-      />
-    </Panel>
+    <GridPanel
+      label="Iterations"
+      term="iteration"
+      columns={columns}
+      rowKey={(row) => String(step[row])}
+      detail={(place) => {
+        const row = rowsOf(iterations)[place];
+        if (!row) return null;
+        const to = (view: ViewId): string =>
+          hrefOf(view, {}, undefined, { ...steps, first: row.step, last: row.step });
+        return (
+          <div class="kernel-detail">
+            <p>
+              {titleOf(row)}
+              {tokensOf(row) === null ? "; its tokens are not known" : ""}
+            </p>
+            <p>
+              Where its time went: <a href={to("overview")}>Overview</a>,{" "}
+              <a href={to("critical_path")}>Critical Path</a>, <a href={to("kernel")}>Kernel</a>,{" "}
+              <a href={to("trace")}>Timeline</a>{" "}
+              <Button onClick={() => setSteps(withOnly(steps, row.step))}>
+                {onlyStep(steps) === row.step ? "Choose all steps" : "Choose this step"}
+              </Button>
+            </p>
+          </div>
+        );
+      }}
+      storage="iterations"
+      {...gridParams(params, setParam)}
+    />
   );
 }

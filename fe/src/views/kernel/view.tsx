@@ -5,10 +5,10 @@ import type { EfficiencyPayload, KernelGroup, KernelPayload } from "../../api/ty
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, Panel } from "../../widgets";
+import { type Column, Grid, GridPanel, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
-import { InShort, Loaded, MissingList, Nothing } from "../loaded";
+import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
 import { ChartTop, topOf } from "../chart_top";
@@ -32,26 +32,20 @@ const GROUPS: Readonly<Record<KernelGroup | "family", string>> = {
 };
 
 export function KernelView(props: ViewProps) {
-  const group = chosenOf(GROUPS, props.params.group);
-  return group === "family" ? <ByFamily {...props} /> : <ByKernel {...props} group={group} />;
+  const View = chosenOf(GROUPS, props.params.group) === "family" ? ByFamily : ByKernel;
+  return <View {...props} />;
 }
 
-function ByKernel(props: ViewProps & { group: KernelGroup }) {
-  const resource = useResource("kernel", viewQuery(props, { group: props.group }));
-  return (
-    <Loaded resource={resource} shape={[360, 480]}>
-      {(payload) =>
-        payload.rows.name.length ? (
-          <KernelPage {...props} payload={payload} />
-        ) : payload.measured.name.length ? (
-          <Counted {...props} payload={payload} />
-        ) : (
-          <NoKernels {...props} missing={payload.missing} />
-        )
-      }
-    </Loaded>
-  );
-}
+const ByKernel = viewOf(
+  "kernel",
+  [360, 480],
+  (props: PageProps) => {
+    const { rows, measured, missing } = props.payload;
+    if (rows.name.length) return <KernelPage {...props} />;
+    return measured.name.length ? <Counted {...props} /> : <NoKernels missing={missing} />;
+  },
+  (props) => viewQuery(props, { group: chosenOf(GROUPS, props.params.group) as KernelGroup }),
+);
 
 /** Of a recording of counters: what was counted, without times. */
 function Counted({ payload, params, setParam }: PageProps) {
@@ -66,20 +60,19 @@ function Counted({ payload, params, setParam }: PageProps) {
           "Each is the mean of its launches; times were not recorded.",
         ]}
       />
-      <Panel title="Kernels" term="counters_view" flush="fill">
-        <Grid
-          label="Kernels"
-          columns={columns}
-          rowCount={name.length}
-          storage="kernel-counted"
-          {...gridParams(params, setParam)}
-        />
-      </Panel>
+      <GridPanel
+        label="Kernels"
+        term="counters_view"
+        fill
+        columns={columns}
+        storage="kernel-counted"
+        {...gridParams(params, setParam)}
+      />
     </>
   );
 }
 
-function NoKernels({ missing }: ViewProps & Pick<KernelPayload, "missing">) {
+function NoKernels({ missing }: Pick<KernelPayload, "missing">) {
   return (
     <Nothing
       title={
@@ -131,22 +124,21 @@ function KernelPage(props: PageProps) {
   );
 }
 
-function ByFamily(props: ViewProps) {
-  const resource = useResource("efficiency", viewQuery(props, { group: "kernel" as const }));
-  return (
-    <Loaded resource={resource} shape={[480]}>
-      {(work) =>
-        work.has_device && work.rows.calls.length ? (
-          <FamilyTable {...props} work={work} />
-        ) : (
-          <NoKernels {...props} missing={work.missing} />
-        )
-      }
-    </Loaded>
-  );
-}
+const ByFamily = viewOf(
+  "efficiency",
+  [480],
+  (props: FamilyProps) =>
+    props.payload.has_device && props.payload.rows.calls.length ? (
+      <FamilyTable {...props} />
+    ) : (
+      <NoKernels missing={props.payload.missing} />
+    ),
+  (props) => viewQuery(props, { group: "kernel" as const }),
+);
 
-function FamilyTable({ work, ...props }: ViewProps & { work: EfficiencyPayload }) {
+type FamilyProps = ViewProps & { payload: EfficiencyPayload };
+
+function FamilyTable({ payload: work, ...props }: FamilyProps) {
   const { params, setParam } = props;
   const columns = useColumns(() => familyColumns(work), [work]);
   const [names, times] = columns as [Column, Column];
@@ -158,18 +150,17 @@ function FamilyTable({ work, ...props }: ViewProps & { work: EfficiencyPayload }
           `The family ${String(names.values[0])} takes ${longest} of ${formatTime(work.time_ns)} on the ${work.vocabulary.device}.`,
         ]}
       />
-      <Panel title="Kernels by family" term="efficiency_family" flush="fill">
-        <Grid
-          label="Kernels by family"
-          columns={columns}
-          rowCount={names.values.length}
-          order={{ key: "time", descending: true }}
-          storage="kernel-family"
-          tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
-          empty="No family matches the search."
-          {...gridParams(params, setParam)}
-        />
-      </Panel>
+      <GridPanel
+        label="Kernels by family"
+        term="efficiency_family"
+        fill
+        columns={columns}
+        order={{ key: "time", descending: true }}
+        storage="kernel-family"
+        tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
+        empty="No family matches the search."
+        {...gridParams(params, setParam)}
+      />
     </>
   );
 }
@@ -190,7 +181,6 @@ function KernelTable({ payload, ...props }: PageProps) {
     <Grid
       label="Kernels"
       columns={columns}
-      rowCount={rows.name.length}
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       aligned

@@ -233,7 +233,6 @@ function Changes({ data, by, hrefOf }: ChangesProps) {
       <Grid
         label="What grew"
         columns={columns}
-        rowCount={data.rows.delta_bytes.length}
         storage="memory-changes"
         empty="Nothing was held at either moment."
       />

@@ -15,10 +15,20 @@ import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { otherTrace } from "../../state/runs";
 import type { ViewProps } from "../../state/view";
-import { Button, Card, Grid, Panel, type Search, Segmented, Select, Treemap } from "../../widgets";
+import {
+  Button,
+  Card,
+  Grid,
+  GridPanel,
+  Panel,
+  type Search,
+  Segmented,
+  Select,
+  Treemap,
+} from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, setParams } from "../grid_params";
-import { InShort, Loaded, MissingList, Notes, Nothing } from "../loaded";
+import { InShort, Loaded, MissingList, Notes, Nothing, viewOf } from "../loaded";
 import { nameOfKey } from "../parts_by_name";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
@@ -57,33 +67,26 @@ const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   module: "By module",
 };
 
-export function MemoryView(props: ViewProps) {
-  const { run, worker, span } = props.selection;
-  const trace = { run, worker, span };
-  const resource = useResource("memory", trace);
-  return (
-    <Loaded resource={resource} shape={[60, 300, 420]}>
-      {(payload) => {
-        const device = readDevice(payload.devices, props.params.device);
-        return device ? (
-          <MemoryPage {...props} payload={payload} device={device} trace={trace} />
-        ) : (
-          <Nothing
-            title="This trace holds no memory record"
-            text="The allocators wrote nothing while it was recorded."
-            missing={payload.missing}
-          />
-        );
-      }}
-    </Loaded>
-  );
-}
+export const MemoryView = viewOf(
+  "memory",
+  [60, 300, 420],
+  (props: Omit<PageProps, "device">) => {
+    const { devices, missing } = props.payload;
+    const device = readDevice(devices, props.params.device);
+    return device ? (
+      <MemoryPage {...props} device={device} />
+    ) : (
+      <Nothing
+        title="This trace holds no memory record"
+        text="The allocators wrote nothing while it was recorded."
+        missing={missing}
+      />
+    );
+  },
+  ({ selection }) => selection,
+);
 
-type PageProps = ViewProps & {
-  payload: MemoryPayload;
-  device: MemoryDevice;
-  trace: Parameters["memory"];
-};
+type PageProps = ViewProps & { payload: MemoryPayload; device: MemoryDevice };
 
 function MemoryPage(props: PageProps) {
   const { payload, device, params, setParam } = props;
@@ -100,7 +103,7 @@ function MemoryPage(props: PageProps) {
       setParams(setParam, { t0: null, t1: null });
     chosen.current = steps;
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
-  const query = { ...props.trace, device: String(device.key) };
+  const query = { ...props.selection, device: String(device.key) };
   const time = readTime(params.t);
   const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
   const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
@@ -204,7 +207,7 @@ function AlivePanel({
     setSearch({ text: wanted.search, regex: wanted.regex === "1" });
   };
   return (
-    <Panel
+    <GridPanel
       title={`Alive at ${atPeak ? "the peak" : formatTime(alive.time_ns)}`}
       term="memory_alive"
       note={atPeak ? formatTime(alive.time_ns) : null}
@@ -220,7 +223,13 @@ function AlivePanel({
           {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
         </>
       }
-      flush
+      label="Alive"
+      columns={columns}
+      storage="memory-alive"
+      height={TABLE_HEIGHT}
+      search={search}
+      onSearch={setSearch}
+      empty="No block is known that was alive then."
     >
       <div class="table-notes">
         <Totals parts={aliveFacts(alive)} />
@@ -232,17 +241,7 @@ function AlivePanel({
           onSelect={show}
         />
       </div>
-      <Grid
-        label="Alive"
-        columns={columns}
-        rowCount={rows.bytes.length}
-        storage="memory-alive"
-        height={TABLE_HEIGHT}
-        search={search}
-        onSearch={setSearch}
-        empty="No block is known that was alive then."
-      />
-    </Panel>
+    </GridPanel>
   );
 }
 
@@ -308,7 +307,6 @@ function Table({
         key={table}
         label={`Memory: ${TABLE_LABELS[table]}`}
         columns={columns}
-        rowCount={rowCount}
         pinned={"group" in data && data.pooled ? [rowCount - 1] : []}
         storage={`memory-${table}`}
         tools={tools}

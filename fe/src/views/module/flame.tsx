@@ -333,7 +333,6 @@ function FrameTable({
     <Grid
       label={payload.tree === "line" ? "Python lines" : "Modules and operators"}
       columns={columns}
-      rowCount={rows.name.length}
       tree={rows.parent}
       height={460}
       sort={sort}

@@ -72,7 +72,6 @@ export function SandwichOf(props: SandwichProps) {
       <Grid
         label="Functions"
         columns={columns}
-        rowCount={names.length}
         height={height}
         sort={sort}
         onSort={setSort}

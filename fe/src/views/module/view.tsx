@@ -114,7 +114,6 @@ function ModuleTable({ payload, flat, ...props }: PageProps) {
       key={flat ? "class" : "tree"}
       label={flat ? "Modules by class" : "Modules"}
       columns={columns}
-      rowCount={columns[0]?.values.length ?? 0}
       {...(flat
         ? {}
         : {

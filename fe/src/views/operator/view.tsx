@@ -1,12 +1,11 @@
 /** The Operator page: which operators take the time, on the host and on the accelerator, and from where they are called. */
 
 import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
-import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Grid, Panel } from "../../widgets";
+import { GridPanel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
-import { Loaded, MissingList, Nothing } from "../loaded";
+import { MissingList, Nothing, viewOf } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
 import { ChartTop, topOf } from "../chart_top";
@@ -22,41 +21,30 @@ const GROUPS: Readonly<Record<OperatorGroup, string>> = {
   stack: "+ shape + call stack",
 };
 
-export function OperatorView(props: ViewProps) {
-  const group = chosenOf(GROUPS, props.params.group);
-  const resource = useResource("operator", viewQuery(props, { group }));
-  return (
-    <Loaded resource={resource} shape={[560, 480]}>
-      {(payload) =>
-        payload.rows.name.length ? (
-          <OperatorPage {...props} payload={payload} />
-        ) : (
-          <Nothing
-            title={
-              lacks(payload.missing, "host")
-                ? "This trace has no host operators"
-                : "No operators in the selected steps"
-            }
-            text="No host operators ran in these steps. Choose other steps."
-            missing={payload.missing}
-          />
-        )
-      }
-    </Loaded>
-  );
-}
+export const OperatorView = viewOf("operator", [560, 480], OperatorPage, (props) =>
+  viewQuery(props, { group: chosenOf(GROUPS, props.params.group) }),
+);
 
 type PageProps = ViewProps & { payload: OperatorPayload };
 
 function OperatorPage(props: PageProps) {
-  return (
+  const { rows, missing } = props.payload;
+  return rows.name.length ? (
     <>
       <FindingsStrip {...props} view="operator" />
-      <MissingList missing={props.payload.missing} />
-      <Panel title="Operators" term="operator" note={props.payload.over} flush="fill">
-        <OperatorTable {...props} />
-      </Panel>
+      <MissingList missing={missing} />
+      <OperatorTable {...props} />
     </>
+  ) : (
+    <Nothing
+      title={
+        lacks(missing, "host")
+          ? "This trace has no host operators"
+          : "No operators in the selected steps"
+      }
+      text="No host operators ran in these steps. Choose other steps."
+      missing={missing}
+    />
   );
 }
 
@@ -75,10 +63,12 @@ function OperatorTable({ payload, ...props }: PageProps) {
   const { rows } = payload;
   const order = payload.has_device ? "device_self_ns" : "host_self_ns";
   return (
-    <Grid
+    <GridPanel
       label="Operators"
+      term="operator"
+      note={payload.over}
+      fill
       columns={columns}
-      rowCount={rows.name.length}
       rowKey={(row) => rowKey(payload, row)}
       pinned={payload.pooled > 0 ? [rows.name.length - 1] : []}
       expandable={(row) => rows.has_stack[row] === true}

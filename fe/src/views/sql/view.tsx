@@ -15,7 +15,7 @@ import {
   EmptyState,
   ErrorState,
   Figure,
-  Grid,
+  GridPanel,
   Panel,
   Select,
   type StackedBar,
@@ -136,30 +136,25 @@ function Answer(props: ViewProps & { answer: SqlPayload }) {
     <>
       {answer.note ? <Notes notes={[answer.note]} /> : null}
       {place === undefined ? null : <Chart answer={answer} place={place} />}
-      <Panel title="Answer" note={`${formatCount(rows)} rows`} flush>
-        <Grid
-          label="Answer"
-          columns={columns}
-          rowCount={rows}
-          tools={
-            places.length && rows > 1 ? (
-              <Select
-                label="Chart"
-                value={place === undefined ? "" : String(place)}
-                options={[
-                  { value: "", label: "None" },
-                  ...places.map((p) => ({
-                    value: String(p),
-                    label: answer.columns[p]?.name ?? "",
-                  })),
-                ]}
-                onChange={(value) => setParam("y", value || null)}
-              />
-            ) : null
-          }
-          {...gridParams(params, setParam)}
-        />
-      </Panel>
+      <GridPanel
+        label="Answer"
+        note={`${formatCount(rows)} rows`}
+        columns={columns}
+        tools={
+          places.length && rows > 1 ? (
+            <Select
+              label="Chart"
+              value={place === undefined ? "" : String(place)}
+              options={[
+                { value: "", label: "None" },
+                ...places.map((p) => ({ value: String(p), label: answer.columns[p]?.name ?? "" })),
+              ]}
+              onChange={(value) => setParam("y", value || null)}
+            />
+          ) : null
+        }
+        {...gridParams(params, setParam)}
+      />
     </>
   );
 }

@@ -101,7 +101,6 @@ function AreaGrid({ label, payload, height, hrefOfEvent, onEvent }: AreaTablePro
       <Grid
         label={label}
         columns={columns}
-        rowCount={rows.name.length}
         rowKey={(row) => `${rows.look[row] ?? ""} ${rows.name[row] ?? ""}`}
         height={height}
         sort={sort}

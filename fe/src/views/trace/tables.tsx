@@ -223,7 +223,6 @@ function Hits({ stage, height }: { stage: Stage; height: number }) {
       <Grid
         label="Search results"
         columns={columns}
-        rowCount={names.name.length}
         height={height}
         storage="trace-hits"
         empty="No matches."

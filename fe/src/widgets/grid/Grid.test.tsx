@@ -33,7 +33,7 @@ const COLUMNS: Column[] = [
 ];
 
 const show = (props: Partial<GridProps> = {}): RenderResult =>
-  render(<Grid label="Operators" columns={COLUMNS} rowCount={N} {...props} />);
+  render(<Grid label="Operators" columns={COLUMNS} {...props} />);
 const names = (): string[] =>
   screen
     .getAllByRole("rowheader")
@@ -112,7 +112,6 @@ describe("the grid", () => {
   it("draws bars as long as the values are large, those of the longest too", () => {
     show({
       columns: [{ key: "ns", label: "Total", kind: "time", bar: true, values: [1000, 950, 0] }],
-      rowCount: 3,
       sort: null,
     });
     const lengths = [...document.querySelectorAll(".cell-bar")].map(
@@ -158,7 +157,6 @@ describe("the grid", () => {
       <Grid
         label="Operators"
         columns={short(first)}
-        rowCount={2}
         detail={detail}
         rowKey={(row) => first[row]!}
       />,
@@ -168,13 +166,12 @@ describe("the grid", () => {
       <Grid
         label="Operators"
         columns={short(second)}
-        rowCount={2}
         detail={detail}
         rowKey={(row) => second[row]!}
       />,
     );
     expect(screen.getByText("detail 1")).toBeTruthy();
-    rerender(<Grid label="Operators" columns={short(["x", "y"])} rowCount={2} detail={detail} />);
+    rerender(<Grid label="Operators" columns={short(["x", "y"])} detail={detail} />);
     expect(screen.queryByText(/detail/)).toBeNull();
   });
 
@@ -243,7 +240,7 @@ describe("the grid", () => {
       ...column,
       values: Array.from(column.values).slice(3, 4),
     }));
-    show({ columns: [...few, go], rowCount: 1 });
+    show({ columns: [...few, go] });
     fireEvent.click(screen.getByRole("button", { name: "Copy" }));
     fireEvent.click(screen.getByRole("button", { name: /spreadsheet/ }));
     await vi.waitFor(() => expect(writeText).toHaveBeenCalledTimes(1));
@@ -266,7 +263,6 @@ describe("the grid", () => {
       columns: [
         { key: "name", label: "Name", kind: "text", values: ["net", "conv", "weight", "head"] },
       ] as Column[],
-      rowCount: 4,
       tree: [-1, 0, 1, -1],
     };
     const treegrid = (): HTMLElement => screen.getByRole("treegrid", { name: "Operators" });

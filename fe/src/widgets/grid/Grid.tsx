@@ -54,7 +54,8 @@ function useKept<T>(
 }
 
 export function Grid(props: GridProps) {
-  const { label, columns, rowCount, pinned = NO_ROWS, searchIn, tree } = props;
+  const { label, columns, pinned = NO_ROWS, searchIn, tree } = props;
+  const rowCount = columns[0]?.values.length ?? 0;
   const [sort, setSort] = useKept<Sort | null>(props.sort, props.onSort, null);
   const [search, setSearch] = useKept<Search>(props.search, props.onSearch, NO_SEARCH);
   const [saved, setSaved] = useSaved(props.storage);
@@ -122,7 +123,7 @@ export function Grid(props: GridProps) {
       <div class="grid-beside">
         <Table
           {...props}
-          {...{ visible, pinned, rows, folding }}
+          {...{ visible, rowCount, pinned, rows, folding }}
           sort={ordered}
           reset={`${sortKey ?? ""} ${descending} ${text} ${regex}`}
           widths={widthsOf(visible, saved, room)}
@@ -165,6 +166,7 @@ function columnStyle(
 
 interface TableProps extends Omit<GridProps, "sort" | "pinned"> {
   visible: readonly Column[];
+  rowCount: number;
   rows: Uint32Array;
   pinned: readonly number[];
   sort: Sort | null;

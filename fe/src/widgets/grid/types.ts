@@ -56,8 +56,8 @@ export interface Search {
 export interface GridProps {
   /** Says what the table holds; read by screen readers and used in the CSV's file name. */
   label: string;
+  /** As many rows as the first one has values. */
   columns: readonly Column[];
-  rowCount: number;
   /** The order in which the rows came, which the header shows until another one is chosen. */
   order?: Sort;
   /** Null: the order in which the rows came. Leave out both to let the grid keep it. */

@@ -97,9 +97,7 @@ describe("the page", () => {
     end = startLocation();
   });
   afterEach(() => {
-    cleanup();
     end();
-    vi.unstubAllGlobals();
   });
 
   it("chooses the first trace and puts it into the URL", async () => {

@@ -1,4 +1,4 @@
-import { act, cleanup, renderHook } from "@testing-library/preact";
+import { act, renderHook } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RunsPayload, SpanState } from "../api/types.gen";
 import { useResource, waitingStore } from "./resource";
@@ -55,9 +55,7 @@ describe("useResource", () => {
     runsStore.set(catalogue("ready"));
   });
   afterEach(() => {
-    cleanup();
     vi.useRealTimers();
-    vi.unstubAllGlobals();
   });
   const settle = (ms = 0): Promise<void> =>
     act(async () => {

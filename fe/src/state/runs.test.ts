@@ -116,7 +116,6 @@ describe("pollRuns", () => {
   afterEach(() => {
     end();
     vi.useRealTimers();
-    vi.unstubAllGlobals();
   });
 
   it("asks every few seconds, and keeps the payload while nothing changes", async () => {

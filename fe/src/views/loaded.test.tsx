@@ -1,12 +1,10 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { ApiError } from "../api/client";
 import type { Resource } from "../state/resource";
-import { HOSTILE } from "./fixtures";
+import { HOSTILE } from "../testing/cases";
 import { Loaded, MissingList, Nothing } from "./loaded";
-
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
+import { text } from "../testing/page";
 
 function show(over: Partial<Resource<string>>): void {
   const resource: Resource<string> = {

@@ -1,5 +1,5 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import type {
   ApiCallsPayload,
   ApiCallsTable,
@@ -10,7 +10,8 @@ import type {
   QueuesTable,
 } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { declaredTable, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
+import { declaredTable, GPU_WORDS, HOSTILE } from "../../testing/cases";
+import { type Answers, serve, show as draw, type Shown, viewProps } from "../../testing/page";
 import { ApiCallsView, bucketLabels, Costs, onOneAxis } from "./view";
 
 function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
@@ -44,13 +45,12 @@ function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
   };
 }
 
-let answers: Record<string, unknown>;
-const asked: URL[] = [];
+let answers: Answers;
+let asked: URL[];
 beforeEach(() => {
-  asked.length = 0;
   answers = {
     api_calls: payload(),
-    sequences: {
+    "api_calls/sequences": {
       vocabulary: GPU_WORDS,
       rows: declaredTable<KernelSequencesTable>("kernel_sequences", 1, {
         sequence: ["a → b → c"],
@@ -59,22 +59,11 @@ beforeEach(() => {
       }),
     },
   };
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    return Promise.resolve(
-      new Response(JSON.stringify(answers[url.pathname.split("/").at(-1) ?? ""])),
-    );
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve(answers);
 });
 
-async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
-  const setParam = vi.fn();
-  render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
+async function show(params: Params = {}): Promise<Shown["setParam"]> {
+  const { setParam } = draw(ApiCallsView, params);
   await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
   for (const fold of document.querySelectorAll("details")) {
     if (!fold.open) fireEvent.click(fold.querySelector("summary") ?? fold);
@@ -150,7 +139,7 @@ it("says why there is nothing", async () => {
     launches: none,
     copies: declaredTable<CopiesTable>("copies", 0, {}),
   });
-  render(<ApiCallsView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
+  draw(ApiCallsView);
   await waitFor(() =>
     expect(document.body.textContent).toContain("No call of a runtime or driver was recorded"),
   );

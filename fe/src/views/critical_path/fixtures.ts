@@ -1,7 +1,7 @@
 /** A critical path for tests: two steps, of which the second is longer. */
 
 import type { CriticalPathPayload, PathRowsPayload, PathStrip } from "../../api/types.gen";
-import { declaredTable, GPU_WORDS } from "../fixtures";
+import { declaredTable, GPU_WORDS } from "../../testing/cases";
 
 export const strip = (over: Partial<PathStrip> = {}): PathStrip => ({
   step: 1,

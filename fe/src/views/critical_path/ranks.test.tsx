@@ -1,10 +1,10 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RanksPathPayload, RanksRowsPayload, StragglersPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
-import { declaredTable, viewProps } from "../fixtures";
+import { declaredTable } from "../../testing/cases";
+import { serve, showLive, text, viewProps } from "../../testing/page";
 import { payload as ownPath, rows as ownRows } from "./fixtures";
 import { onTimeline } from "./on_rank";
 import { Stragglers } from "./stragglers";
@@ -91,32 +91,20 @@ let asked: URL[];
 beforeEach(() => {
   answer = ranks();
   slow = stragglers();
-  asked = [];
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const { pathname } = url;
-    const body = pathname.endsWith("ranks/rows")
-      ? rows
-      : pathname.endsWith("ranks")
-        ? answer
-        : pathname.endsWith("stragglers")
-          ? slow
-          : pathname.endsWith("rows")
-            ? ownRows()
-            : pathname.endsWith("what_if")
-              ? whatIf()
-              : ownPath();
-    return Promise.resolve(new Response(JSON.stringify(body)));
+  asked = serve({
+    "critical_path/ranks": () => answer,
+    "critical_path/ranks/rows": rows,
+    stragglers: () => slow,
+    "critical_path/rows": ownRows(),
+    what_if: whatIf(),
+    critical_path: ownPath(),
+    "critical_path/steps": ownPath(),
   });
 });
 afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
   runsStore.set({ payload: null, error: null });
 });
 
-const text = (): string => document.body.textContent;
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
 const hrefOf = vi.fn((view: string, params: Params = {}, selection?: { worker: string }) => {
@@ -124,17 +112,7 @@ const hrefOf = vi.fn((view: string, params: Params = {}, selection?: { worker: s
   return `#${view}@${selection?.worker ?? ""}?${query}`;
 });
 
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams((before) =>
-      Object.fromEntries(
-        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
-      ),
-    );
-  const props = viewProps(params, { setParam, setSteps: vi.fn() });
-  return <CriticalPathView {...props} hrefOf={hrefOf} />;
-}
+const show = (start: Params = {}) => showLive(CriticalPathView, start, { hrefOf });
 
 /** A run with so many workers. */
 function listRun(count: number): void {
@@ -152,7 +130,7 @@ function listRun(count: number): void {
 describe("the choice", () => {
   it("stands where the run has several ranks, and asks for the path through all of them", async () => {
     listRun(2);
-    render(<Page start={{ t0: "1000", t1: "1010", by: "track" }} />);
+    show({ t0: "1000", t1: "1010", by: "track" });
     fireEvent.click(screen.getByRole("radio", { name: "All ranks" }));
     await waitFor(() => expect(text()).toContain("Rank 5 holds the others back"));
     const keys = (): string[][] =>
@@ -166,7 +144,7 @@ describe("the choice", () => {
 
   it("is not there for a single rank", async () => {
     listRun(1);
-    render(<Page start={{}} />);
+    show({});
     await waitFor(() => expect(text()).toContain("GPU compute takes 75 ns"));
     expect(screen.queryByRole("radio", { name: "All ranks" })).toBeNull();
   });
@@ -174,7 +152,7 @@ describe("the choice", () => {
 
 describe("the path through all ranks", () => {
   it("names the rank of each stretch and leads to that rank's timeline", async () => {
-    render(<Page start={{ ranks: "all", by: "event" }} />);
+    show({ ranks: "all", by: "event" });
     await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
     expect(text()).toContain("rests on 2 of 8 ranks");
     expect(text()).toContain("The clocks are aligned.");
@@ -191,7 +169,7 @@ describe("the path through all ranks", () => {
 
   it("waits for the workers", async () => {
     answer = ranks({ progress: 0.5, ready: 1, strips: [], parts: { ...parts, kind: [] } });
-    render(<Page start={{ ranks: "all" }} />);
+    show({ ranks: "all" });
     await waitFor(() => expect(text()).toContain("Reading the ranks"));
   });
 

@@ -1,9 +1,9 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { declaredTable, viewProps } from "../fixtures";
+import { declaredTable } from "../../testing/cases";
+import { queriesOf, serve, showLive, text, viewProps } from "../../testing/page";
 import { payload, rows, strip } from "./fixtures";
 import { groupLooks, groupTimes } from "./groups";
 import { groupOf, GROUPS, readRange, spoken, stretchesOf, timelineParams } from "./model";
@@ -18,40 +18,17 @@ let asked: URL[];
 beforeEach(() => {
   answer = payload();
   table = rows();
-  asked = [];
-  vi.stubGlobal("fetch", (url: string) => {
-    const isOfSteps = url.includes("critical_path/steps");
-    if (!isOfSteps) asked.push(new URL(url));
+  asked = serve({
+    critical_path: () => answer,
+    "critical_path/rows": () => table,
+    what_if: whatIf(),
     // The steps have tests of their own.
-    const body = isOfSteps
-      ? { progress: 0, ready: 0, workers_total: 1 }
-      : url.includes("critical_path/rows")
-        ? table
-        : url.includes("what_if")
-          ? whatIf()
-          : answer;
-    return Promise.resolve(new Response(JSON.stringify(body)));
+    "critical_path/steps": { progress: 0, ready: 0, workers_total: 1 },
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
-
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams((before) =>
-      Object.fromEntries(
-        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
-      ),
-    );
-  return <CriticalPathView {...viewProps(params, { setParam, setSteps: vi.fn() })} />;
-}
 
 async function show(start: Params = {}): Promise<void> {
-  render(<Page start={start} />);
+  showLive(CriticalPathView, start);
   await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
 }
 
@@ -61,10 +38,7 @@ const slider = (): HTMLElement =>
   });
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
-const lastRows = (): Params =>
-  Object.fromEntries(
-    asked.filter((url) => url.pathname.endsWith("/rows")).pop()?.searchParams ?? [],
-  );
+const lastRows = (): Params | undefined => queriesOf(asked, "critical_path/rows").at(-1);
 
 describe("the page", () => {
   it("says the answer and what is hidden, draws the longest step and lists what is on the path", async () => {
@@ -135,7 +109,7 @@ describe("the page", () => {
     answer = payload({
       parts: declaredTable<CriticalPathPayload["parts"]>("path_kinds", 0, { kind: [] }),
     });
-    render(<Page start={{}} />);
+    showLive(CriticalPathView);
     await waitFor(() => expect(text()).toContain("This trace has no steps"));
   });
 });

@@ -1,7 +1,7 @@
 /** A payload of what-ifs for tests. */
 
 import type { WhatIfPayload, WhatIfPrediction } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
+import { declaredTable } from "../../testing/cases";
 
 const SELECTORS = ["kernel", "operator", "line", "name"];
 const parameter = (name: string, value = "", values: string[] = []) => ({

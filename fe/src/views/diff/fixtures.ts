@@ -13,7 +13,7 @@ import type {
   ExperimentsTable,
   StepsTable,
 } from "../../api/types.gen";
-import { declaredTable, step, stepsOf } from "../fixtures";
+import { declaredTable, step, stepsOf } from "../../testing/cases";
 
 export const MS = 1_000_000;
 

@@ -1,16 +1,17 @@
 /** The Diff page with a server that answers from fixtures. */
 
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { Aligned, DiffPayload, RunsPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
-import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
+import { step, stepsOf, HOSTILE } from "../../testing/cases";
+import { plainHeads, queriesOf, serve, show as draw, type Shown, text } from "../../testing/page";
 import { aligned, changes, diff, experiments, MS } from "./fixtures";
 import { CompareMenu } from "../compare_menu";
 import { DiffView } from "./view";
 
-const asked: URL[] = [];
+let asked: URL[];
 let answer: DiffPayload;
 let alignedAnswer: Aligned | null;
 let experimentsAnswer: ReturnType<typeof experiments>;
@@ -33,7 +34,6 @@ const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["run
 });
 
 beforeEach(() => {
-  asked.length = 0;
   answer = diff();
   alignedAnswer = aligned();
   experimentsAnswer = experiments();
@@ -41,49 +41,25 @@ beforeEach(() => {
     payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
     error: null,
   });
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const body = url.pathname.endsWith("/diff")
-      ? answer
-      : url.pathname.endsWith("/diff/aligned")
-        ? { steps: alignedAnswer }
-        : url.pathname.endsWith("/experiments")
-          ? experimentsAnswer
-          : { source: "ProfilerStep", median: 2, steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
-    return Promise.resolve(new Response(JSON.stringify(body)));
+  asked = serve({
+    diff: () => answer,
+    "diff/aligned": () => ({ steps: alignedAnswer }),
+    experiments: () => experimentsAnswer,
+    steps: { source: "ProfilerStep", median: 2, steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) },
   });
 });
 afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
   runsStore.set({ payload: null, error: null });
 });
 
-function show(
-  params: Params = {},
-  View = DiffView,
-): {
-  setParam: ReturnType<typeof vi.fn>;
-  setSteps: ReturnType<typeof vi.fn>;
-} {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
-  render(
-    <View
-      selection={{ run: "r", worker: "w", span: "1" }}
-      steps={{ first: 1, last: 2, skipCold: true }}
-      params={params}
-      hrefOf={(view, more = {}, selection, steps) =>
-        `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "", ...(steps ? { steps: stepsText(steps) } : {}) }).toString()}`
-      }
-      {...actions}
-    />,
-  );
-  return actions;
-}
-const text = (): string => document.body.textContent;
-const query = (): Record<string, string> =>
-  Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
+const show = (params: Params = {}, View = DiffView): Shown =>
+  draw(View, params, {
+    selection: { run: "r", worker: "w", span: "1" },
+    steps: { first: 1, last: 2, skipCold: true },
+    hrefOf: (view, more = {}, selection, steps) =>
+      `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "", ...(steps ? { steps: stepsText(steps) } : {}) }).toString()}`,
+  });
+const query = (): Record<string, string> | undefined => queriesOf(asked, "diff")[0];
 
 /** Until the answer and the steps are there. */
 async function settled(): Promise<void> {

@@ -7,7 +7,7 @@ import type {
   DistributedWorker,
   ProcessGroupsPayload,
 } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
+import { declaredTable } from "../../testing/cases";
 
 export const MS = 1_000_000;
 

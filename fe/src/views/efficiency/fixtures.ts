@@ -1,7 +1,7 @@
 /** Payloads of the Efficiency page for tests: a product, an addition and a sort that is not modelled, on a known device. */
 
 import type { EfficiencyTable, EfficiencyPayload } from "../../api/types.gen";
-import { GPU_WORDS, declaredTable } from "../fixtures";
+import { GPU_WORDS, declaredTable } from "../../testing/cases";
 
 export function rows(more: Partial<EfficiencyTable> = {}): EfficiencyTable {
   return declaredTable("efficiency", 3, {

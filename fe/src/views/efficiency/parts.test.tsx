@@ -1,12 +1,10 @@
 import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it } from "vitest";
-import { GPU_WORDS } from "../fixtures";
+import { expect, it } from "vitest";
+import { GPU_WORDS } from "../../testing/cases";
 import { efficiency } from "./fixtures";
 import { StepFacts } from "./parts";
 import { RoofCell } from "./roof_cell";
-
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
+import { text } from "../../testing/page";
 
 it("says the MFU of each step, and only its rate where no peak is known", () => {
   render(

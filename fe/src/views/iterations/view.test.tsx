@@ -1,7 +1,8 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { IterationsPayload, IterationsTable, PhasesTable } from "../../api/types.gen";
-import { declaredTable, HOSTILE, plainHeads, viewProps } from "../fixtures";
+import { declaredTable, HOSTILE } from "../../testing/cases";
+import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { marksOf } from "./charts";
 import { barsPath, drawnOf, indexAt, logScale, namesOf, requestsPath, shortName } from "./model";
 import { IterationsView } from "./view";
@@ -40,19 +41,10 @@ function payload(names: string[]): IterationsPayload {
 let answer: IterationsPayload;
 beforeEach(() => {
   answer = payload([VLLM, "step[DECODE bs=37]", HOSTILE]);
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  serve({ iterations: () => answer });
 });
 
-const text = (): string => document.body.textContent;
-function show(): ReturnType<typeof vi.fn> {
-  const setSteps = vi.fn();
-  render(<IterationsView {...viewProps({}, { setParam: vi.fn(), setSteps })} />);
-  return setSteps;
-}
+const show = (): Shown["setSteps"] => draw(IterationsView).setSteps;
 
 it("lists iterations, compares phases and draws both charts", async () => {
   show();

@@ -1,7 +1,8 @@
-import { cleanup, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { LinesPayload } from "../../api/types.gen";
-import { declaredTable, viewProps } from "../fixtures";
+import { declaredTable } from "../../testing/cases";
+import { serve, show, text } from "../../testing/page";
 import { LinesView } from "./view";
 
 const missing = {
@@ -24,18 +25,11 @@ const lines = (names: (string | null)[]): LinesPayload => ({
 });
 
 let answer = lines([]);
-beforeEach(() => {
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
+beforeEach(() => void serve({ lines: () => answer }));
 
 it("names the line that the steps wait for, and lists those without one, too", async () => {
   answer = lines([null, "/w/train.py(3): main"]);
-  render(<LinesView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
+  show(LinesView);
   await waitFor(() =>
     expect(screen.getByRole("region", { name: "In short" }).textContent).toBe(
       "main at train.py:3 takes 1.00 s.Sums over all 2 steps.",
@@ -47,6 +41,6 @@ it("names the line that the steps wait for, and lists those without one, too", a
 
 it("says which call records lines where none are", async () => {
   answer = lines([]);
-  render(<LinesView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
+  show(LinesView);
   await waitFor(() => expect(text()).toContain("profile(with_stack=True)"));
 });

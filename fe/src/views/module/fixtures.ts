@@ -8,7 +8,7 @@ import type {
   RangesPayload,
   RangesTable,
 } from "../../api/types.gen";
-import { GPU_WORDS, declaredTable } from "../fixtures";
+import { GPU_WORDS, declaredTable } from "../../testing/cases";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
 export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {

@@ -1,9 +1,9 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { DifferencePart, StepCausesPayload, StepDifferencePayload } from "../../api/types.gen";
 import { type Params, type StepRange } from "../../state/view";
-import { declaredTable, HOSTILE, viewProps } from "../fixtures";
+import { declaredTable, HOSTILE } from "../../testing/cases";
+import { serve, showLive } from "../../testing/page";
 import { barsOf, fallsOf, noteOf, seriesOf, tableOf } from "./model";
 import { StepsView } from "./view";
 
@@ -86,28 +86,13 @@ let setSteps: ReturnType<typeof vi.fn<(range: StepRange) => void>>;
 beforeEach(() => {
   payload = causes();
   told = difference();
-  asked = [];
   setSteps = vi.fn();
-  vi.stubGlobal("fetch", (url: string) => {
-    asked.push(new URL(url));
-    const body = url.includes("critical_path/steps") ? payload : told;
-    return Promise.resolve(new Response(JSON.stringify(body)));
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve({ "critical_path/steps": () => payload, "critical_path/step": () => told });
 });
 
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams(({ [key]: _, ...rest }) => (value ? { ...rest, [key]: value } : rest));
-  return <StepsView {...viewProps(params, { setParam, setSteps })} />;
-}
-
+const draw = (start: Params = {}) => showLive(StepsView, start, { setSteps });
 async function show(start: Params = {}): Promise<void> {
-  render(<Page start={start} />);
+  draw(start);
   await waitFor(() => expect(bar(3)).toBeTruthy());
 }
 const bar = (index: number): HTMLElement =>
@@ -175,11 +160,11 @@ it("lists operators and lines of a program without other ranks", async () => {
 
 it("says that one step cannot be compared, and that ranks are being read", async () => {
   payload = causes({ steps: { ...steps(), step: [0] } });
-  const { unmount } = render(<Page start={{}} />);
+  draw();
   await screen.findByText(/^The recording has one step/);
-  unmount();
+  cleanup();
   payload = causes({ progress: 0.5, ready: 1, steps: { ...steps(), step: [] } });
-  render(<Page start={{}} />);
+  draw();
   await screen.findByText("Reading the ranks");
 });
 

@@ -2,7 +2,7 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { declaredTable } from "../../testing/cases";
+import { declaredTable, rowsOf } from "../../testing/cases";
 import { queriesOf, serve, showLive, text, viewProps } from "../../testing/page";
 import { payload, rows, strip } from "./fixtures";
 import { groupLooks, groupTimes } from "./groups";
@@ -43,7 +43,7 @@ const lastRows = (): Params | undefined => queriesOf(asked, "critical_path/rows"
 describe("the page", () => {
   it("says the answer and what is hidden, draws the longest step and lists what is on the path", async () => {
     await show();
-    expect(text()).toContain("GPU compute takes 75 ns of a 100 ns step.");
+    expect(text()).toContain("GPU compute takes 5.19 ms of a 12.5 ms step.");
     expect(text()).toContain("relu takes 40 % of the kernel time, but 1 % of the critical path.");
     expect(text()).toContain("drawn: ProfilerStep#5, the longest");
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");
@@ -56,7 +56,7 @@ describe("the page", () => {
     await show();
     fireEvent.keyDown(slider(), { key: "End" });
     expect(slider().getAttribute("aria-valuetext")).toBe(
-      "Kernel, gemm and 2 more, 90 ns, 10 ns after the step began",
+      "Kernel, gemm and 2 more, torch/nn/modules/linear.py(130): forward, 90 ns, 10 ns after the step began",
     );
     expect(text()).toContain("gemm and 2 more");
     fireEvent.keyDown(slider(), { key: "Enter" });
@@ -71,20 +71,8 @@ describe("the page", () => {
 
   it("takes the part and the grouping from the address, and sums the part in the legend", async () => {
     table = rows({
-      parts: declaredTable("path_kinds", 1, {
-        kind: ["kernel"],
-        path_ns: [44],
-        share: [1],
-        segments: [1],
-      }),
-      rows: declaredTable<PathRowsPayload["rows"]>("path_events", 1, {
-        name: ["aten::mm"],
-        kind: ["kernel"],
-        path_ns: [44],
-        share: [1],
-        segments: [1],
-        event: [17],
-      }),
+      parts: rowsOf(payload().parts, [0], { path_ns: [44] }),
+      rows: rowsOf(rows().rows, [0], { name: ["aten::mm"], operator: [null], line: [null] }),
     });
     await show({ t0: "1050", t1: "1094", by: "operator" });
     expect(lastRows()).toMatchObject({ t0: "1050", t1: "1094", by: "operator" });

@@ -12,6 +12,7 @@ import {
   text,
 } from "../../testing/page";
 import { efficiency, onHost, rows } from "./fixtures";
+import { GPU, reply } from "../../testing/replies";
 import { exactly } from "../grid_params";
 import { EfficiencyView } from "./view";
 
@@ -44,11 +45,11 @@ it("says what is furthest over its roof, and shows table, chart, peaks and steps
   fireEvent.click(screen.getByText(/Peaks of the device/));
   await waitFor(() => expect(text()).toContain("H100 SXM"));
   for (const part of [
-    "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
+    "record_param_comms takes 31.2 ms of 88.0 ms on the GPU.",
     "3.35 TB/s",
     "989 TFLOP/s",
-    "A note.",
-    "37.6 %, 372 TFLOP/s",
+    ...reply("efficiency", GPU).notes,
+    "7.3 %, 71.8 TFLOP/s",
     "54.0 %memory",
   ])
     expect(text()).toContain(part);

@@ -105,6 +105,7 @@ RECORDINGS: Mapping[str, Recording] = {
             *(route for route in ONE_TRACE if route != "module/flame"),
             "kernel?group=properties",
             "api_calls",
+            "api_calls/sequences",
             "distributed",
             "distributed/map",
             "distributed/groups",

@@ -7,6 +7,7 @@ import type {
   FindingsPayload,
   KernelPayload,
   KernelsTable,
+  Missing,
   OperatorPayload,
   OperatorsTable,
   OverviewPayload,
@@ -46,6 +47,13 @@ export function declaredTable<T extends object>(
   const unknown = columnsOfTable(table).map(({ key }) => [key, Array<null>(count).fill(null)]);
   return { ...Object.fromEntries(unknown), ...known } as T;
 }
+
+/** Something that a recording lacks, with the call that records it. */
+export const lacking = (over: Partial<Missing> = {}): Missing => ({
+  ...{ key: "stack", what: "Call stacks", why: "They were not recorded." },
+  call: "profile(with_stack=True)",
+  ...over,
+});
 
 export const overview = (over: Partial<OverviewPayload> = {}): OverviewPayload =>
   reply("overview", GPU, over);

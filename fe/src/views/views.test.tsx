@@ -9,6 +9,7 @@ import {
   file,
   findings,
   HOSTILE,
+  lacking,
   kernelRows,
   kernels,
   operatorRows,
@@ -48,12 +49,11 @@ const callers: CallersPayload = {
   },
   missing: [],
 };
-const missing = {
+const missing = lacking({
   key: "device",
   what: "Accelerator activity",
   why: "It was not recorded.",
-  call: "profile(activities=[ProfilerActivity.CUDA])",
-};
+});
 
 beforeEach(() => {
   answers = {
@@ -245,7 +245,7 @@ describe("KernelView", () => {
     answers.kernel = kernels([], { missing: [missing] });
     show(KernelView);
     await waitFor(() => expect(text()).toContain("This trace has no kernels"));
-    expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
+    expect(text()).toContain("profile(with_stack=True)");
   });
 
   const measured = (counters: number) => ({

@@ -5,6 +5,7 @@ import type { Params } from "../../state/view";
 import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { counters, FADD } from "./fixtures";
 import { CountersView } from "./view";
+import { lacking } from "../../testing/cases";
 
 let answer: CountersTablePayload;
 
@@ -173,16 +174,9 @@ it("says how to record counters where there are none", async () => {
   answer = counters({
     profiled: emptied(profiled),
     sampled: emptied(sampled),
-    missing: [
-      {
-        key: "counters",
-        what: "Hardware counters",
-        why: "None was asked for.",
-        call: "profile(experimental_config=…)",
-      },
-    ],
+    missing: [lacking({ key: "counters" })],
   });
   show();
-  await waitFor(() => expect(text()).toContain("None was asked for."));
-  expect(text()).toContain("profile(experimental_config=…)");
+  await waitFor(() => expect(text()).toContain("They were not recorded."));
+  expect(text()).toContain("profile(with_stack=True)");
 });

@@ -11,6 +11,7 @@ import { onTimeline } from "./on_rank";
 import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
+import { run, runsOf, worker } from "../../testing/runs";
 
 const RECORDED = reply("critical_path/ranks", GPU);
 const parts = rowsOf(RECORDED.parts, [0, 3], { path_ns: [80, 20], share: [0.8, 0.2] });
@@ -82,15 +83,8 @@ const show = (start: Params = {}) => showLive(CriticalPathView, start, { hrefOf 
 
 /** A run with so many workers. */
 function listRun(count: number): void {
-  const workers = Array.from({ length: count }, (_, i) => ({
-    name: i ? `w${i}` : "w",
-    rank: i,
-    rank_source: "file" as const,
-    world_size: count,
-    spans: [],
-  }));
-  const runs = [{ name: "r", synthetic: false, workers }];
-  runsStore.set({ payload: { runs } as never, error: null });
+  const workers = Array.from({ length: count }, (_, i) => worker(i ? `w${i}` : "w", i));
+  runsStore.set({ payload: runsOf([run("r", workers)]), error: null });
 }
 
 describe("the choice", () => {

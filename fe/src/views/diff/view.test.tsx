@@ -2,7 +2,7 @@
 
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Aligned, DiffPayload, RunsPayload } from "../../api/types.gen";
+import type { Aligned, DiffPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
 import { step, stepsOf, HOSTILE } from "../../testing/cases";
@@ -10,35 +10,18 @@ import { plainHeads, queriesOf, serve, show as draw, type Shown, text } from "..
 import { aligned, changes, diff, experiments, MS } from "./fixtures";
 import { CompareMenu } from "../compare_menu";
 import { DiffView } from "./view";
+import { run, runsOf, span, worker } from "../../testing/runs";
 
 let asked: URL[];
 let answer: DiffPayload;
 let alignedAnswer: Aligned | null;
 let experimentsAnswer: ReturnType<typeof experiments>;
-const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 } as const;
-const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
-  name,
-  synthetic: false,
-  kind: "",
-  recorded: null,
-  provisional: false,
-  remarks: [],
-  workers: workers.map((worker) => ({
-    name: worker,
-    rank: null,
-    rank_source: "order",
-    world_size: null,
-    job: 0,
-    spans: [span],
-  })),
-});
-
 beforeEach(() => {
   answer = diff();
   alignedAnswer = aligned();
   experimentsAnswer = experiments();
   runsStore.set({
-    payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
+    payload: runsOf([run("r"), run("s")]),
     error: null,
   });
   asked = serve({
@@ -202,14 +185,10 @@ it("asks again when B changes, as it does for A", async () => {
   await settled();
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
-  const grown = run("s");
-  const changed = {
-    ...grown,
-    workers: grown.workers.map((worker) => ({ ...worker, spans: [{ ...span, bytes: 2 }] })),
-  };
+  const changed = run("s", [worker("w", null, [span("1", "ready", { bytes: 2 })])]);
   void act(() =>
     runsStore.set({
-      payload: { version: "2", scanning: false, logdirs: [], runs: [run("r"), changed] },
+      payload: runsOf([run("r"), changed], { version: "2" }),
       error: null,
     }),
   );

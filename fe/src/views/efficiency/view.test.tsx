@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
 import { beforeEach, expect, it } from "vitest";
 import type { CallersTable, EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
-import { declaredTable, findings } from "../../testing/cases";
+import { declaredTable, findings, lacking } from "../../testing/cases";
 import {
   type Answers,
   plainHeads,
@@ -143,16 +143,9 @@ it("says what to record where there is nothing", async () => {
   ) as unknown as EfficiencyPayload["rows"];
   answers.efficiency = efficiency({
     rows: none,
-    missing: [
-      {
-        key: "shapes",
-        what: "Input shapes",
-        why: "The operators carry no input shapes.",
-        call: "profile(record_shapes=True)",
-      },
-    ],
+    missing: [lacking({ key: "shapes" })],
   });
   show();
-  await waitFor(() => expect(text()).toContain("The operators carry no input shapes."));
-  expect(text()).toContain("profile(record_shapes=True)");
+  await waitFor(() => expect(text()).toContain("They were not recorded."));
+  expect(text()).toContain("profile(with_stack=True)");
 });

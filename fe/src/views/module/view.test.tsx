@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
-import { findings, GPU_WORDS, HOSTILE } from "../../testing/cases";
+import { findings, GPU_WORDS, HOSTILE, lacking } from "../../testing/cases";
 import {
   type Answers,
   plainHeads,
@@ -119,13 +119,8 @@ describe("the table", () => {
 
   it("says why there is no module, with the call that records them, and shows the frames all the same", async () => {
     const missing = [
-      { key: "device", what: "Accelerator activity", why: "Not this.", call: "" },
-      {
-        key: "modules",
-        what: "nn.Modules",
-        why: "Python frames were not recorded.",
-        call: "profile(with_stack=True)",
-      },
+      lacking({ key: "device", what: "Accelerator activity", why: "Not this." }),
+      lacking({ key: "modules", why: "Python frames were not recorded." }),
     ];
     answers.module = modules({
       source: "",

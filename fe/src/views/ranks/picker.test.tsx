@@ -2,10 +2,10 @@
 
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
 import { describe, expect, it, vi } from "vitest";
-import type { WorkerItem } from "../../api/types.gen";
 import { meshOf, overviewRanks } from "./fixtures";
 import { Picker } from "./picker";
 import { serve, text } from "../../testing/page";
+import { worker } from "../../testing/runs";
 
 const LARGE = meshOf([
   ["PP", 8],
@@ -14,15 +14,7 @@ const LARGE = meshOf([
 ]);
 let asked: URL[];
 
-const item = (rank: number): WorkerItem => ({
-  name: `rank${rank}`,
-  rank,
-  rank_source: "distributedInfo",
-  world_size: 1024,
-  job: 0,
-  spans: [{ name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 }],
-});
-const WORKERS = Array.from({ length: 1024 }, (_, rank) => item(rank));
+const WORKERS = Array.from({ length: 1024 }, (_, rank) => worker(`rank${rank}`, rank));
 
 function pick(known: boolean): ReturnType<typeof vi.fn> {
   const payload = overviewRanks(LARGE, [700]);

@@ -46,7 +46,7 @@ export default tseslint.config(
     rules: { "max-lines-per-function": ["error", { max: 110, IIFEs: true }] },
   },
   {
-    files: ["**/*.test.{ts,tsx}"],
+    files: ["**/*.test.{ts,tsx}", "**/*fixtures.ts", "src/testing/**"],
     rules: { "max-lines-per-function": "off", "@typescript-eslint/no-non-null-assertion": "off" },
   },
   ...layers,

@@ -35,6 +35,7 @@ describe("the page's layers", () => {
     ["src/widgets/grid.tsx", '// import x from "../state/store";\nimport "./state";'],
     ["src/main.ts", 'import "./app/shell";\nsetBase(new URL("../", here));'],
     ["src/base/x.test.ts", 'import { it } from "vitest";'],
+    ["src/views/overview/view.test.tsx", 'import { reply } from "../../testing/replies";'],
   ])("lets pass what is allowed: %s %s", (path, text) => {
     expect(complaints(path, text)).toEqual([]);
   });
@@ -43,6 +44,7 @@ describe("the page's layers", () => {
     ["src/utils/x.ts", "", /no room/],
     ["src/base/x.ts", 'import _ from "lodash/fp";', /does not declare/],
     ["src/base/x.ts", 'import { x } from "preactive";', /does not declare/],
+    ["src/views/x.ts", 'import { reply } from "../testing/replies";', /views may import/],
     ["src/main.ts", 'const x = await import("@scope/scale");', /does not declare/],
   ])("finds rooms and packages that nobody declared: %s %s", (path, text, message) => {
     expect(complaints(path, text)).toEqual([expect.stringMatching(message)]);

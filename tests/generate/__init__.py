@@ -15,6 +15,7 @@ from tests.generate import (
     frames,
     groups,
     models,
+    replies,
     routes,
     rules,
     sql,
@@ -42,6 +43,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),
+    **{f"{replies.FOLDER}/{name}.json": replies.of(name) for name in replies.RECORDINGS},
 }
 """File → what it should hold, given what it holds: people write the beginning of some."""
 

@@ -1,54 +1,24 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { RunsPayload, SpanState } from "../api/types.gen";
+import type { RunsPayload } from "../api/types.gen";
 import { changePage, EMPTY_PAGE, pageStore, startLocation } from "../state/location";
 import { runsStore } from "../state/runs";
 import { VIEW_IDS, type ViewId } from "../state/view";
 import { App, Boundary } from "./App";
 import { placeOf, PLACES } from "./registry";
 import { groupNote, stateNote, workerOptions } from "../views/run_options";
+import { run, runsOf, span, worker } from "../testing/runs";
 
-const span = (name: string, state: SpanState = "ready", progress = 1) => ({
-  name,
-  label: `span ${name}`,
-  state,
-  progress,
-  message: "cut at byte 7",
-  bytes: 1,
-});
-const worker = (name: string, rank: number | null, ...spans: ReturnType<typeof span>[]) => ({
-  name,
-  rank,
-  rank_source: "order" as const,
-  world_size: null,
-  job: 0,
-  spans,
-});
-const RUNS: RunsPayload = {
-  version: "1",
-  scanning: false,
-  logdirs: ["/logs"],
-  runs: [
-    {
-      name: "good",
-      synthetic: true,
-      kind: "training",
-      recorded: "8 June 2021",
-      provisional: false,
-      remarks: [],
-      workers: [worker("w0", 0, span("1"), span("2")), worker("w1", 1, span("1"))],
-    },
-    {
-      name: "bad",
-      synthetic: false,
-      kind: "",
-      recorded: null,
-      provisional: false,
-      remarks: [],
-      workers: [worker("w0", null, span("1", "failed"))],
-    },
+const FAILED = span("1", "failed", { message: "cut at byte 7" });
+const RUNS = runsOf(
+  [
+    run("good", [worker("w0", 0, [span("1"), span("2")]), worker("w1", 1)], {
+      ...{ synthetic: true, kind: "training", recorded: "8 June 2021" },
+    }),
+    run("bad", [worker("w0", null, [FAILED])]),
   ],
-};
+  { logdirs: ["/logs"] },
+);
 
 const STEPS = {
   source: "ProfilerStep",
@@ -97,9 +67,7 @@ describe("the page", () => {
     end = startLocation();
   });
   afterEach(() => {
-    cleanup();
     end();
-    vi.unstubAllGlobals();
   });
 
   it("chooses the first trace and puts it into the URL", async () => {
@@ -493,7 +461,7 @@ it("shows an error of a view instead of a blank page, and gives another view a c
 describe("remarks in the selects", () => {
   it("tell the state of one trace", () => {
     expect([
-      stateNote(span("1", "importing", 0.437)),
+      stateNote(span("1", "importing", { progress: 0.437 })),
       stateNote(span("1", "growing")),
       stateNote(span("1")),
     ]).toEqual(["importing", "still being written", ""]);
@@ -502,7 +470,7 @@ describe("remarks in the selects", () => {
     expect(
       groupNote([
         span("1"),
-        span("2", "importing", 0.5),
+        span("2", "importing", { progress: 0.5 }),
         span("3", "failed"),
         span("4", "waiting"),
       ]),
@@ -515,11 +483,10 @@ describe("remarks in the selects", () => {
       "rank 1",
     ]);
     // Two recordings of a rank are told apart by their names.
-    expect(
-      workerOptions([worker("a", 0, span("1")), worker("b", 0, span("1"))]).map(
-        (option) => option.label,
-      ),
-    ).toEqual(["rank 0 · a", "rank 0 · b"]);
-    expect(workerOptions([worker("solo", 0, span("1"))])[0]?.label).toBe("solo");
+    expect(workerOptions([worker("a", 0), worker("b", 0)]).map((option) => option.label)).toEqual([
+      "rank 0 · a",
+      "rank 0 · b",
+    ]);
+    expect(workerOptions([worker("solo", 0)])[0]?.label).toBe("solo");
   });
 });

@@ -1,4 +1,4 @@
-import { act, cleanup, render, screen } from "@testing-library/preact";
+import { act, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { WaitingPayload } from "../api/types.gen";
 import { waitingStore } from "../state/resource";
@@ -31,10 +31,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  cleanup();
   waitingStore.set(0);
   vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 const settle = async (ms = 0): Promise<void> => {

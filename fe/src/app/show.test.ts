@@ -29,7 +29,6 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  vi.unstubAllGlobals();
 });
 
 it("draws without the words after two seconds, asks again, and draws anew when they are there", async () => {

@@ -1,5 +1,5 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import { runsStore } from "../state/runs";
 import { Tour } from "./App";
 
@@ -13,10 +13,6 @@ beforeEach(() => {
   localStorage.clear();
   runsStore.set({ payload: null, error: null });
   vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
 });
 
 it("leads to its places, and is dismissed for good", async () => {

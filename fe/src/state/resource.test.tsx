@@ -1,44 +1,19 @@
-import { act, cleanup, renderHook } from "@testing-library/preact";
+import { act, renderHook } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { RunsPayload, SpanState } from "../api/types.gen";
+import type { SpanState } from "../api/types.gen";
 import { useResource, waitingStore } from "./resource";
 import { runsStore } from "./runs";
 import type { Parameters } from "../api/client";
+import { run, runsOf, span, worker } from "../testing/runs";
 
 type Params = Parameters["steps"];
 
 const QUERY: Params = { run: "r", worker: "w", span: "1" };
 
-function catalogue(state: SpanState, bytes = 10): { payload: RunsPayload; error: null } {
-  const span = { name: "1", label: "1", state, progress: 0.5, message: "", bytes };
-  const worker = {
-    name: "w",
-    rank: 0,
-    rank_source: "order" as const,
-    world_size: 1,
-    job: 0,
-    spans: [span],
-  };
-  return {
-    payload: {
-      version: "1",
-      scanning: false,
-      logdirs: [],
-      runs: [
-        {
-          name: "r",
-          synthetic: false,
-          kind: "",
-          recorded: null,
-          provisional: false,
-          remarks: [],
-          workers: [worker],
-        },
-      ],
-    },
-    error: null,
-  };
-}
+const catalogue = (state: SpanState, bytes = 10) => ({
+  payload: runsOf([run("r", [worker("w", 0, [span("1", state, { progress: 0.5, bytes })])])]),
+  error: null,
+});
 
 const reply = (status: number, body: unknown): Response =>
   new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
@@ -55,9 +30,7 @@ describe("useResource", () => {
     runsStore.set(catalogue("ready"));
   });
   afterEach(() => {
-    cleanup();
     vi.useRealTimers();
-    vi.unstubAllGlobals();
   });
   const settle = (ms = 0): Promise<void> =>
     act(async () => {

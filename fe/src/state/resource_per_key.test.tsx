@@ -1,15 +1,10 @@
-import { cleanup, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { render, screen, waitFor } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { ApiError, fetchColumns, type Parameters } from "../api/client";
 import { useResources } from "./resource";
 
 type Query = Parameters["trace/names"];
 const ASKED = { run: "a", worker: "b", span: "1", id: "c", level: "0", k: "0" };
-
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
 
 function Shown({ queries }: { queries: readonly Partial<Query>[] }) {
   return (

@@ -1,51 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { RunsPayload, SpanState, WorkerItem } from "../api/types.gen";
+import type { RunsPayload } from "../api/types.gen";
 import { besideOf, complete, find, POLL, pollRuns, runsStore } from "./runs";
+import { run, runsOf, span, worker } from "../testing/runs";
 
-const span = (name: string, state: SpanState = "ready") => ({
-  name,
-  label: name,
-  state,
-  progress: 1,
-  message: "",
-  bytes: 1,
-});
-const worker = (name: string, ...spans: ReturnType<typeof span>[]): WorkerItem => ({
-  name,
-  rank: null,
-  rank_source: "order",
-  world_size: null,
-  job: 0,
-  spans,
-});
-const PAYLOAD: RunsPayload = {
-  version: "1",
-  scanning: false,
-  logdirs: ["logs"],
-  runs: [
-    {
-      name: "a",
-      synthetic: false,
-      kind: "",
-      recorded: null,
-      provisional: false,
-      remarks: [],
-      workers: [worker("w0", span("1", "failed"), span("2")), worker("w1", span("9"))],
-    },
-    {
-      name: "b",
-      synthetic: false,
-      kind: "",
-      recorded: null,
-      provisional: false,
-      remarks: [],
-      workers: [worker("w0", span("1", "failed"))],
-    },
-  ],
-};
+const PAYLOAD = runsOf([
+  run("a", [worker("w0", null, [span("1", "failed"), span("2")]), worker("w1", null, [span("9")])]),
+  run("b", [worker("w0", null, [span("1", "failed")])]),
+]);
 
 describe("besideOf", () => {
-  const jobs = [0, 0, 1, -1].map((job, i) => ({ ...worker(`w${i}`, span("1")), job }));
+  const jobs = [0, 0, 1, -1].map((job, i) => worker(`w${i}`, null, [span("1")], { job }));
   const payload = { ...PAYLOAD, runs: [{ ...PAYLOAD.runs[0]!, workers: jobs }] };
   const names = (chosen: string) =>
     besideOf(payload, { run: "a", worker: chosen, span: "1" }).map(({ name }) => name);
@@ -61,8 +25,8 @@ describe("besideOf", () => {
 describe("complete", () => {
   it("opens on what can be read, and keeps what was asked for", () => {
     const [first, second] = PAYLOAD.runs;
-    const broken = worker("w0", span("1", "failed"));
-    const runs = [second!, { ...first!, workers: [broken, worker("w1", span("9"))] }];
+    const broken = worker("w0", null, [span("1", "failed")]);
+    const runs = [second!, { ...first!, workers: [broken, worker("w1", null, [span("9")])] }];
     const payload = { ...PAYLOAD, runs };
     const readable = { run: "a", worker: "w1", span: "9" };
     expect(complete(payload, { run: "", worker: "", span: "" })).toEqual(readable);
@@ -116,7 +80,6 @@ describe("pollRuns", () => {
   afterEach(() => {
     end();
     vi.useRealTimers();
-    vi.unstubAllGlobals();
   });
 
   it("asks every few seconds, and keeps the payload while nothing changes", async () => {
@@ -141,7 +104,7 @@ describe("pollRuns", () => {
           recorded: null,
           provisional: false,
           remarks: [],
-          workers: [worker("w", span("1", "importing"))],
+          workers: [worker("w", null, [span("1", "importing")])],
         },
       ],
     });

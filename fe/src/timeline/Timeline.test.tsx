@@ -1,6 +1,6 @@
-import { act, cleanup, fireEvent, render, type RenderResult } from "@testing-library/preact";
+import { act, fireEvent, render, type RenderResult } from "@testing-library/preact";
 import axe from "axe-core";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { sampleTree } from "./fixtures";
 import { NO_ROW_STATE, type TimelineHandle, type TimelineProps } from "./props";
 import { Timeline } from "./Timeline";
@@ -56,11 +56,6 @@ function stubCanvas(): void {
 beforeEach(() => {
   stubCanvas();
   localStorage.clear();
-});
-afterEach(() => {
-  cleanup();
-  vi.restoreAllMocks();
-  vi.unstubAllGlobals();
 });
 
 const source = (load: Source["load"] = () => Promise.resolve(new ArrayBuffer(0))): Source => ({

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { paletteFor } from "./palette_fixtures";
 import { MinimapPainter, type MinimapFrame } from "./draw_minimap";
 import { drawRuler, type RulerFrame } from "./draw_ruler";
@@ -30,7 +30,6 @@ beforeEach(() => {
   vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockImplementation((() =>
     recorder(calls)) as never);
 });
-afterEach(() => vi.restoreAllMocks());
 
 describe("the ruler", () => {
   const RULER: RulerFrame = {

@@ -1,8 +1,6 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { ChartTop, topOf } from "./chart_top";
-
-afterEach(cleanup);
 
 it.each([
   [undefined, 5],

@@ -1,12 +1,10 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { ApiError } from "../api/client";
 import type { Resource } from "../state/resource";
-import { HOSTILE } from "./fixtures";
+import { HOSTILE, lacking } from "../testing/cases";
 import { Loaded, MissingList, Nothing } from "./loaded";
-
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
+import { text } from "../testing/page";
 
 function show(over: Partial<Resource<string>>): void {
   const resource: Resource<string> = {
@@ -57,25 +55,18 @@ it("keeps the earlier figures while the next ones come or fail", () => {
   expect(text()).toContain("figures");
 });
 
-const missing = {
-  key: "shapes",
-  what: "Input shapes",
-  why: "record_shapes was off.",
-  call: "profile(record_shapes=True)",
-};
-
 it("MissingList offers the call for each, and draws nothing when nothing is missing", () => {
   const { container } = render(<MissingList missing={[]} />);
   expect(container.innerHTML).toBe("");
-  render(<MissingList missing={[missing, { ...missing, key: "stack", what: "Call stacks" }]} />);
+  render(<MissingList missing={[lacking(), lacking({ key: "shapes" })]} />);
   expect(document.querySelectorAll("details")).toHaveLength(2);
-  expect(text()).toContain("profile(record_shapes=True)");
+  expect(text()).toContain("profile(with_stack=True)");
 });
 
 it("Nothing says why and how to record it, or the plain reason", () => {
-  render(<Nothing title="No kernel" text="None ran." missing={[missing]} />);
-  expect(text()).toContain("record_shapes was off.");
-  expect(document.querySelector("code")?.textContent).toBe("profile(record_shapes=True)");
+  render(<Nothing title="No kernel" text="None ran." missing={[lacking()]} />);
+  expect(text()).toContain("They were not recorded.");
+  expect(document.querySelector("code")?.textContent).toBe("profile(with_stack=True)");
   cleanup();
   render(<Nothing title="No kernel" text="None ran." missing={[]} />);
   expect(text()).toContain("None ran.");

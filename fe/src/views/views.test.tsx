@@ -1,16 +1,15 @@
 /** The five pages with a server that answers from fixtures: what they ask for, and what they do with the address bar. */
 
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { ComponentType } from "preact";
 import type { CallersPayload } from "../api/types.gen";
-import type { Params, ViewProps } from "../state/view";
+import { ALL_STEPS, type ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
 import {
   file,
   findings,
   HOSTILE,
-  hostOnly,
+  lacking,
   kernelRows,
   kernels,
   operatorRows,
@@ -19,9 +18,9 @@ import {
   step,
   stepsOf,
   filesOf,
-  trace,
-  viewProps,
-} from "./fixtures";
+} from "../testing/cases";
+import { type Answers, queriesOf, serve, show, text } from "../testing/page";
+import { CPU, GPU, reply } from "../testing/replies";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
@@ -31,8 +30,8 @@ import { TraceView } from "./trace/view";
 // There is no canvas here; what is drawn is tested in timeline/ and in a browser.
 vi.mock("../timeline/Timeline", () => ({ Timeline: () => null }));
 
-const asked: URL[] = [];
-let answers: Record<string, unknown>;
+let asked: URL[];
+let answers: Answers;
 const callers: CallersPayload = {
   of: "operator",
   name: "aten::mm",
@@ -50,22 +49,20 @@ const callers: CallersPayload = {
   },
   missing: [],
 };
-const missing = {
+const missing = lacking({
   key: "device",
   what: "Accelerator activity",
   why: "It was not recorded.",
-  call: "profile(activities=[ProfilerActivity.CUDA])",
-};
+});
 
 beforeEach(() => {
-  asked.length = 0;
   answers = {
     overview: overview(),
     findings: findings(),
     operator: operators(),
     callers,
     kernel: kernels(),
-    trace: trace(),
+    trace: reply("trace", GPU),
   };
   answers.diagnosis = {
     version: "1",
@@ -75,36 +72,16 @@ beforeEach(() => {
     live: [],
     files: filesOf([file("a"), file("b", { state: "failed", reason: HOSTILE })]),
   };
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const route = Object.keys(answers).find((name) => url.pathname.endsWith(`/${name}`));
-    return Promise.resolve(new Response(JSON.stringify(answers[route ?? ""])));
-  });
+  asked = serve(answers);
 });
 afterEach(() => {
   localStorage.clear();
-  cleanup();
-  vi.unstubAllGlobals();
 });
 
-function show(
-  View: ComponentType<ViewProps>,
-  params: Params = {},
-): {
-  setParam: ReturnType<typeof vi.fn>;
-  setSteps: ReturnType<typeof vi.fn>;
-} {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
-  render(<View {...viewProps(params, actions, true)} />);
-  return actions;
-}
-const text = (): string => document.body.textContent;
-
 it("a view asks for its trace, its steps and its grouping", async () => {
-  show(KernelView, { group: "properties" });
+  show(KernelView, { group: "properties" }, { steps: { ...ALL_STEPS, skipCold: true } });
   await waitFor(() => expect(text()).toContain("in kernels."));
-  expect(Object.fromEntries(asked[0]?.searchParams ?? [])).toEqual({
+  expect(queriesOf(asked, "kernel")[0]).toEqual({
     run: "r",
     worker: "w",
     span: "s",
@@ -130,13 +107,13 @@ describe("OverviewView", () => {
     await waitFor(() => expect(text()).toContain("This recording"));
     for (const part of [
       "Configuration and versions",
-      "GPU busy55.5 %",
+      "GPU busy76.9 %",
       "GPU summary",
       "Each step by cause",
       "Step-time breakdown",
-      "Loading data takes 59.0 ms of each 178 ms step.",
+      "Loading data takes 8.79 ms of each 58.7 ms step.",
       "Prepare batches in worker processes",
-      "Trace healthsound",
+      "Trace health1 notice, 1 info",
     ])
       expect(text()).toContain(part);
   });
@@ -146,11 +123,11 @@ describe("OverviewView", () => {
     await unfold();
     await waitFor(() => expect(document.querySelector("[data-bar='2']")).toBeTruthy());
     fireEvent.click(document.querySelector("[data-bar='2']")!);
-    expect(setSteps).toHaveBeenCalledWith({ first: 2, last: 2, skipCold: true });
+    expect(setSteps).toHaveBeenCalledWith({ first: 2, last: 2, skipCold: false });
   });
 
   it("says what a CPU-only trace lacks, with the call that records it", async () => {
-    answers.overview = hostOnly();
+    answers.overview = reply("overview", CPU);
     show(Overview);
     await waitFor(() => expect(text()).toContain("This recording"));
     expect(text()).toContain("ProfilerActivity.CUDA");
@@ -268,7 +245,7 @@ describe("KernelView", () => {
     answers.kernel = kernels([], { missing: [missing] });
     show(KernelView);
     await waitFor(() => expect(text()).toContain("This trace has no kernels"));
-    expect(text()).toContain("profile(activities=[ProfilerActivity.CUDA])");
+    expect(text()).toContain("profile(with_stack=True)");
   });
 
   const measured = (counters: number) => ({
@@ -314,8 +291,11 @@ describe("KernelView", () => {
     const rows = kernelRows(["a", "b"], {
       operator: [null, "aten::mm"],
       no_operator: ["no_launch", null],
+      calls: [2, 2],
+      total_ns: [2000, 1000],
     });
-    answers.kernel = kernels([], { group: "properties", rows });
+    const reasons = [{ key: "no_launch", text: "no launch recorded" }];
+    answers.kernel = kernels([], { group: "properties", rows, reasons });
     show(KernelView, { group: "properties" });
     await waitFor(() =>
       expect(text()).toContain("Operator unknown, by reason:no launch recorded 2 calls, 2.00 µs"),

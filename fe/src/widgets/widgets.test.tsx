@@ -1,11 +1,9 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { definitionOf } from "../base/definitions";
 import { Menu, SearchBox, Segmented, Select, TextInput } from "./controls";
 import { barsOf, stepsLabel, StepSelector } from "./steps";
 import { Term } from "./tooltip";
-
-afterEach(cleanup);
 
 describe("Term", () => {
   const key = "step";

@@ -1,80 +1,24 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type {
-  ApiCallsPayload,
-  ApiCallsTable,
-  CopiesTable,
-  KernelSequencesTable,
-  LaunchesTable,
-  LongCallsTable,
-  QueuesTable,
-} from "../../api/types.gen";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { Params } from "../../state/view";
-import { declaredTable, GPU_WORDS, HOSTILE, viewProps } from "../fixtures";
+import { HOSTILE, rowsOf } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
+import { type Answers, serve, show as draw, type Shown, viewProps } from "../../testing/page";
 import { ApiCallsView, bucketLabels, Costs, onOneAxis } from "./view";
 
-function payload(over: Partial<ApiCallsPayload> = {}): ApiCallsPayload {
-  return {
-    vocabulary: GPU_WORDS,
-    sentences: ["2 calls take 9.00 µs"],
-    rows: declaredTable<ApiCallsTable>("api_calls", 1, {
-      name: ["cudaLaunchKernel"],
-      calls: [2],
-      event: [7],
-    }),
-    pooled: 0,
-    longest: declaredTable<LongCallsTable>("long_calls", 1, {
-      name: [HOSTILE],
-      reason: ["full_queue"],
-      event: [7],
-    }),
-    histogram: { edges_ns: [0, 1000, 2000], delays: [0, 3, 0], durations: [0, 0, 4] },
-    launches: declaredTable<LaunchesTable>("launches", 1, {
-      name: ["gemm"],
-      short: [1],
-      event: [9],
-    }),
-    launches_pooled: 0,
-    queues: declaredTable<QueuesTable>("queues", 1, { stream: ["0 · stream 7"], event: [7] }),
-    curves: [{ stream: "0 · stream 7", time_ns: [0, 10, 20], length: [1, 2, 0] }],
-    copies: declaredTable<CopiesTable>("copies", 1, { kind: ["HtoD"], event: [11] }),
-    link: "NVLink 4, 450 GB/s",
-    missing: [],
-    ...over,
-  };
-}
+const RECORDED = reply("api_calls", GPU);
+const SEQUENCES = reply("api_calls/sequences", GPU);
 
-let answers: Record<string, unknown>;
-const asked: URL[] = [];
+let answers: Answers;
+let asked: URL[];
 beforeEach(() => {
-  asked.length = 0;
-  answers = {
-    api_calls: payload(),
-    sequences: {
-      vocabulary: GPU_WORDS,
-      rows: declaredTable<KernelSequencesTable>("kernel_sequences", 1, {
-        sequence: ["a → b → c"],
-        count: [2],
-        event: [3],
-      }),
-    },
-  };
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    return Promise.resolve(
-      new Response(JSON.stringify(answers[url.pathname.split("/").at(-1) ?? ""])),
-    );
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  const longest = rowsOf(RECORDED.longest, [0, 1], { name: [HOSTILE, "cudaMalloc"] });
+  answers = { api_calls: { ...RECORDED, longest }, "api_calls/sequences": SEQUENCES };
+  asked = serve(answers);
 });
 
-async function show(params: Params = {}): Promise<ReturnType<typeof vi.fn>> {
-  const setParam = vi.fn();
-  render(<ApiCallsView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
+async function show(params: Params = {}): Promise<Shown["setParam"]> {
+  const { setParam } = draw(ApiCallsView, params);
   await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
   for (const fold of document.querySelectorAll("details")) {
     if (!fold.open) fireEvent.click(fold.querySelector("summary") ?? fold);
@@ -94,7 +38,11 @@ it("shows a table of each kind, whose rows lead to the timeline", async () => {
     "Kernel sequences",
   ]);
   const links = [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
-  for (const event of [3, 7, 9, 11]) expect(links).toContain(`#trace?sel=${event}`);
+  for (const { event } of [
+    ...[RECORDED.rows, RECORDED.longest, RECORDED.launches, RECORDED.queues, RECORDED.copies],
+    SEQUENCES.rows,
+  ])
+    expect(links).toContain(`#trace?sel=${event[0]}`);
   expect(document.body.textContent).toContain("NVLink 4, 450 GB/s");
   expect(document.querySelector("img")).toBeNull();
 });
@@ -120,7 +68,7 @@ it("keeps an operator that is being typed while the page is drawn anew", async (
   const { rerender } = render(<ApiCallsView {...props} />);
   const operator = await screen.findByPlaceholderText<HTMLInputElement>("anywhere");
   fireEvent.input(operator, { target: { value: "atten" } });
-  answers.api_calls = payload({ sentences: ["PCIe"] });
+  answers.api_calls = { ...RECORDED, sentences: ["PCIe"] };
   rerender(<ApiCallsView {...props} params={{ of: "", short: "2000" }} />);
   await waitFor(() => expect(document.body.textContent).toContain("PCIe"));
   expect(operator.value).toBe("atten");
@@ -129,7 +77,7 @@ it("keeps an operator that is being typed while the page is drawn anew", async (
 });
 
 it("draws what costs before what only waits", () => {
-  const rows = declaredTable<ApiCallsTable>("api_calls", 3, {
+  const rows = rowsOf(RECORDED.rows, [0, 1, 2], {
     name: ["cudaDeviceSynchronize", "cudaLaunchKernel", "other"],
     kind: ["synchronization", "launch", null],
     calls: [1, 1200, 9],
@@ -144,13 +92,13 @@ it("draws what costs before what only waits", () => {
 });
 
 it("says why there is nothing", async () => {
-  const none = declaredTable<LaunchesTable>("launches", 0, {});
-  answers.api_calls = payload({
-    rows: declaredTable<ApiCallsTable>("api_calls", 0, {}),
-    launches: none,
-    copies: declaredTable<CopiesTable>("copies", 0, {}),
-  });
-  render(<ApiCallsView {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })} />);
+  answers.api_calls = {
+    ...RECORDED,
+    rows: rowsOf(RECORDED.rows, []),
+    launches: rowsOf(RECORDED.launches, []),
+    copies: rowsOf(RECORDED.copies, []),
+  };
+  draw(ApiCallsView);
   await waitFor(() =>
     expect(document.body.textContent).toContain("No call of a runtime or driver was recorded"),
   );

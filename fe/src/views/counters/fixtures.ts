@@ -1,7 +1,7 @@
 /** Payloads of the Counters page for tests: two profiled kernels, and one counter sampled on two devices. */
 
 import type { CountersTablePayload } from "../../api/types.gen";
-import { GPU_WORDS } from "../fixtures";
+import { GPU_WORDS } from "../../testing/cases";
 
 export const FADD = "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum";
 

@@ -1,31 +1,20 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { CountersTablePayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { plainHeads, viewProps } from "../fixtures";
+import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { counters, FADD } from "./fixtures";
 import { CountersView } from "./view";
+import { lacking } from "../../testing/cases";
 
 let answer: CountersTablePayload;
 
 beforeEach(() => {
   answer = counters();
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  serve({ counters: () => answer });
 });
 
-function show(params: Params = {}): {
-  setParam: ReturnType<typeof vi.fn>;
-  setSteps: ReturnType<typeof vi.fn>;
-} {
-  const [setParam, setSteps] = [vi.fn(), vi.fn()];
-  render(<CountersView {...viewProps(params, { setParam, setSteps })} />);
-  return { setParam, setSteps };
-}
-const text = (): string => document.body.textContent;
+const show = (params: Params = {}): Shown => draw(CountersView, params);
 const ready = (): Promise<void> =>
   waitFor(() => expect(text()).toContain("measured with 3 counters each"));
 
@@ -185,16 +174,9 @@ it("says how to record counters where there are none", async () => {
   answer = counters({
     profiled: emptied(profiled),
     sampled: emptied(sampled),
-    missing: [
-      {
-        key: "counters",
-        what: "Hardware counters",
-        why: "None was asked for.",
-        call: "profile(experimental_config=…)",
-      },
-    ],
+    missing: [lacking({ key: "counters" })],
   });
   show();
-  await waitFor(() => expect(text()).toContain("None was asked for."));
-  expect(text()).toContain("profile(experimental_config=…)");
+  await waitFor(() => expect(text()).toContain("They were not recorded."));
+  expect(text()).toContain("profile(with_stack=True)");
 });

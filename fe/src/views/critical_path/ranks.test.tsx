@@ -1,31 +1,24 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { RanksPathPayload, RanksRowsPayload, StragglersPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import type { Params } from "../../state/view";
-import { declaredTable, viewProps } from "../fixtures";
+import { rowsOf } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
+import { serve, showLive, text, viewProps } from "../../testing/page";
 import { payload as ownPath, rows as ownRows } from "./fixtures";
 import { onTimeline } from "./on_rank";
 import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
+import { run, runsOf, worker } from "../../testing/runs";
 
-const parts = declaredTable<RanksPathPayload["parts"]>("path_kinds", 2, {
-  kind: ["kernel", "communication"],
-  path_ns: [80, 20],
-  share: [0.8, 0.2],
-  segments: [2, 1],
-});
+const RECORDED = reply("critical_path/ranks", GPU);
+const parts = rowsOf(RECORDED.parts, [0, 3], { path_ns: [80, 20], share: [0.8, 0.2] });
 
+/** A short path that goes from rank 0 to rank 5 and back. */
 const ranks = (over: Partial<RanksPathPayload> = {}): RanksPathPayload => ({
-  progress: 1,
-  ready: 2,
-  workers_total: 2,
-  steps: 1,
-  headline: ["Rank 5 holds the others back by 30 ns of the step, 30 %."],
-  notes: ["The path rests on 2 of 8 ranks: waiting for one of the others is not told apart."],
-  clock: "The clocks are aligned.",
+  ...RECORDED,
   workers: [
     { worker: "w", span: "s", rank: 0, shift_ns: 1000 },
     { worker: "v", span: "t", rank: 5, shift_ns: -7 },
@@ -33,57 +26,31 @@ const ranks = (over: Partial<RanksPathPayload> = {}): RanksPathPayload => ({
   parts,
   strips: [
     {
-      step: 3,
-      name: "ProfilerStep#9",
-      start_ns: 100,
-      end_ns: 200,
-      stretches: {
-        kind: ["kernel", "kernel", "communication"],
+      ...{ step: 3, name: "ProfilerStep#9", start_ns: 100, end_ns: 200 },
+      stretches: rowsOf(RECORDED.strips[0]!.stretches, [2, 2, 5], {
         start_ns: [100, 120, 180],
         end_ns: [120, 180, 200],
         segments: [1, 1, 1],
         name: ["relu", "gemm", "all_reduce"],
-        line: [null, null, null],
         worker: [0, 1, 0],
-      },
+      }),
     },
   ],
   ...over,
 });
 
+const recordedRows = reply("critical_path/ranks/rows", GPU);
 const rows: RanksRowsPayload = {
-  parts,
-  rows: declaredTable<RanksRowsPayload["rows"]>("path_ranks", 2, {
+  ...recordedRows,
+  rows: rowsOf(recordedRows.rows, [0, 1], {
     name: ["gemm", "all_reduce"],
     worker: [1, 0],
-    kind: ["kernel", "communication"],
-    path_ns: [60, 20],
-    share: [0.6, 0.2],
-    segments: [1, 1],
     event: [17, 4],
   }),
-  pooled: 0,
 };
 
-const stragglers = (over: Partial<StragglersPayload> = {}): StragglersPayload => ({
-  progress: 1,
-  refused: "",
-  path: "run",
-  steps: 7,
-  measured_ns: 12_600,
-  replayed_ns: 12_600,
-  replay_error: 0,
-  predicted_ns: 11_340,
-  low_ns: 11_000,
-  high_ns: 12_000,
-  slowdown: 1.2,
-  by_worker: [
-    { worker: "v", rank: 5, slowdown: 1.19 },
-    { worker: "w", rank: 0, slowdown: 1 },
-  ],
-  by_operation: [{ name: "gemm", slowdown: 1.06 }],
-  ...over,
-});
+const stragglers = (over: Partial<StragglersPayload> = {}): StragglersPayload =>
+  reply("stragglers", GPU, over);
 
 let answer: RanksPathPayload;
 let slow: StragglersPayload;
@@ -91,32 +58,20 @@ let asked: URL[];
 beforeEach(() => {
   answer = ranks();
   slow = stragglers();
-  asked = [];
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const { pathname } = url;
-    const body = pathname.endsWith("ranks/rows")
-      ? rows
-      : pathname.endsWith("ranks")
-        ? answer
-        : pathname.endsWith("stragglers")
-          ? slow
-          : pathname.endsWith("rows")
-            ? ownRows()
-            : pathname.endsWith("what_if")
-              ? whatIf()
-              : ownPath();
-    return Promise.resolve(new Response(JSON.stringify(body)));
+  asked = serve({
+    "critical_path/ranks": () => answer,
+    "critical_path/ranks/rows": rows,
+    stragglers: () => slow,
+    "critical_path/rows": ownRows(),
+    what_if: whatIf(),
+    critical_path: ownPath(),
+    "critical_path/steps": ownPath(),
   });
 });
 afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
   runsStore.set({ payload: null, error: null });
 });
 
-const text = (): string => document.body.textContent;
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
 const hrefOf = vi.fn((view: string, params: Params = {}, selection?: { worker: string }) => {
@@ -124,65 +79,48 @@ const hrefOf = vi.fn((view: string, params: Params = {}, selection?: { worker: s
   return `#${view}@${selection?.worker ?? ""}?${query}`;
 });
 
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams((before) =>
-      Object.fromEntries(
-        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
-      ),
-    );
-  const props = viewProps(params, { setParam, setSteps: vi.fn() });
-  return <CriticalPathView {...props} hrefOf={hrefOf} />;
-}
+const show = (start: Params = {}) => showLive(CriticalPathView, start, { hrefOf });
 
 /** A run with so many workers. */
 function listRun(count: number): void {
-  const workers = Array.from({ length: count }, (_, i) => ({
-    name: i ? `w${i}` : "w",
-    rank: i,
-    rank_source: "file" as const,
-    world_size: count,
-    spans: [],
-  }));
-  const runs = [{ name: "r", synthetic: false, workers }];
-  runsStore.set({ payload: { runs } as never, error: null });
+  const workers = Array.from({ length: count }, (_, i) => worker(i ? `w${i}` : "w", i));
+  runsStore.set({ payload: runsOf([run("r", workers)]), error: null });
 }
 
 describe("the choice", () => {
   it("stands where the run has several ranks, and asks for the path through all of them", async () => {
     listRun(2);
-    render(<Page start={{ t0: "1000", t1: "1010", by: "track" }} />);
+    show({ t0: "1000", t1: "1010", by: "track" });
     fireEvent.click(screen.getByRole("radio", { name: "All ranks" }));
-    await waitFor(() => expect(text()).toContain("Rank 5 holds the others back"));
+    await waitFor(() => expect(text()).toContain("Rank 5 holds all others back"));
     const keys = (): string[][] =>
       asked
         .filter(({ pathname }) => pathname.endsWith("ranks/rows"))
         .map(({ searchParams }) => [...searchParams.keys()]);
     await waitFor(() => expect(keys()).toEqual([["run", "worker", "span", "by"]]));
     fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
-    await waitFor(() => expect(text()).toContain("GPU compute takes 75 ns"));
+    await waitFor(() => expect(text()).toContain("GPU compute takes 5.19 ms"));
   });
 
   it("is not there for a single rank", async () => {
     listRun(1);
-    render(<Page start={{}} />);
-    await waitFor(() => expect(text()).toContain("GPU compute takes 75 ns"));
+    show({});
+    await waitFor(() => expect(text()).toContain("GPU compute takes 5.19 ms"));
     expect(screen.queryByRole("radio", { name: "All ranks" })).toBeNull();
   });
 });
 
 describe("the path through all ranks", () => {
   it("names the rank of each stretch and leads to that rank's timeline", async () => {
-    render(<Page start={{ ranks: "all", by: "event" }} />);
+    show({ ranks: "all", by: "event" });
     await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
-    expect(text()).toContain("rests on 2 of 8 ranks");
-    expect(text()).toContain("The clocks are aligned.");
+    expect(text()).toContain("rests on all 8 ranks");
+    expect(text()).toContain("The clocks are aligned on the ends of 28 collectives.");
     const strip = screen.getByRole("slider");
     fireEvent.keyDown(strip, { key: "ArrowRight" });
     fireEvent.keyDown(strip, { key: "ArrowRight" });
     expect(strip.getAttribute("aria-valuetext")).toBe(
-      "rank 5, Kernel, gemm, 60 ns, 20 ns after the step began",
+      "rank 5, Kernel, gemm, torch/nn/modules/linear.py(130): forward, 60 ns, 20 ns after the step began",
     );
     expect(link("Show on the timeline of rank 5")).toBe("#trace@v?path=1&t=113%2C60");
     expect(link("gemm")).toBe("#trace@v?sel=17&path=1");
@@ -191,7 +129,7 @@ describe("the path through all ranks", () => {
 
   it("waits for the workers", async () => {
     answer = ranks({ progress: 0.5, ready: 1, strips: [], parts: { ...parts, kind: [] } });
-    render(<Page start={{ ranks: "all" }} />);
+    show({ ranks: "all" });
     await waitFor(() => expect(text()).toContain("Reading the ranks"));
   });
 
@@ -213,17 +151,17 @@ describe("without stragglers", () => {
   it("is simulated by itself, and says what they cost and only what makes the run longer", async () => {
     show();
     await waitFor(() =>
-      expect(text()).toContain("All stragglers together cost about 2.1 µs of a step."),
+      expect(text()).toContain("All stragglers together cost about 2.1 ms of a step."),
     );
-    expect(text()).toContain("× 1.200");
+    expect(text()).toContain("× 1.203");
     const list = screen.getByRole("list", { name: "With only this rank as it was" });
-    expect(list.textContent).toBe("rank 5× 1.190");
+    expect(list.textContent).toBe("rank 5× 1.203");
   });
 
   it("says why a run is not simulated, and the command that does it", async () => {
     slow = stragglers({ refused: "The traces hold too many events.", slowdown: null });
     show();
     await waitFor(() => expect(text()).toContain("The traces hold too many events."));
-    expect(text()).toContain("torch-tb-profiler whatif run --change no-stragglers");
+    expect(text()).toContain("torch-tb-profiler whatif . --change no-stragglers");
   });
 });

@@ -1,9 +1,9 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CriticalPathPayload, PathRowsPayload } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { declaredTable, viewProps } from "../fixtures";
+import { declaredTable, rowsOf } from "../../testing/cases";
+import { queriesOf, serve, showLive, text, viewProps } from "../../testing/page";
 import { payload, rows, strip } from "./fixtures";
 import { groupLooks, groupTimes } from "./groups";
 import { groupOf, GROUPS, readRange, spoken, stretchesOf, timelineParams } from "./model";
@@ -18,40 +18,17 @@ let asked: URL[];
 beforeEach(() => {
   answer = payload();
   table = rows();
-  asked = [];
-  vi.stubGlobal("fetch", (url: string) => {
-    const isOfSteps = url.includes("critical_path/steps");
-    if (!isOfSteps) asked.push(new URL(url));
+  asked = serve({
+    critical_path: () => answer,
+    "critical_path/rows": () => table,
+    what_if: whatIf(),
     // The steps have tests of their own.
-    const body = isOfSteps
-      ? { progress: 0, ready: 0, workers_total: 1 }
-      : url.includes("critical_path/rows")
-        ? table
-        : url.includes("what_if")
-          ? whatIf()
-          : answer;
-    return Promise.resolve(new Response(JSON.stringify(body)));
+    "critical_path/steps": { progress: 0, ready: 0, workers_total: 1 },
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
-
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams((before) =>
-      Object.fromEntries(
-        Object.entries({ ...before, [key]: value ?? "" }).filter(([, known]) => known),
-      ),
-    );
-  return <CriticalPathView {...viewProps(params, { setParam, setSteps: vi.fn() })} />;
-}
 
 async function show(start: Params = {}): Promise<void> {
-  render(<Page start={start} />);
+  showLive(CriticalPathView, start);
   await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
 }
 
@@ -61,15 +38,12 @@ const slider = (): HTMLElement =>
   });
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
-const lastRows = (): Params =>
-  Object.fromEntries(
-    asked.filter((url) => url.pathname.endsWith("/rows")).pop()?.searchParams ?? [],
-  );
+const lastRows = (): Params | undefined => queriesOf(asked, "critical_path/rows").at(-1);
 
 describe("the page", () => {
   it("says the answer and what is hidden, draws the longest step and lists what is on the path", async () => {
     await show();
-    expect(text()).toContain("GPU compute takes 75 ns of a 100 ns step.");
+    expect(text()).toContain("GPU compute takes 5.19 ms of a 12.5 ms step.");
     expect(text()).toContain("relu takes 40 % of the kernel time, but 1 % of the critical path.");
     expect(text()).toContain("drawn: ProfilerStep#5, the longest");
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");
@@ -82,7 +56,7 @@ describe("the page", () => {
     await show();
     fireEvent.keyDown(slider(), { key: "End" });
     expect(slider().getAttribute("aria-valuetext")).toBe(
-      "Kernel, gemm and 2 more, 90 ns, 10 ns after the step began",
+      "Kernel, gemm and 2 more, torch/nn/modules/linear.py(130): forward, 90 ns, 10 ns after the step began",
     );
     expect(text()).toContain("gemm and 2 more");
     fireEvent.keyDown(slider(), { key: "Enter" });
@@ -97,20 +71,8 @@ describe("the page", () => {
 
   it("takes the part and the grouping from the address, and sums the part in the legend", async () => {
     table = rows({
-      parts: declaredTable("path_kinds", 1, {
-        kind: ["kernel"],
-        path_ns: [44],
-        share: [1],
-        segments: [1],
-      }),
-      rows: declaredTable<PathRowsPayload["rows"]>("path_events", 1, {
-        name: ["aten::mm"],
-        kind: ["kernel"],
-        path_ns: [44],
-        share: [1],
-        segments: [1],
-        event: [17],
-      }),
+      parts: rowsOf(payload().parts, [0], { path_ns: [44] }),
+      rows: rowsOf(rows().rows, [0], { name: ["aten::mm"], operator: [null], line: [null] }),
     });
     await show({ t0: "1050", t1: "1094", by: "operator" });
     expect(lastRows()).toMatchObject({ t0: "1050", t1: "1094", by: "operator" });
@@ -135,7 +97,7 @@ describe("the page", () => {
     answer = payload({
       parts: declaredTable<CriticalPathPayload["parts"]>("path_kinds", 0, { kind: [] }),
     });
-    render(<Page start={{}} />);
+    showLive(CriticalPathView);
     await waitFor(() => expect(text()).toContain("This trace has no steps"));
   });
 });

@@ -1,9 +1,9 @@
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { useState } from "preact/hooks";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { WhatIfPayload } from "../../api/types.gen";
 import { ALL_STEPS, type Params } from "../../state/view";
-import { HOSTILE, viewProps } from "../fixtures";
+import { HOSTILE } from "../../testing/cases";
+import { serve, showLive, text, viewProps } from "../../testing/page";
 import { WhatIf } from "./what_if";
 import { event, ref } from "../trace/fixtures";
 import { prediction, whatIf } from "./what_if_fixtures";
@@ -19,38 +19,22 @@ import {
 
 const { catalogue } = whatIf();
 let answer: WhatIfPayload;
-let asked: URLSearchParams[];
-let shown: Params;
+let asked: URL[];
+let shown: { params: Params };
 const scrolled = vi.fn();
 
 beforeEach(() => {
   answer = whatIf();
-  asked = [];
   Element.prototype.scrollIntoView = scrolled;
   scrolled.mockClear();
-  vi.stubGlobal("fetch", (url: string) => {
-    const query = new URL(url).searchParams;
-    asked.push(query);
-    const own = query.get("change") ? { ...answer, prediction: prediction() } : answer;
-    return Promise.resolve(new Response(JSON.stringify(own)));
+  asked = serve({
+    what_if: ({ searchParams }: URL) =>
+      searchParams.get("change") ? { ...answer, prediction: prediction() } : answer,
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
-
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState(start);
-  shown = params;
-  const setParam = (key: string, value: string | null): void =>
-    setParams((before) => ({ ...before, [key]: value ?? "" }));
-  return <WhatIf {...viewProps(params, { setParam, setSteps: vi.fn() })} />;
-}
 
 const show = async (start: Params = {}): Promise<void> => {
-  render(<Page start={start} />);
+  shown = showLive(WhatIf, start);
   await waitFor(() => expect(screen.getByRole("list", { name: "Changes" })).toBeTruthy());
 };
 
@@ -68,17 +52,17 @@ describe("the panel", () => {
     ]);
     expect(text()).toContain("step of 36.0 µs, mean of 2 steps");
     expect(text()).toContain("misses the measured time by 0.1 %");
-    expect(asked.some((query) => query.get("change"))).toBe(false);
+    expect(asked.some((url) => url.searchParams.get("change"))).toBe(false);
   });
 
   it("simulates all chosen changes together and keeps them in the link", async () => {
     await show();
     fireEvent.click(screen.getByRole("checkbox", { name: /^Calls that wait/ }));
     fireEvent.click(screen.getByRole("checkbox", { name: /^The host's own/ }));
-    expect(shown.what_if).toBe("no-sync;host:factor=0.5");
+    expect(shown.params.what_if).toBe("no-sync;host:factor=0.5");
     await waitFor(() => expect(text()).toContain("Step 36.0 µs → 23.0 µs"));
     expect(text()).toContain("(19.0 µs to 27.0 µs) −36.1 %");
-    expect(asked.at(-1)?.get("change")).toBe("no-sync;host:factor=0.5");
+    expect(asked.at(-1)?.searchParams.get("change")).toBe("no-sync;host:factor=0.5");
     expect(scrolled).not.toHaveBeenCalled();
     const row = screen.getByRole("row", { name: /^Synchronization/ });
     expect(row.textContent).toContain("18.0 µs5.00 µs−13.0 µs");
@@ -89,7 +73,7 @@ describe("the panel", () => {
     const slider = screen.getByRole("slider", { name: "Time ×" });
     fireEvent.input(slider, { target: { value: "0.25" } });
     fireEvent.change(slider, { target: { value: "0.25" } });
-    await waitFor(() => expect(shown.what_if).toBe("host:factor=0.25"));
+    await waitFor(() => expect(shown.params.what_if).toBe("host:factor=0.25"));
     // What it saves alone is known only as usual.
     expect(screen.getByRole("checkbox", { name: "The host's own work × 0.25" })).toBeTruthy();
     expect(text()).not.toContain("4.2 %");
@@ -100,7 +84,7 @@ describe("the panel", () => {
     expect(scrolled).toHaveBeenCalledOnce();
     expect(screen.getByLabelText<HTMLInputElement>("kernel").value).toBe("gemm*");
     fireEvent.click(screen.getByRole("checkbox", { name: "Time of kernel gemm* × 2" }));
-    expect(shown.what_if).toBe("");
+    expect(shown.params.what_if).toBeUndefined();
     expect(text()).toContain("Choose changes");
   });
 
@@ -112,11 +96,11 @@ describe("the panel", () => {
     fireEvent.change(form.getByLabelText("of"), { target: { value: "kernel" } });
     fireEvent.input(form.getByLabelText("called"), { target: { value: HOSTILE } });
     fireEvent.click(add);
-    expect(shown.what_if).toBe(`scale:kernel=${HOSTILE},factor=0.5`);
+    expect(shown.params.what_if).toBe(`scale:kernel=${HOSTILE},factor=0.5`);
     expect(document.querySelector("img")).toBeNull();
     fireEvent.change(form.getByLabelText("of"), { target: { value: "kind" } });
     fireEvent.click(add);
-    expect(shown.what_if).toContain(";scale:kind=kernel,factor=0.5");
+    expect(shown.params.what_if).toContain(";scale:kind=not_recorded,factor=0.5");
   });
 
   it("adds another declared change once", async () => {
@@ -124,11 +108,12 @@ describe("the panel", () => {
     const form = within(screen.getByRole("form", { name: "Add a change" }));
     const names = (): string[] =>
       [...form.getByLabelText<HTMLSelectElement>("Add").options].map(({ value }) => value);
-    expect(names()).toEqual(["scale", "no-sync", "host", "peak"]);
+    expect(names()).toEqual(catalogue.map(({ name }) => name));
     fireEvent.change(form.getByLabelText("Add"), { target: { value: "peak" } });
     fireEvent.click(form.getByRole("button", { name: "Add" }));
-    expect(shown.what_if).toBe("peak:share=0.7");
-    expect(names()).toEqual(["scale", "no-sync", "host"]);
+    expect(shown.params.what_if).toBe("peak:share=0.7");
+    expect(names()).not.toContain("peak");
+    expect(names()).toHaveLength(catalogue.length - 1);
   });
 
   it("says so where no usual change helps, and nothing where there are no steps", async () => {
@@ -137,7 +122,7 @@ describe("the panel", () => {
     expect(text()).toContain("None of the usual changes");
     cleanup();
     answer = whatIf({ steps: 0 });
-    render(<Page start={{}} />);
+    showLive(WhatIf);
     await waitFor(() => expect(document.querySelector(".view-waiting")).toBeNull());
     expect(text()).toBe("");
   });

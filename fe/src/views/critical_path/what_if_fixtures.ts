@@ -1,72 +1,23 @@
-/** A payload of what-ifs for tests. */
+/** Recorded what-ifs, changed for a case. */
 
 import type { WhatIfPayload, WhatIfPrediction } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
-
-const SELECTORS = ["kernel", "operator", "line", "name"];
-const parameter = (name: string, value = "", values: string[] = []) => ({
-  name,
-  default: value,
-  about: `About ${name}.`,
-  values,
-});
+import { declaredTable, rowsOf } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
 
 export function whatIf(over: Partial<WhatIfPayload> = {}): WhatIfPayload {
-  return {
-    path: "run/it's.json",
-    steps: 2,
-    measured_ns: 36_000,
-    replay_error: 0.001,
-    presets: declaredTable<WhatIfPayload["presets"]>("what_if", 2, {
-      change: ["no-sync", "host:factor=0.5"],
-      words: ["Calls that wait for the device return at once", "The host's own work × 0.5"],
-      saved_ns: [13_000, 1_500],
-      saved: [0.361, 0.0417],
-    }),
-    catalogue: [
-      {
-        name: "scale",
-        words: "Time of {chosen} × {factor}",
-        selects: true,
-        parameters: [
-          ...SELECTORS.map((name) => parameter(name)),
-          parameter("kind", "", ["kernel", "python"]),
-          parameter("factor", "0.5"),
-        ],
-      },
-      {
-        name: "no-sync",
-        words: "Calls{of_name} that wait for the device return at once",
-        selects: false,
-        parameters: [parameter("name", "*")],
-      },
-      {
-        name: "host",
-        words: "The host's own work × {factor}",
-        selects: false,
-        parameters: [parameter("factor", "0.5")],
-      },
-      {
-        name: "peak",
-        words: "Kernels{of_operator} reach {share} of the device's peak",
-        selects: false,
-        parameters: [parameter("share", "0.7"), parameter("operator", "*")],
-      },
-    ],
-    prediction: null,
+  const { presets } = reply("what_if", GPU);
+  return reply("what_if", GPU, {
+    ...{ path: "run/it's.json", steps: 2, measured_ns: 36_000, replay_error: 0.001 },
+    presets: rowsOf(presets, [2, 6], { saved_ns: [13_000, 1_500], saved: [0.361, 0.0417] }),
     ...over,
-  };
+  });
 }
 
 export function prediction(over: Partial<WhatIfPrediction> = {}): WhatIfPrediction {
   return {
     changes: [],
-    measured_ns: 36_000,
-    replayed_ns: 36_036,
-    replay_error: 0.001,
-    predicted_ns: 23_000,
-    low_ns: 19_000,
-    high_ns: 27_000,
+    ...{ measured_ns: 36_000, replayed_ns: 36_036, replay_error: 0.001 },
+    ...{ predicted_ns: 23_000, low_ns: 19_000, high_ns: 27_000 },
     kinds: declaredTable<WhatIfPrediction["kinds"]>("what_if_kinds", 2, {
       kind: ["kernel", "synchronization"],
       measured_ns: [18_000, 18_000],

@@ -1,9 +1,7 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it } from "vitest";
-import { setFetch } from "../../api/client";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { Job, plannedText } from "./job";
 
-afterEach(cleanup);
 const JOB = { folder: "/logs/run", ranks: [0, 1], command: "torch-tb-profiler record /logs/run" };
 const rank = (number: number, problem = "") => ({ rank: number, problem });
 
@@ -19,7 +17,7 @@ it("says which steps are recorded on how many ranks, and who is missing", () => 
 it("asks with the token and the chosen ranks, and says why a job refuses", async () => {
   const sent: unknown[] = [];
   const error = { code: "bad_request", message: "The token is wrong.", hint: "", progress: null };
-  setFetch((_, how) => {
+  vi.stubGlobal("fetch", (_: string, how: RequestInit) => {
     sent.push(JSON.parse(how.body as string));
     return Promise.resolve(new Response(JSON.stringify({ error }), { status: 400 }));
   });
@@ -35,7 +33,7 @@ it("asks with the token and the chosen ranks, and says why a job refuses", async
 
 it("never takes ranks that it cannot read for all of them", async () => {
   const sent: { ranks: unknown }[] = [];
-  setFetch((_, how) => {
+  vi.stubGlobal("fetch", (_: string, how: RequestInit) => {
     sent.push(JSON.parse(how.body as string) as { ranks: unknown });
     return Promise.reject(new Error("enough"));
   });

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { file, filesOf } from "../fixtures";
+import { file, filesOf } from "../../testing/cases";
 import { chooseFiles, countStates, readState } from "./model";
 
 const files = filesOf([

@@ -1,12 +1,10 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import type { ClusterItem } from "../../api/types.gen";
 import { recordInto } from "../../base/record";
-import { file, filesOf, HOSTILE } from "../fixtures";
+import { file, filesOf, HOSTILE } from "../../testing/cases";
 import { Cluster, fileColumns, HowToRecord, Places, StateFilter } from "./parts";
-
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
+import { text } from "../../testing/page";
 
 it("Places lists directories and notes as text", () => {
   render(

@@ -10,10 +10,10 @@ import type {
   DiffTable,
   DiffTreeTable,
   ExperimentsPayload,
-  ExperimentsTable,
   StepsTable,
 } from "../../api/types.gen";
-import { declaredTable, step, stepsOf } from "../fixtures";
+import { rowsOf, step, stepsOf } from "../../testing/cases";
+import { reply } from "../../testing/replies";
 
 export const MS = 1_000_000;
 
@@ -26,21 +26,15 @@ export function measured(times: readonly number[]): StepsTable {
   );
 }
 
-export function side(over: Partial<DiffSide> = {}): DiffSide {
-  return {
-    run: "run",
-    worker: "worker0",
-    span: "1",
-    label: "run · worker0",
-    device: "Tesla V100-DGXS-32GB",
-    step_source: "ProfilerStep",
-    steps: measured([210, 214, 212, 300]),
-    selected: 3,
-    mean_ns: 212 * MS,
-    spread_ns: 2 * MS,
-    ...over,
-  };
-}
+const RECORDED = reply("diff", "slow");
+
+export const side = (over: Partial<DiffSide> = {}): DiffSide => ({
+  ...RECORDED.a,
+  ...{ run: "run", span: "1", label: "run · worker0", device: "Tesla V100-DGXS-32GB" },
+  steps: measured([210, 214, 212, 300]),
+  ...{ selected: 3, mean_ns: 212 * MS, spread_ns: 2 * MS },
+  ...over,
+});
 
 type Change = [
   table: ChangeTable,
@@ -52,26 +46,21 @@ type Change = [
 
 export function changes(rows: readonly Change[], over: Partial<DiffTable> = {}): DiffTable {
   const all = <T>(value: T): T[] => rows.map(() => value);
-  return {
+  return rowsOf(RECORDED.changes, all(0), {
     table: rows.map(([table]) => table),
     name: rows.map(([, name]) => name),
     short: rows.map(([, name]) => name),
-    rest: all(false),
     status: rows.map(([, , status]) => status),
-    name_b: all(null),
     calls_a: rows.map(([, , , a]) => (a === null ? null : 4)),
     calls_b: rows.map(([, , , , b]) => (b === null ? null : 4)),
     time_a_ns: rows.map(([, , , a]) => a),
     time_b_ns: rows.map(([, , , , b]) => b),
     delta_ns: rows.map(([, , , a, b]) => (b ?? 0) - (a ?? 0)),
     share: rows.map(([, , , a, b]) => ((b ?? 0) - (a ?? 0)) / (212 * MS)),
-    host_a_ns: all(null),
-    host_b_ns: all(null),
-    beyond: all(true),
     event_a: rows.map(([, , , a], i) => (a === null ? null : i)),
     event_b: rows.map(([, , , , b], i) => (b === null ? null : 100 + i)),
     ...over,
-  };
+  });
 }
 
 export const ROWS: readonly Change[] = [
@@ -105,73 +94,43 @@ export function tree(over: Partial<DiffTreeTable> = {}): DiffTreeTable {
 
 /** The recording itself, one that took longer, and one that is still read. */
 export function experiments(over: Partial<ExperimentsPayload> = {}): ExperimentsPayload {
-  return {
-    rows: declaredTable<ExperimentsTable>("experiments", 3, {
-      run: ["r", "s", "t"],
-      worker: ["w", "w", "w"],
-      span: ["1", "1", "1"],
-      state: ["ready", "ready", "waiting"],
-      message: [null, null, null],
-      steps: [3, 3, null],
-      recorded: ["2026-01-02 10:00", "2026-01-02 08:00", null],
-      step_ns: [212 * MS, 237 * MS, null],
-      delta_ns: [null, 25 * MS, null],
-      changed: [null, true, null],
-      findings: ["The GPU waits for the host (12 %)", null, null],
+  return reply("experiments", "slow", {
+    rows: rowsOf(reply("experiments", "slow").rows, [2, 2, 2], {
+      ...{ run: ["r", "s", "t"], worker: ["w", "w", "w"], span: ["1", "1", "1"] },
+      ...{ state: ["ready", "ready", "waiting"], steps: [3, 3, null] },
+      ...{ recorded: ["2026-01-02 10:00", "2026-01-02 08:00", null] },
+      ...{ step_ns: [212 * MS, 237 * MS, null], delta_ns: [null, 25 * MS, null] },
+      ...{
+        changed: [null, true, null],
+        findings: ["The GPU waits for the host (12 %)", null, null],
+      },
     }),
-    base: 0,
-    total: 3,
-    progress: 1,
+    ...{ base: 0, total: 3 },
     suggestion: { row: 1, reason: "Previous recording of the same program: 2 h earlier." },
-    rules: ["A rule."],
     ...over,
-  };
+  });
 }
 
 export function diff(over: Partial<DiffPayload> = {}): DiffPayload {
-  const b = side({
-    run: "other",
-    label: "other · worker0",
-    steps: measured([186, 188, 187, 260]),
-    mean_ns: 187 * MS,
-    spread_ns: MS,
-  });
+  const wholes = [
+    ["category", 212, 187],
+    ["operator", 105, 80],
+    ["kernel", 100, 75],
+  ] as const;
   return {
+    ...RECORDED,
     a: side(),
-    b,
-    headline: [
-      "A step takes 187 ms, 25.0 ms less than before.",
-      "GPU compute went from 150 ms to 125 ms. Steps vary by ±2.00 ms, which does not explain it.",
-    ],
-    verdict: {
-      sentence: "Steps are 11.8 % shorter (10.4 to 13.2 %); mean 212 → 187 ms.",
-      because: "Mostly Kernel −20.0 ms; operator aten::mm −15.0 ms.",
-      delta_ns: -25 * MS,
-      share: -0.118,
-      changed: true,
-      low: -0.132,
-      high: -0.104,
-      needed: null,
-      test: "Mann and Whitney's exact test of 8 and 8 steps",
-      p: 0.0004,
-      work: null,
-      kinds: [],
-    },
-    device_time: true,
-    causes: [
-      { what: "gemm", category: "Kernel", delta_ns: -20 * MS, share: 0.8 },
-      { what: "Other", category: "Other", delta_ns: -5 * MS, share: 0.2 },
-    ],
+    b: side({
+      ...{ run: "other", label: "other · worker0", steps: measured([186, 188, 187, 260]) },
+      ...{ mean_ns: 187 * MS, spread_ns: MS },
+    }),
+    headline: ["A step takes 187 ms, 25.0 ms less than before."],
+    verdict: { ...RECORDED.verdict, delta_ns: -25 * MS, share: -0.118, low: -0.132, high: -0.104 },
     changes: changes(ROWS),
-    wholes: [
-      { table: "category", time_a_ns: 212 * MS, time_b_ns: 187 * MS, pooled: 0 },
-      { table: "operator", time_a_ns: 105 * MS, time_b_ns: 80 * MS, pooled: 0 },
-      { table: "kernel", time_a_ns: 100 * MS, time_b_ns: 75 * MS, pooled: 0 },
-    ],
+    wholes: wholes.map(([table, a, b]) => ({
+      ...{ table, time_a_ns: a * MS, time_b_ns: b * MS, pooled: 0 },
+    })),
     tree: tree(),
-    tree_pooled: 0,
-    notes: [],
-    missing: [],
     ...over,
   };
 }
@@ -183,28 +142,19 @@ const rows = (host: [number, number], device: [number, number]): AlignedRow[] =>
 
 /** A step of 212 ms and one of 187 ms, which gained 30 ms and lost 5. */
 export function aligned(over: Partial<Aligned> = {}): Aligned {
-  const one = { run: "run", worker: "worker0", span: "1", step: 0, step_name: "step 0", of: 3 };
-  const recorded = "8 June 2021 08:57";
+  const recorded = reply("diff/aligned", "slow").steps!;
+  const one = { run: "run", span: "1", step: 0, step_name: "step 0", of: 3 };
   return {
+    ...recorded,
     before: {
-      ...one,
-      recorded,
-      length_ns: 212 * MS,
+      ...{ ...recorded.before, ...one, length_ns: 212 * MS },
       rows: rows([0, 40 * MS], [10 * MS, 217 * MS]),
     },
     after: {
-      ...one,
-      run: "other",
-      recorded,
-      length_ns: 187 * MS,
+      ...{ ...recorded.after, ...one, run: "other", length_ns: 187 * MS },
       rows: rows([0, 60 * MS], [10 * MS, 180 * MS]),
     },
-    device: "GPU",
-    axis_ns: 217 * MS,
-    least_ns: 176_666,
-    matched: 9,
-    operations: 10,
-    note: "",
+    ...{ axis_ns: 217 * MS, least_ns: 176_666, matched: 9, operations: 10 },
     gaps: {
       at_ns: [60 * MS, 180 * MS],
       size_ns: [5 * MS, -30 * MS],
@@ -214,11 +164,8 @@ export function aligned(over: Partial<Aligned> = {}): Aligned {
     ties: { before_ns: [10 * MS], after_ns: [10 * MS], name: ["aten::mm"] },
     changes: [
       {
-        group: "compute",
-        label: "GPU compute",
-        before_ns: 150 * MS,
-        after_ns: 120 * MS,
-        more: "gemm: −30.0 ms",
+        ...{ group: "compute", label: "GPU compute", more: "gemm: −30.0 ms" },
+        ...{ before_ns: 150 * MS, after_ns: 120 * MS },
       },
       { group: "host_code", label: "Host code", before_ns: 62 * MS, after_ns: 67 * MS, more: "" },
     ],

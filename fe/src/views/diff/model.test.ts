@@ -22,40 +22,10 @@ import {
 } from "./model";
 import { otherSide } from "../../state/runs";
 import { ALL_STEPS, sideParams } from "../../state/view";
+import { run, runsOf, worker } from "../../testing/runs";
 
-const worker = (
-  name: string,
-  rank: number | null = null,
-  spans: readonly string[] = ["1"],
-): WorkerItem => ({
-  name,
-  rank,
-  rank_source: rank === null ? "order" : "distributedInfo",
-  world_size: null,
-  job: 0,
-  spans: spans.map((span) => ({
-    name: span,
-    label: span,
-    state: "ready",
-    progress: 1,
-    message: "",
-    bytes: 1,
-  })),
-});
-const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): RunsPayload => ({
-  version: "1",
-  scanning: false,
-  logdirs: [],
-  runs: found.map(([name, workers]) => ({
-    name,
-    workers: [...workers],
-    synthetic: false,
-    kind: "",
-    recorded: null,
-    provisional: false,
-    remarks: [],
-  })),
-});
+const runs = (...found: readonly (readonly [string, readonly WorkerItem[]])[]): RunsPayload =>
+  runsOf(found.map(([name, workers]) => run(name, workers)));
 const at = (
   run: string,
   name: string,
@@ -142,7 +112,7 @@ describe("the tree", () => {
 
 it("names the test with its p", () => {
   const { verdict } = diff();
-  expect(testText(verdict)).toBe("Mann and Whitney's exact test of 8 and 8 steps; p < 0.001");
+  expect(testText({ ...verdict, p: 0.0004 })).toBe(`${verdict.test}; p < 0.001`);
   expect(testText({ ...verdict, p: 0.126 })).toContain("p = 0.126");
   expect(testText({ ...verdict, p: null })).toBe(verdict.test);
 });

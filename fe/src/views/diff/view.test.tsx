@@ -1,89 +1,48 @@
 /** The Diff page with a server that answers from fixtures. */
 
-import { act, cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Aligned, DiffPayload, RunsPayload } from "../../api/types.gen";
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Aligned, DiffPayload } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
-import { plainHeads, step, stepsOf, HOSTILE } from "../fixtures";
+import { step, stepsOf, HOSTILE } from "../../testing/cases";
+import { plainHeads, queriesOf, serve, show as draw, type Shown, text } from "../../testing/page";
 import { aligned, changes, diff, experiments, MS } from "./fixtures";
 import { CompareMenu } from "../compare_menu";
 import { DiffView } from "./view";
+import { run, runsOf, span, worker } from "../../testing/runs";
 
-const asked: URL[] = [];
+let asked: URL[];
 let answer: DiffPayload;
 let alignedAnswer: Aligned | null;
 let experimentsAnswer: ReturnType<typeof experiments>;
-const span = { name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 } as const;
-const run = (name: string, workers: readonly string[] = ["w"]): RunsPayload["runs"][number] => ({
-  name,
-  synthetic: false,
-  kind: "",
-  recorded: null,
-  provisional: false,
-  remarks: [],
-  workers: workers.map((worker) => ({
-    name: worker,
-    rank: null,
-    rank_source: "order",
-    world_size: null,
-    job: 0,
-    spans: [span],
-  })),
-});
-
 beforeEach(() => {
-  asked.length = 0;
   answer = diff();
   alignedAnswer = aligned();
   experimentsAnswer = experiments();
   runsStore.set({
-    payload: { version: "1", scanning: false, logdirs: [], runs: [run("r"), run("s")] },
+    payload: runsOf([run("r"), run("s")]),
     error: null,
   });
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const body = url.pathname.endsWith("/diff")
-      ? answer
-      : url.pathname.endsWith("/diff/aligned")
-        ? { steps: alignedAnswer }
-        : url.pathname.endsWith("/experiments")
-          ? experimentsAnswer
-          : { source: "ProfilerStep", median: 2, steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) };
-    return Promise.resolve(new Response(JSON.stringify(body)));
+  asked = serve({
+    diff: () => answer,
+    "diff/aligned": () => ({ steps: alignedAnswer }),
+    experiments: () => experimentsAnswer,
+    steps: { source: "ProfilerStep", median: 2, steps: stepsOf([0, 1, 2, 3].map((i) => step(i))) },
   });
 });
 afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
   runsStore.set({ payload: null, error: null });
 });
 
-function show(
-  params: Params = {},
-  View = DiffView,
-): {
-  setParam: ReturnType<typeof vi.fn>;
-  setSteps: ReturnType<typeof vi.fn>;
-} {
-  const actions = { setParam: vi.fn(), setSteps: vi.fn() };
-  render(
-    <View
-      selection={{ run: "r", worker: "w", span: "1" }}
-      steps={{ first: 1, last: 2, skipCold: true }}
-      params={params}
-      hrefOf={(view, more = {}, selection, steps) =>
-        `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "", ...(steps ? { steps: stepsText(steps) } : {}) }).toString()}`
-      }
-      {...actions}
-    />,
-  );
-  return actions;
-}
-const text = (): string => document.body.textContent;
-const query = (): Record<string, string> =>
-  Object.fromEntries(asked.find((url) => url.pathname.endsWith("/diff"))?.searchParams ?? []);
+const show = (params: Params = {}, View = DiffView): Shown =>
+  draw(View, params, {
+    selection: { run: "r", worker: "w", span: "1" },
+    steps: { first: 1, last: 2, skipCold: true },
+    hrefOf: (view, more = {}, selection, steps) =>
+      `#${view}?${new URLSearchParams({ ...more, run: selection?.run ?? "", ...(steps ? { steps: stepsText(steps) } : {}) }).toString()}`,
+  });
+const query = (): Record<string, string> | undefined => queriesOf(asked, "diff")[0];
 
 /** Until the answer and the steps are there. */
 async function settled(): Promise<void> {
@@ -226,14 +185,10 @@ it("asks again when B changes, as it does for A", async () => {
   await settled();
   const count = (): number => asked.filter((url) => url.pathname.endsWith("/diff")).length;
   expect(count()).toBe(1);
-  const grown = run("s");
-  const changed = {
-    ...grown,
-    workers: grown.workers.map((worker) => ({ ...worker, spans: [{ ...span, bytes: 2 }] })),
-  };
+  const changed = run("s", [worker("w", null, [span("1", "ready", { bytes: 2 })])]);
   void act(() =>
     runsStore.set({
-      payload: { version: "2", scanning: false, logdirs: [], runs: [run("r"), changed] },
+      payload: runsOf([run("r"), changed], { version: "2" }),
       error: null,
     }),
   );

@@ -1,4 +1,4 @@
-/** Distributed payloads for tests: small, and true to the wire types. */
+/** Recorded replies of Distributed, changed to runs of any number of ranks. */
 
 import type {
   BlameItem,
@@ -7,44 +7,26 @@ import type {
   DistributedWorker,
   ProcessGroupsPayload,
 } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
+import { rowsOf } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
 
 export const MS = 1_000_000;
+const RECORDED = reply("distributed", GPU);
 
-export function worker(rank: number, over: Partial<DistributedWorker> = {}): DistributedWorker {
-  return {
-    worker: `host_${100 + rank}`,
-    span: "1",
-    rank,
-    rank_source: "distributedInfo",
-    node: "host",
-    process: String(100 + rank),
-    state: "ready",
-    message: "",
-    backend: "nccl",
-    devices: [`GPU ${rank} · NVIDIA H100 · 79.2 GiB · compute capability 9.0`],
-    offset_ns: rank * 1000,
-    error_ns: 800,
-    collectives: 12,
-    ...over,
-  };
-}
+export const worker = (rank: number, over: Partial<DistributedWorker> = {}): DistributedWorker => ({
+  ...RECORDED.workers[0]!,
+  ...{ worker: `host_${100 + rank}`, span: "1", rank, node: "host", process: String(100 + rank) },
+  ...{ offset_ns: rank * 1000, error_ns: 800 },
+  ...over,
+});
 
 export function blameItem(step: number, over: Partial<BlameItem> = {}): BlameItem {
   return {
-    step,
-    worker: 1,
-    also: [],
-    held_ns: 11 * MS,
-    path_ns: 60 * MS,
+    ...{ step, worker: 1, also: [], held_ns: 11 * MS, path_ns: 60 * MS },
     parts: [
       {
-        kind: "Host operator",
-        name: "aten::mm",
-        held_ns: 11 * MS,
-        event: 30 + step,
-        module: "Net.layer1",
-        line: "train.py(12): forward",
+        ...{ kind: "Host operator", name: "aten::mm", held_ns: 11 * MS, event: 30 + step },
+        ...{ module: "Net.layer1", line: "train.py(12): forward" },
       },
     ],
     text: "aten::mm in Net.layer1 (Host operator), by 11.0 ms",
@@ -62,12 +44,13 @@ export function distributed(
   const steps = Array.from({ length: count }, (_, i) => `ProfilerStep#${i + 10}`);
   const fill = (value: (rank: number, step: number) => number | null): (number | null)[][] =>
     workers.map((_, rank) => steps.map((_, step) => value(rank, step)));
-  const all = <T>(value: T): T[] => [-1, ...workers.keys()].map(() => value);
+  const rows = [-1, ...workers.keys()];
+  const all = <T>(value: T): T[] => rows.map(() => value);
   return {
+    ...RECORDED,
     workers,
     steps,
-    ...{ own_steps: [...steps.keys()], column_begin: [...steps.keys()], counts: [] },
-    step_source: "ProfilerStep",
+    ...{ own_steps: [...steps.keys()], column_begin: [...steps.keys()] },
     overlap: {
       computation_ns: fill(() => 60 * MS),
       overlap_ns: fill(() => 10 * MS),
@@ -82,34 +65,18 @@ export function distributed(
     },
     ...{ costs: [{ worker: 1, held_ns: 11 * MS, text: "3 of 4 steps" }], unjudged: [0] },
     blame: steps.slice(1).map((_, i) => blameItem(i + 1)),
-    operations: declaredTable("operations", workers.length + 1, {
-      worker: [-1, ...workers.keys()],
-      kind: all("all_reduce"),
-      library: all("NCCL"),
-      group: all("default_pg"),
+    operations: rowsOf(RECORDED.operations, all(0), {
+      worker: rows,
       group_size: all(ranks),
-      dtype: all("float32"),
-      bytes: all(4_194_304),
-      calls: [count * ranks, ...workers.map(() => count)],
-      total_ns: [count * ranks * 20 * MS, ...workers.map(() => count * 20 * MS)],
-      mean_ns: all(20 * MS),
-      exposed_ns: all(15 * MS),
-      waiting_ns: all(12 * MS),
-      transfer_ns: all(8 * MS),
-      split: all(true),
       algorithm_bandwidth: all(12.5e9),
       bus_bandwidth: all(21.875e9),
+      calls: [count * ranks, ...workers.map(() => count)],
+      total_ns: [count * ranks * 20 * MS, ...workers.map(() => count * 20 * MS)],
     }),
-    matched: 12,
-    unmatched: [],
+    ...{ skew_ns: 3 * MS, matched: 12, unmatched: [], left_out: 1, notes: [] },
     clock: "The clocks are aligned on the ends of 12 collectives; 0.8 µs remain unsure.",
-    skew_ns: 3 * MS,
-    left_out: 1,
-    ready: ranks,
-    progress: 1,
-    workers_total: ranks,
-    world_size: ranks,
-    ...{ headline: ["Rank 1 holds the others back in 3 of 4 steps."], notes: [], missing: [] },
+    ...{ ready: ranks, workers_total: ranks, world_size: ranks },
+    headline: ["Rank 1 holds the others back in 3 of 4 steps."],
     ...over,
   };
 }
@@ -119,18 +86,14 @@ export function distributedMap(
   payload: DistributedPayload = distributed(),
   over: Partial<DistributedMapPayload> = {},
 ): DistributedMapPayload {
-  return {
-    measure: "late",
-    steps: payload.steps,
-    column_begin: payload.column_begin,
-    values_ns: payload.waiting.late_ns,
-    means_ns: payload.waiting.late_ns.map((row) =>
-      Math.round(row.reduce<number>((sum, value) => sum + (value ?? 0), 0) / row.length),
-    ),
-    outliers: [],
-    progress: 1,
+  const values = payload.waiting.late_ns;
+  const mean = (row: (number | null)[]): number =>
+    Math.round(row.reduce<number>((sum, value) => sum + (value ?? 0), 0) / row.length);
+  return reply("distributed/map", GPU, {
+    ...{ steps: payload.steps, column_begin: payload.column_begin },
+    ...{ values_ns: values, means_ns: values.map(mean), outliers: [] },
     ...over,
-  };
+  });
 }
 
 /** One group of all ranks, each of which sends 2 MiB to every other. */
@@ -139,32 +102,17 @@ export function processGroups(
   over: Partial<ProcessGroupsPayload> = {},
 ): ProcessGroupsPayload {
   const all = Array.from({ length: ranks }, (_, rank) => rank);
-  return {
-    groups: declaredTable("process_groups", 1, {
-      group: ["0"],
-      description: ["default_pg"],
-      ...{ backend: ["nccl"], waiting_ns: [12 * MS], transfer_ns: [68 * MS] },
+  return reply("distributed/groups", GPU, {
+    groups: rowsOf(reply("distributed/groups", GPU).groups, [0], {
       ranks: [`0-${ranks - 1}`],
-      group_size: [ranks],
-      recorded: [ranks],
-      reach: ["within a node"],
-      nodes: [1],
-      calls: [4],
-      bytes: [16_777_216],
-      total_ns: [80 * MS],
-      exposed_ns: [60 * MS],
-      bus_bandwidth: [225e9],
-      link: ["NVLink 4"],
-      link_bandwidth: [450e9],
-      link_share: [0.5],
+      ...{ group_size: [ranks], recorded: [ranks], reach: ["within a node"], nodes: [1] },
+      ...{ waiting_ns: [12 * MS], transfer_ns: [68 * MS], total_ns: [80 * MS] },
+      ...{ bus_bandwidth: [225e9], link: ["NVLink 4"] },
+      ...{ link_bandwidth: [450e9], link_share: [0.5] },
     }),
     names: all.map((rank) => `rank ${rank}`),
-    side: "rank",
-    together: 1,
     sent_bytes: all.map((from) => all.map((to) => (from === to ? null : 2_097_152))),
     rule: "Every member sends every other one an equal part.",
-    notes: [],
-    progress: 1,
     ...over,
-  };
+  });
 }

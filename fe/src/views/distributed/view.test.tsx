@@ -1,14 +1,15 @@
 /** The Distributed page with a server that answers from fixtures. */
 
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type {
   DistributedMapPayload,
   DistributedPayload,
   ProcessGroupsPayload,
 } from "../../api/types.gen";
 import { ALL_STEPS, type Params } from "../../state/view";
-import { HOSTILE, plainHeads } from "../fixtures";
+import { HOSTILE } from "../../testing/cases";
+import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { blameItem, distributed, distributedMap, MS, processGroups, worker } from "./fixtures";
 import { mapRows as mapRowsOf, offered } from "./map_model";
 import { DistributedView } from "./view";
@@ -23,45 +24,23 @@ beforeEach(() => {
   answers = [distributed()];
   map = {};
   groups = {};
-  vi.stubGlobal("fetch", (address: string) => {
-    const { pathname } = new URL(address);
-    if (pathname.endsWith("/distributed")) asked += 1;
-    const answer = answers[asked - 1] ?? answers.at(-1);
-    const body = pathname.endsWith("/stragglers")
-      ? { progress: 1, refused: "Too many events.", path: "run", slowdown: null, steps: 0 }
-      : pathname.endsWith("/distributed/map")
-        ? distributedMap(answer, map)
-        : pathname.endsWith("/distributed/groups")
-          ? processGroups(3, groups)
-          : answer;
-    return Promise.resolve(new Response(JSON.stringify(body)));
+  const answer = () => answers[asked - 1] ?? answers.at(-1);
+  serve({
+    distributed: () => ((asked += 1), answer()),
+    "distributed/map": () => distributedMap(answer(), map),
+    "distributed/groups": () => processGroups(3, groups),
+    stragglers: { progress: 1, refused: "Too many events.", path: "run", slowdown: null, steps: 0 },
   });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
 
-function show(
-  params: Params = {},
-  steps = ALL_STEPS,
-): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
-  const [setParam, setSteps] = [vi.fn(), vi.fn()];
-  render(
-    <DistributedView
-      selection={{ run: "r", worker: "host_100", span: "1" }}
-      steps={steps}
-      setSteps={setSteps}
-      setParam={setParam}
-      params={params}
-      hrefOf={(view, more = {}, selection) =>
-        `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`
-      }
-    />,
-  );
-  return { setParam, setSteps };
-}
-const text = (): string => document.body.textContent;
+const show = (params: Params = {}, steps = ALL_STEPS): Shown =>
+  draw(DistributedView, params, {
+    selection: { run: "r", worker: "host_100", span: "1" },
+    steps,
+    hrefOf: (view, more = {}, selection) =>
+      `#${view}?${new URLSearchParams({ ...more, worker: selection?.worker ?? "" }).toString()}`,
+  });
+
 function open(name: string): void {
   const details = screen.getByRole("heading", { name }).closest("details");
   if (!details) throw new Error(`no fold ${name}`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { GPU_WORDS } from "../fixtures";
+import { GPU_WORDS } from "../../testing/cases";
 import { efficiency, onHost, rows } from "./fixtures";
 import { chartOf, drawableRows, figuresOf, foremost, pooledRoof, reachOf } from "./model";
 

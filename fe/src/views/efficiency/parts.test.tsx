@@ -1,20 +1,17 @@
 import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it } from "vitest";
-import { GPU_WORDS } from "../fixtures";
+import { expect, it } from "vitest";
+import { GPU_WORDS } from "../../testing/cases";
 import { efficiency } from "./fixtures";
 import { StepFacts } from "./parts";
 import { RoofCell } from "./roof_cell";
-
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
+import { text } from "../../testing/page";
 
 it("says the MFU of each step, and only its rate where no peak is known", () => {
-  render(
-    <StepFacts steps={efficiency().steps.map((step, i) => (i ? { ...step, mfu: null } : step))} />,
-  );
+  const [first, second] = efficiency().steps;
+  render(<StepFacts steps={[first!, { ...second!, mfu: null }]} />);
   expect(screen.getAllByRole("definition").map((element) => element.textContent)).toEqual([
-    "37.6 %, 372 TFLOP/s in 10.0 µs",
-    "121 GFLOP/s in 10.0 µs",
+    "7.3 %, 71.8 TFLOP/s in 18.1 ms",
+    "132 TFLOP/s in 9.83 ms",
   ]);
 });
 

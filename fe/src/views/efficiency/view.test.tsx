@@ -1,9 +1,18 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { CallersTable, EfficiencyPayload } from "../../api/types.gen";
 import type { Params, ViewProps } from "../../state/view";
-import { declaredTable, findings, plainHeads, viewProps } from "../fixtures";
+import { declaredTable, findings, lacking } from "../../testing/cases";
+import {
+  type Answers,
+  plainHeads,
+  serve,
+  show as draw,
+  type Shown,
+  text,
+} from "../../testing/page";
 import { efficiency, onHost, rows } from "./fixtures";
+import { GPU, reply } from "../../testing/replies";
 import { exactly } from "../grid_params";
 import { EfficiencyView } from "./view";
 
@@ -18,42 +27,16 @@ const CALLERS = {
   }),
   missing: [],
 };
-const asked: URL[] = [];
-let answer: EfficiencyPayload;
+let asked: URL[];
+let answers: Answers;
 
 beforeEach(() => {
-  asked.length = 0;
-  answer = efficiency();
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    return Promise.resolve(
-      new Response(
-        JSON.stringify(
-          url.pathname.endsWith("/findings")
-            ? findings([])
-            : url.pathname.endsWith("/callers")
-              ? CALLERS
-              : answer,
-        ),
-      ),
-    );
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  answers = { efficiency: efficiency(), findings: findings([]), callers: CALLERS };
+  asked = serve(answers);
 });
 
-function show(
-  params: Params = {},
-  more: Partial<ViewProps> = {},
-): { setParam: ReturnType<typeof vi.fn>; setSteps: ReturnType<typeof vi.fn> } {
-  const [setParam, setSteps] = [vi.fn(), vi.fn()];
-  render(<EfficiencyView {...viewProps(params, { setParam, setSteps })} {...more} />);
-  return { setParam, setSteps };
-}
-const text = (): string => document.body.textContent;
+const show = (params: Params = {}, over: Partial<ViewProps> = {}): Shown =>
+  draw(EfficiencyView, params, over);
 const ready = (): Promise<void> => waitFor(() => expect(text()).toContain("Roofline"));
 
 it("says what is furthest over its roof, and shows table, chart, peaks and steps", async () => {
@@ -62,11 +45,11 @@ it("says what is furthest over its roof, and shows table, chart, peaks and steps
   fireEvent.click(screen.getByText(/Peaks of the device/));
   await waitFor(() => expect(text()).toContain("H100 SXM"));
   for (const part of [
-    "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
+    "record_param_comms takes 31.2 ms of 88.0 ms on the GPU.",
     "3.35 TB/s",
     "989 TFLOP/s",
-    "A note.",
-    "37.6 %, 372 TFLOP/s",
+    ...reply("efficiency", GPU).notes,
+    "7.3 %, 71.8 TFLOP/s",
     "54.0 %memory",
   ])
     expect(text()).toContain(part);
@@ -127,7 +110,7 @@ it("groups by kernel", async () => {
 });
 
 it("shows kernels with the operator that launched each", async () => {
-  answer = efficiency({
+  answers.efficiency = efficiency({
     group: "kernel",
     rows: rows({
       kernel: ["void gemm<1>()", "void add()", "sort"],
@@ -145,7 +128,7 @@ it("shows kernels with the operator that launched each", async () => {
 });
 
 it("shows rates of a CPU recording without peaks", async () => {
-  answer = onHost();
+  answers.efficiency = onHost();
   show();
   await ready();
   expect(text()).toContain("on the CPU.");
@@ -158,18 +141,11 @@ it("says what to record where there is nothing", async () => {
   const none = Object.fromEntries(
     Object.keys(rows()).map((key) => [key, []]),
   ) as unknown as EfficiencyPayload["rows"];
-  answer = efficiency({
+  answers.efficiency = efficiency({
     rows: none,
-    missing: [
-      {
-        key: "shapes",
-        what: "Input shapes",
-        why: "The operators carry no input shapes.",
-        call: "profile(record_shapes=True)",
-      },
-    ],
+    missing: [lacking({ key: "shapes" })],
   });
   show();
-  await waitFor(() => expect(text()).toContain("The operators carry no input shapes."));
-  expect(text()).toContain("profile(record_shapes=True)");
+  await waitFor(() => expect(text()).toContain("They were not recorded."));
+  expect(text()).toContain("profile(with_stack=True)");
 });

@@ -1,23 +1,15 @@
 import { cleanup, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ALL_STEPS } from "../../state/view";
-import { finding, findings } from "../fixtures";
+import { finding, findings } from "../../testing/cases";
 import { Findings, FindingsStrip } from "./view";
+import { serve, text } from "../../testing/page";
 
 let answer: unknown;
-let fetched: number;
+let asked: URL[];
 beforeEach(() => {
-  fetched = 0;
-  vi.stubGlobal("fetch", () => {
-    fetched++;
-    return Promise.resolve(new Response(JSON.stringify(answer)));
-  });
+  asked = serve({ findings: () => answer });
 });
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
 const hrefOf = vi.fn(() => "#there");
 const strip = (): void => {
   render(
@@ -61,7 +53,8 @@ describe("Findings", () => {
     list(findings([finding({ recoverable_ns: null })], { step_ns: null }));
     expect(text()).not.toContain("nothing was found");
     expect(document.querySelectorAll(".findings-foot details")).toHaveLength(0);
-    expect(document.querySelectorAll("details")).toHaveLength(1);
+    // Its own fold, and its evidence.
+    expect(document.querySelectorAll("details")).toHaveLength(2);
   });
 
   it("lists the longest lines without a known cause, and what they take of the step", () => {
@@ -72,7 +65,7 @@ describe("Findings", () => {
       share: 0.225,
     };
     list(findings([], { unexplained: [line, { ...line, line: null, name: "aten::relu" }] }));
-    expect(text()).toContain("the longest lines, 80.0 ms of 178 ms");
+    expect(text()).toContain("the longest lines, 80.0 ms of 58.7 ms");
     expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): main");
   });
 
@@ -104,7 +97,7 @@ describe("FindingsStrip", () => {
     await waitFor(() => expect(screen.getByText("1 finding")).toBeTruthy());
     expect(document.querySelector(".findings-strip[open]")).toBeNull();
     expect(document.querySelector("summary")?.textContent).toContain(
-      "Prepare batches in worker processes−59 ms",
+      "Prepare batches in worker processes−8.8 ms",
     );
     expect(text()).not.toContain("Not here");
     expect(hrefOf).toHaveBeenCalledWith(
@@ -132,7 +125,7 @@ describe("FindingsStrip", () => {
   it("is nothing where nothing concerns the view", async () => {
     answer = findings();
     strip();
-    await waitFor(() => expect(fetched).toBe(1));
+    await waitFor(() => expect(asked).toHaveLength(1));
     expect(text()).toBe("");
   });
 

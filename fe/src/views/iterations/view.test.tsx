@@ -1,7 +1,9 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { IterationsPayload, IterationsTable, PhasesTable } from "../../api/types.gen";
-import { declaredTable, HOSTILE, plainHeads, viewProps } from "../fixtures";
+import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
+import type { IterationsPayload } from "../../api/types.gen";
+import { HOSTILE, rowsOf } from "../../testing/cases";
+import { reply } from "../../testing/replies";
+import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { marksOf } from "./charts";
 import { barsPath, drawnOf, indexAt, logScale, namesOf, requestsPath, shortName } from "./model";
 import { IterationsView } from "./view";
@@ -9,30 +11,28 @@ import { IterationsView } from "./view";
 const VLLM =
   "execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489sqsq37sqsk34489)";
 
+const RECORDED = reply("iterations", "server");
+
+/** The first iteration computes prompts, the third is odd. */
 function payload(names: string[]): IterationsPayload {
   const count = names.length;
+  const all = <T,>(first: T, others: T): T[] => names.map((_, i) => (i ? others : first));
   return {
+    ...RECORDED,
     headline: count ? "A decode takes 2.00 µs." : "The trace has no iterations.",
     detail: count ? ["3 iterations were recorded: 1 mixed, 2 decode."] : [],
-    iterations: declaredTable<IterationsTable>("iterations", count, {
+    iterations: rowsOf(RECORDED.iterations, [3, 1, 2].slice(0, count), {
       name: names,
-      step: names.map((_, i) => i),
-      phase: names.map((_, i) => (i ? "decode" : "mixed")),
-      part: names.map((_, i) => (i ? "steady" : "ramp-up")),
-      context_tokens: names.map((_, i) => (i ? 0 : 8155)),
-      generation_tokens: names.map(() => 37),
-      context_requests: names.map((_, i) => (i ? 0 : 9)),
-      generation_requests: names.map(() => 37),
+      step: [...names.keys()],
+      part: all("ramp-up", "steady"),
+      ...{ context_tokens: all(8155, 0), context_requests: all(9, 0) },
+      ...{ generation_tokens: all(37, 37), generation_requests: all(37, 37) },
       begin_ns: names.map((_, i) => 5000 * i),
-      earlier_ns: names.map((_, i) => (i ? 0 : 300)),
+      ...{ earlier_ns: all(300, 0), interval_ns: all<number | null>(null, 1100) },
       wall_ns: names.map((_, i) => 1000 * (i + 1)),
-      interval_ns: names.map((_, i) => (i ? 1100 : null)),
       odd: names.map((_, i) => i === 2),
     }),
-    phases: declaredTable<PhasesTable>("phases", count ? 1 : 0, {
-      phase: ["decode"].slice(0, count),
-      iterations: [2].slice(0, count),
-    }),
+    phases: rowsOf(RECORDED.phases, count ? [0] : [], { iterations: [2].slice(0, count) }),
     recorded_by: [{ server: "vLLM", how: "POST /start_profile" }],
   };
 }
@@ -40,19 +40,10 @@ function payload(names: string[]): IterationsPayload {
 let answer: IterationsPayload;
 beforeEach(() => {
   answer = payload([VLLM, "step[DECODE bs=37]", HOSTILE]);
-  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(answer))));
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  serve({ iterations: () => answer });
 });
 
-const text = (): string => document.body.textContent;
-function show(): ReturnType<typeof vi.fn> {
-  const setSteps = vi.fn();
-  render(<IterationsView {...viewProps({}, { setParam: vi.fn(), setSteps })} />);
-  return setSteps;
-}
+const show = (): Shown["setSteps"] => draw(IterationsView).setSteps;
 
 it("lists iterations, compares phases and draws both charts", async () => {
   show();

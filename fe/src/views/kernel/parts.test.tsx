@@ -1,7 +1,7 @@
-import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it } from "vitest";
+import { render, screen } from "@testing-library/preact";
+import { describe, expect, it } from "vitest";
 import { efficiency, onHost, rows } from "../efficiency/fixtures";
-import { HOSTILE, kernelRows, kernels } from "../fixtures";
+import { HOSTILE, kernelRows, kernels } from "../../testing/cases";
 import {
   familyColumns,
   kernelColumns,
@@ -9,9 +9,8 @@ import {
   KernelDetail,
   UnattributedList,
 } from "./parts";
+import { text } from "../../testing/page";
 
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
 const links = (name: string): string => `#operator=${name}`;
 
 describe("KernelCharts", () => {
@@ -63,6 +62,7 @@ describe("kernelColumns", () => {
       "mean_ns",
       "of_roof",
       "occupancy",
+      "matrix",
       "blocks_per_sm",
     ]);
     expect(columns.find(({ key }) => key === "of_roof")?.values).toEqual([0.54, null]);

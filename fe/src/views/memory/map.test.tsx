@@ -1,10 +1,8 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { map } from "./fixtures";
 import { blockAt, closer, COLUMNS, drawMap } from "./map";
 import { SegmentMap } from "./SegmentMap";
-
-afterEach(cleanup);
 
 it("fills each cell from its foot, and marks where segments begin", () => {
   const drawn: [string, number, number][] = [];
@@ -44,7 +42,7 @@ it("says the cell and its block by keyboard, and looks closer", () => {
   fireEvent.keyDown(canvas, { key: "ArrowRight" });
   fireEvent.keyDown(canvas, { key: "ArrowRight" });
   expect(canvas.getAttribute("aria-valuetext")).toBe(
-    "512 B of 1.00 KiB in use (50.0 %)\nblock of 1.50 KiB, 1.46 KiB asked for: activation\n/w/net.py(3): forward\n/w/train.py(1): main",
+    "512 B of 1.00 KiB in use (50.0 %)\nblock of 1.50 KiB, 1.46 KiB asked for: parameter\n/lib/python3.12/site-packages/torch/nn/modules/module.py(915): _apply\n/w/train.py(3): build",
   );
   fireEvent.keyDown(canvas, { key: "Enter" });
   expect(onCell).toHaveBeenCalledWith(1);

@@ -1,59 +1,52 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { Params } from "../../state/view";
-import { findings, plainHeads, viewProps } from "../fixtures";
-import { alive, blocks, changes, curve, device, map, memory, statistics } from "./fixtures";
+import { findings, rowsOf, lacking } from "../../testing/cases";
+import {
+  type Answers,
+  plainHeads,
+  queriesOf,
+  serve,
+  show as draw,
+  type Shown,
+  text,
+} from "../../testing/page";
+import { CPU, GPU, reply } from "../../testing/replies";
+import { alive, device, memory } from "./fixtures";
 import { MemoryView } from "./view";
 
-const asked: URL[] = [];
-let answers: Record<string, unknown>;
+let asked: URL[];
+let answers: Answers;
 
 beforeEach(() => {
-  asked.length = 0;
   answers = {
     findings: findings(),
-    "memory/curve": curve(),
+    "memory/curve": reply("memory/curve?n=16", GPU),
     "memory/alive": alive(),
-    "memory/blocks": blocks(),
-    "memory/statistics": statistics(),
-    "memory/changes": changes(),
-    "memory/map": map(),
+    "memory/blocks": reply("memory/blocks", GPU),
+    "memory/statistics": reply("memory/statistics", CPU),
+    "memory/changes": reply("memory/changes", CPU, { before_bytes: 1 << 20 }),
+    "memory/map": reply("memory/map?n=16", "snapshot"),
     memory: memory(),
   };
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const route = Object.keys(answers).find((name) => url.pathname.endsWith(`/${name}`));
-    return Promise.resolve(new Response(JSON.stringify(answers[route ?? ""])));
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve(answers);
 });
 
-function show(params: Params = {}): ReturnType<typeof vi.fn> {
-  const setParam = vi.fn();
-  render(<MemoryView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
-  return setParam;
-}
-const text = (): string => document.body.textContent;
-const askedFor = (route: string): Record<string, string> =>
-  Object.fromEntries(
-    asked.filter((url) => url.pathname.endsWith(`/${route}`)).at(-1)?.searchParams ?? [],
-  );
+const show = (params: Params = {}): Shown["setParam"] => draw(MemoryView, params).setParam;
+const askedFor = (route: string): Record<string, string> | undefined =>
+  queriesOf(asked, route).at(-1);
 const ready = (): Promise<void> =>
-  waitFor(() => expect(text()).toContain("Besides 64 B in 2 smaller blocks"));
+  waitFor(() => expect(text()).toContain("Besides 3.91 GiB in 279 smaller blocks"));
 
 it("shows the peak, the curve, what is alive and the blocks", async () => {
   show();
   await ready();
   for (const part of [
-    "GPU 0: at most 6.00 MiB of 16.0 MiB was allocated.",
-    "It was at 4.00 ms; at most 8.00 MiB was reserved, 50.0 %.",
+    "GPU 2: at most 3.05 GiB of 79.2 GiB was allocated.",
+    "It was at 9.39 ms; at most 3.07 GiB was reserved, 3.9 %.",
     "A note.",
     "Alive at the peak",
-    "2.00 MiB (25.0 %)",
+    "16.0 MiB (0.5 %)",
     "from before the recording",
   ])
     expect(text()).toContain(part);
@@ -85,8 +78,8 @@ it("leads from a block to its call on the timeline, its operator and its module"
   const hrefs = within(table)
     .getAllByRole("link")
     .map((link) => link.getAttribute("href"));
-  expect(hrefs).toContain("#trace?sel=7");
-  expect(hrefs).toContain("#module?search=%5ELinear_0%24&regex=1");
+  expect(hrefs).toContain("#trace?sel=341");
+  expect(hrefs).toContain("#module?search=%5ECrossEntropyLoss_0%24&regex=1");
   expect(hrefs.some((href) => href?.startsWith("#operator?"))).toBe(true);
 });
 
@@ -110,10 +103,10 @@ it("keeps the chart's choices in the address", async () => {
   await ready();
   const chart = screen.getByRole("slider");
   fireEvent.keyDown(chart, { key: "Enter" });
-  expect(setParam).toHaveBeenLastCalledWith("t", "500");
+  expect(setParam).toHaveBeenLastCalledWith("t", "9386621");
   fireEvent.keyDown(chart, { key: "+" });
-  expect(setParam).toHaveBeenCalledWith("t0", "250");
-  expect(setParam).toHaveBeenLastCalledWith("t1", "750");
+  expect(setParam).toHaveBeenCalledWith("t0", "4693311");
+  expect(setParam).toHaveBeenLastCalledWith("t1", "48779196");
   fireEvent.change(screen.getByLabelText("Device"), { target: { value: "1" } });
   expect(setParam).toHaveBeenCalledWith("device", "1");
 });
@@ -121,24 +114,24 @@ it("keeps the chart's choices in the address", async () => {
 it("shows the rows behind a tile", async () => {
   show();
   await ready();
-  fireEvent.click(screen.getByTitle("aten::mm: 4.00 MiB, 66.7 %"));
+  fireEvent.click(screen.getByTitle("aten::addmm: 64.0 MiB, 2.0 %"));
   const [box] = screen.getAllByRole("textbox");
-  await waitFor(() => expect((box as HTMLInputElement).value).toBe("^aten::mm$"));
+  await waitFor(() => expect((box as HTMLInputElement).value).toBe("^aten::addmm$"));
   fireEvent.click(screen.getByTitle(/^from before the recording/));
-  expect((box as HTMLInputElement).value).toBe("^aten::mm$");
+  expect((box as HTMLInputElement).value).toBe("^aten::addmm$");
 });
 
 it("counts by operator, the pooled rest last and without a link", async () => {
   const setParam = show({ table: "operator" });
-  await waitFor(() => expect(text()).toContain("Besides 32 B outside any known operator"));
+  await waitFor(() => expect(text()).toContain("Besides 1.41 KiB outside any known operator"));
   expect(askedFor("memory/statistics")).toMatchObject({ group: "operator" });
   const table = screen.getByRole("grid", { name: "Memory: By operator" });
   expect(
     within(table)
       .getAllByRole("link")
       .map((link) => link.textContent),
-  ).toEqual(["aten::mm"]);
-  expect(table.textContent).toContain("−1.00 MiB");
+  ).toEqual(reply("memory/statistics", CPU).rows.name.slice(0, -1));
+  expect(table.textContent).toContain("−114 MiB");
   fireEvent.click(screen.getByLabelText("By module"));
   expect(setParam).toHaveBeenLastCalledWith("table", "module");
 });
@@ -151,12 +144,12 @@ it("stacks the categories of a timeline and offers no table that it cannot fill"
     devices: devices.slice(1).map((cpu) => ({ ...cpu, blocks: 0 })),
     has_modules: false,
   });
-  answers["memory/curve"] = curve({
+  answers["memory/curve"] = reply("memory/curve?n=16", GPU, {
     categories_bytes: [
       [1, 2],
       [3, 4],
     ],
-    rows: { ...curve().rows, reserved_bytes: [null, null] },
+    rows: rowsOf(reply("memory/curve?n=16", GPU).rows, [0, 1], { reserved_bytes: [null, null] }),
   });
   show();
   await waitFor(() =>
@@ -172,58 +165,35 @@ it("stacks the categories of a timeline and offers no table that it cannot fill"
 it("says what to record where there is no record", async () => {
   answers.memory = memory({
     devices: [],
-    missing: [
-      {
-        key: "memory",
-        what: "Memory",
-        why: "No allocation was recorded.",
-        call: "profile(profile_memory=True)",
-      },
-    ],
+    missing: [lacking({ key: "memory" })],
   });
   show();
-  await waitFor(() => expect(text()).toContain("No allocation was recorded."));
-  expect(text()).toContain("profile(profile_memory=True)");
+  await waitFor(() => expect(text()).toContain("They were not recorded."));
+  expect(text()).toContain("profile(with_stack=True)");
 });
 
 it("shows an allocation that failed, and asks what was alive then", async () => {
+  const [failure] = reply("memory", "snapshot").failures;
   answers.memory = memory({
     failed: 2,
-    failures: [
-      {
-        time_ns: 400,
-        device: 0,
-        sentence: "Out of memory: 9.00 GiB were asked for.",
-        why: ["Most was held by f at a.py:1 (5 B)."],
-        requested_bytes: 9,
-        free_bytes: 1,
-        allocated_bytes: 5,
-        reserved_bytes: 6,
-        line: "a.py(1): f",
-        stack: ["a.py(1): f", "b.py(2): g"],
-        by_category: [{ name: "activation", bytes: 2048 }],
-        by_line: [{ name: null, bytes: 2048 }],
-      },
-    ],
+    failures: [{ ...failure!, by_line: [{ name: null, bytes: 2048 }] }],
   });
   const setParam = show();
   await ready();
   const [told] = screen.getAllByRole("region", { name: "In short" });
-  expect(told?.textContent).toBe(
-    "Out of memory: 9.00 GiB were asked for.Most was held by f at a.py:1 (5 B).",
-  );
+  expect(told?.textContent).toContain(`${failure!.sentence}${failure!.why[0]}`);
   expect(text()).toContain("the first of 2");
-  expect(text()).toContain("2.00 KiB activation");
+  expect(text()).toContain("27.3 MiB optimizer state");
   expect(text()).not.toContain("Held, by line");
   fireEvent.click(screen.getByRole("button", { name: "What was alive then" }));
-  expect(setParam).toHaveBeenCalledWith("t", "400");
+  expect(setParam).toHaveBeenCalledWith("t", "1680000");
 });
 
 it("asks for the map of a device that has one, at the instant and closer", async () => {
   answers.memory = memory({ source: "snapshot", devices: [device({ has_map: true })] });
   const setParam = show({ map: "t", t: "300", pool: "0, 1|7", b0: "0", b1: "99" });
   await ready();
-  await waitFor(() => expect(text()).toContain("20.0 %"));
+  await waitFor(() => expect(text()).toContain("57.8 %"));
   expect(askedFor("memory/map")).toMatchObject({ t: "300", pool: "0, 1", stream: "7", b1: "99" });
   fireEvent.click(screen.getByRole("button", { name: "Whole map" }));
   expect(setParam).toHaveBeenCalledWith("b0", null);
@@ -237,7 +207,7 @@ it("compares the ends of the window, else the beginning with the instant, or ano
   cleanup();
   show({ of: "operator" });
   await waitFor(() =>
-    expect(askedFor("memory/changes")).toMatchObject({ t: "0", t2: "500", by: "operator" }),
+    expect(askedFor("memory/changes")).toMatchObject({ t: "0", t2: "9386621", by: "operator" }),
   );
   cleanup();
   show({ run2: "other", worker2: "w", span2: "s", t: "500" });

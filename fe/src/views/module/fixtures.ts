@@ -6,13 +6,13 @@ import type {
   ModulesTable,
   ModulePayload,
   RangesPayload,
-  RangesTable,
 } from "../../api/types.gen";
-import { GPU_WORDS, declaredTable } from "../fixtures";
+import { rowsOf } from "../../testing/cases";
+import { CPU, GPU, reply } from "../../testing/replies";
 
 /** `Net` calls `Block_0`, which calls `Block_1` and a `Linear`. */
 export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
-  return declaredTable("modules", 4, {
+  return rowsOf(reply("module", GPU).rows, [0, 1, 2, 3], {
     parent: [-1, 0, 1, 1],
     name: ["Net_0", "Block_0", "Block_1", "Linear_0"],
     kind: ["Net", "Block", "Block", "Linear"],
@@ -34,72 +34,41 @@ export function moduleRows(over: Partial<ModulesTable> = {}): ModulesTable {
 }
 
 /** Ranges of these names; the first one is the longest of all. */
-export function ranges(names: readonly string[], over: Partial<RangesTable> = {}): RangesPayload {
-  const rows = declaredTable("ranges", names.length, {
-    name: [...names],
-    kind: names.map(() => "host"),
-    calls: names.map((_, row) => 4 + row),
-    host_ns: names.map((_, row) => 1000 - row),
-    device_ns: names.map((_, row) => 800 - row),
-    busy_ns: names.map((_, row) => 700 - row),
-    device_share: names.map(() => 0.25),
-    launched: names.map(() => 12),
-    path_ns: names.map(() => 300),
-    path_share: names.map(() => 0.125),
-    event: names.map((_, row) => 40 + row),
-    ...over,
+export const ranges = (names: readonly string[]): RangesPayload =>
+  reply("ranges", GPU, {
+    rows: rowsOf(
+      reply("ranges", GPU).rows,
+      names.map(() => 0),
+      { name: [...names], event: names.map((_, row) => 40 + row) },
+    ),
   });
-  return { vocabulary: GPU_WORDS, rows, pooled: 0 };
-}
 
-export function modules(over: Partial<ModulePayload> = {}): ModulePayload {
-  return {
-    source: "python",
-    has_device: true,
-    has_backward: true,
-    has_memory: true,
-    vocabulary: GPU_WORDS,
-    steps: 6,
+export const modules = (over: Partial<ModulePayload> = {}): ModulePayload =>
+  reply("module", GPU, {
     rows: moduleRows(),
     totals: {
-      module_host_ns: 150,
-      outside_host_ns: 30,
-      module_device_ns: 1500,
-      outside_device_ns: 300,
-      unattributed_device_ns: 40,
-      backward_tied: 234,
-      backward_untied: 0,
-      backward_outside: 2,
+      ...{ module_host_ns: 150, outside_host_ns: 30 },
+      ...{ module_device_ns: 1500, outside_device_ns: 300, unattributed_device_ns: 40 },
+      ...{ backward_tied: 234, backward_untied: 0, backward_outside: 2 },
     },
-    notes: [],
-    missing: [],
     ...over,
-  };
-}
+  });
 
-export function flameRows(over: Partial<FlameTable> = {}): FlameTable {
-  return {
-    parent: [-1, 0, 0, -1],
-    name: ["Net_0", "aten::mm", "aten::mul", "smaller"],
-    kind: ["module", "operator", "operator", "rest"],
-    backward: [false, false, true, false],
-    calls: [6, 12, 12, 3],
-    host_ns: [100, 40, 20, 5],
-    device_ns: [1000, 700, 200, null],
-    first_ns: [0, 5, 1, 200],
-    event: [10, 21, 22, -1],
-    ...over,
-  };
-}
+export const flameRows = (over: Partial<FlameTable> = {}): FlameTable => ({
+  parent: [-1, 0, 0, -1],
+  name: ["Net_0", "aten::mm", "aten::mul", "smaller"],
+  kind: ["module", "operator", "operator", "rest"],
+  backward: [false, false, true, false],
+  calls: [6, 12, 12, 3],
+  host_ns: [100, 40, 20, 5],
+  device_ns: [1000, 700, 200, null],
+  first_ns: [0, 5, 1, 200],
+  event: [10, 21, 22, -1],
+  ...over,
+});
 
-export function flame(over: Partial<FlamePayload> = {}): FlamePayload {
-  return {
-    tree: "module",
-    has_device: true,
-    rows: flameRows(),
-    pooled: 7,
-    unattributed_device_ns: 2000,
-    missing: [],
+export const flame = (over: Partial<FlamePayload> = {}): FlamePayload =>
+  reply("module/flame", CPU, {
+    ...{ has_device: true, rows: flameRows(), pooled: 7, unattributed_device_ns: 2000 },
     ...over,
-  };
-}
+  });

@@ -1,14 +1,21 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
-import { findings, GPU_WORDS, HOSTILE, plainHeads, viewProps } from "../fixtures";
+import { findings, GPU_WORDS, HOSTILE, lacking } from "../../testing/cases";
+import {
+  type Answers,
+  plainHeads,
+  serve,
+  show as draw,
+  type Shown,
+  text,
+} from "../../testing/page";
 import { flame, flameRows, moduleRows, modules, ranges } from "./fixtures";
 import { ModuleView } from "./view";
 
-let answers: Record<string, unknown>;
-const asked: URL[] = [];
+let answers: Answers;
+let asked: URL[];
 beforeEach(() => {
-  asked.length = 0;
   localStorage.clear();
   answers = {
     module: modules(),
@@ -16,26 +23,10 @@ beforeEach(() => {
     ranges: ranges([]),
     findings: findings([]),
   };
-  vi.stubGlobal("fetch", (address: string) => {
-    const url = new URL(address);
-    asked.push(url);
-    const route = Object.keys(answers)
-      .sort((a, b) => b.length - a.length)
-      .find((name) => url.pathname.endsWith(`/${name}`));
-    return Promise.resolve(new Response(JSON.stringify(answers[route ?? ""])));
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve(answers);
 });
 
-function show(params: Params = {}): { setParam: ReturnType<typeof vi.fn> } {
-  const setParam = vi.fn();
-  render(<ModuleView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
-  return { setParam };
-}
-const text = (): string => document.body.textContent;
+const show = (params: Params = {}): Shown => draw(ModuleView, params);
 const heads = (): string[] =>
   [...document.querySelectorAll("[role=columnheader] .head-label")].map((head) => head.textContent);
 const names = (): (string | undefined)[] =>
@@ -128,13 +119,8 @@ describe("the table", () => {
 
   it("says why there is no module, with the call that records them, and shows the frames all the same", async () => {
     const missing = [
-      { key: "device", what: "Accelerator activity", why: "Not this.", call: "" },
-      {
-        key: "modules",
-        what: "nn.Modules",
-        why: "Python frames were not recorded.",
-        call: "profile(with_stack=True)",
-      },
+      lacking({ key: "device", what: "Accelerator activity", why: "Not this." }),
+      lacking({ key: "modules", why: "Python frames were not recorded." }),
     ];
     answers.module = modules({
       source: "",

@@ -1,41 +1,20 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorPayload } from "../../api/types.gen";
-import { declaredTable } from "../fixtures";
+import { operatorRows, operators } from "../../testing/cases";
 import { chartsOf, framesOf, rowKey, splitFrame, stackLabel, stackTexts } from "./model";
 
-function payload(over: Partial<OperatorPayload> = {}): OperatorPayload {
-  return {
+const payload = (over: Partial<OperatorPayload> = {}): OperatorPayload =>
+  operators([], {
     group: "shape",
-    over: "6 steps",
-    has_device: true,
-    vocabulary: { device: "GPU", multiprocessor: "SM", matrix_cores: "Tensor Cores" },
-    rows: declaredTable("operators", 3, {
-      name: ["aten::mm", "aten::mm", "aten::add"],
+    rows: operatorRows(["aten::mm", "aten::mm", "aten::add"], {
       input_shapes: ["[[2,3],[3,4]]", "[[5,5],[5,5]]", null],
-      has_stack: [true, false, false],
       calls: [1, 2, 3],
       device_self_ns: [100, 50, 50],
-      device_total_ns: [100, 50, 50],
       host_self_ns: [1, 2, 3],
-      host_total_ns: [4, 5, 6],
-      matrix_eligible: [1, 1, 0],
-      matrix_self_share: [0.5, null, null],
-      matrix_total_share: [0.5, null, null],
-      attribution: ["launch", "launch", "launch"],
-      time_share: [0.5, 0.25, 0.25],
-      host_median_ns: [1, 1, 1],
-      host_mean_ns: [1, 1, 1],
-      host_deviation_ns: [null, 1, 1],
-      host_min_ns: [1, 1, 1],
-      host_max_ns: [1, 1, 1],
     }),
-    frames: { parent: [], frame: [] },
     stacks: [null, null, 3],
-    pooled: 0,
-    missing: [],
     ...over,
-  };
-}
+  });
 
 describe("chartsOf", () => {
   const all = Uint32Array.of(0, 1, 2);

@@ -1,12 +1,13 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { GPU_WORDS, HOSTILE, operatorRows, operators } from "../fixtures";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
+import { GPU_WORDS, HOSTILE, operatorRows, operators } from "../../testing/cases";
+import type { OperatorPayload } from "../../api/types.gen";
+import { CPU, GPU, reply } from "../../testing/replies";
 import { nameOfKey } from "../parts_by_name";
 import { chartTitle, operatorColumns, OperatorCharts } from "./parts";
 import { Frames } from "./parts";
+import { text } from "../../testing/page";
 
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
 const links = {
   kernels: (name: string) => `#kernel=${name}`,
   timeline: (name: string) => `#timeline=${name}`,
@@ -43,44 +44,43 @@ it("chartTitle starts with a capital", () =>
   expect(chartTitle("device_self", "accelerator")).toBe("Accelerator self time"));
 
 describe("operatorColumns", () => {
-  const keys = (over: Parameters<typeof operators>[1]): string[] =>
-    operatorColumns(operators(undefined, over), links).map((c) => c.key);
+  const keys = (payload: OperatorPayload): string[] =>
+    operatorColumns(payload, links).map((c) => c.key);
+  const HOST = [
+    ...["host_self_ns", "host_total_ns", "host_median_ns", "host_mean_ns"],
+    ...["host_deviation_ns", "host_min_ns", "host_max_ns"],
+  ];
 
   it("has every column of the payload", () => {
-    expect(keys({})).toEqual([
+    expect(keys(reply("operator", GPU))).toEqual([
       "name",
       "time_share",
       "calls",
       "device_self_ns",
       "device_total_ns",
-      "host_self_ns",
-      "host_total_ns",
+      ...HOST,
       "matrix_eligible",
       "matrix_self_share",
       "matrix_total_share",
+      "attribution",
       "kernels",
       "timeline",
     ]);
-    const rows = operatorRows(["aten::mm"], { input_shapes: ["[[2,3]]"] });
-    expect(keys({ group: "shape", rows })).toContain("input_shapes");
-    expect(keys({ group: "stack", rows, stacks: [0] })).toEqual(
+    expect(keys(reply("operator?group=shape", GPU))).toContain("input_shapes");
+    expect(keys(reply("operator?group=stack", GPU))).toEqual(
       expect.arrayContaining(["input_shapes", "stack"]),
     );
   });
 
   it("leaves out the accelerator on a CPU-only trace", () => {
-    expect(
-      keys({
-        has_device: false,
-        rows: operatorRows(["aten::mm"], {
-          device_self_ns: [null],
-          device_total_ns: [null],
-          matrix_eligible: [2],
-          matrix_self_share: [null],
-          matrix_total_share: [null],
-        }),
-      }),
-    ).toEqual(["name", "time_share", "calls", "host_self_ns", "host_total_ns", "timeline"]);
+    expect(keys(reply("operator", CPU))).toEqual([
+      "name",
+      "time_share",
+      "calls",
+      ...HOST,
+      "attribution",
+      "timeline",
+    ]);
   });
 
   it("keeps exact values for copying and short ones for reading", () => {

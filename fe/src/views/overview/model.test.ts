@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CATEGORIES } from "../../base/theme";
-import { overview, step } from "../fixtures";
+import { overview, step } from "../../testing/cases";
+import { CPU, GPU, reply } from "../../testing/replies";
 import { categoryShares, occurring, stepMarks } from "./model";
 import { rowsOf } from "../rows";
 
@@ -8,7 +9,7 @@ describe("categories", () => {
   it("keep the priority order and sum to the wall time", () => {
     const shares = categoryShares(overview().average!);
     expect(shares.map((x) => x.category)).toEqual(CATEGORIES);
-    expect(shares.reduce((sum, x) => sum + (x.ns ?? 0), 0)).toBe(178_000_000);
+    expect(shares.reduce((sum, x) => sum + (x.ns ?? 0), 0)).toBe(overview().average?.wall_ns);
     expect(shares.reduce((sum, x) => sum + (x.share ?? 0), 0)).toBeCloseTo(1, 12);
   });
 
@@ -23,10 +24,8 @@ describe("categories", () => {
   });
 
   it("that never occur need no legend entry", () => {
-    expect(occurring(rowsOf(overview().steps))).toEqual([
-      "kernel",
-      "memcpy",
-      "runtime",
+    expect(occurring(rowsOf(reply("overview", GPU).steps))).toEqual(CATEGORIES);
+    expect(occurring(rowsOf(reply("overview", CPU).steps))).toEqual([
       "dataloader",
       "cpu_exec",
       "other",

@@ -1,25 +1,15 @@
 import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
-import {
-  device,
-  findings,
-  GPU_WORDS,
-  HOSTILE,
-  overview,
-  step,
-  stepsOf,
-  viewProps,
-} from "../fixtures";
+import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from "../../testing/cases";
+import { viewProps, text } from "../../testing/page";
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
 import { Health, HealthNote } from "./recording";
 import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
-afterEach(cleanup);
 const { hrefOf } = viewProps({}, { setParam: () => undefined, setSteps: () => undefined });
-const text = (): string => document.body.textContent;
 
 describe("Answer", () => {
   it("leads with the answer of the findings, and what it is about", () => {
@@ -31,8 +21,8 @@ describe("Answer", () => {
     ]);
     expect(text()).not.toContain("first look");
     expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
-    expect(text()).toContain("Training · V100 · step 2, the median of 6");
-    expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): decode");
+    expect(text()).toContain("Training · CPU only · step 4, the median of 4");
+    expect(screen.getByText("cnn.py:24").title).toBe("cnn.py(24): __getitem__");
   });
 
   it("leads with a first look, marked, while findings are looked for or ranks are read", () => {
@@ -65,7 +55,7 @@ describe("Answer", () => {
 describe("one accelerator", () => {
   it("shows the four figures with what each cannot tell", () => {
     render(<Devices devices={[device()]} words={GPU_WORDS} />);
-    for (const share of ["55.5 %", "54.7 %", "49.1 %", "10.0 %"]) expect(text()).toContain(share);
+    for (const share of ["76.9 %", "64.9 %", "20.5 %", "45.2 %"]) expect(text()).toContain(share);
     expect(screen.getByTitle("A single tiny kernel counts as busy.")).toBeTruthy();
   });
 
@@ -150,8 +140,10 @@ describe("stepBars", () => {
   });
 
   it("adds up to the wall time for every step", () => {
-    for (const bar of stepBars(rowsOf(overview().steps)))
-      expect(bar.values.reduce((a, b) => a + b, 0)).toBe(178_000_000);
+    const { steps } = overview();
+    expect(stepBars(rowsOf(steps)).map(({ values }) => values.reduce((a, b) => a + b, 0))).toEqual(
+      steps.wall_ns,
+    );
   });
 });
 
@@ -181,10 +173,11 @@ describe("AverageTable", () => {
     if (!payload.average) throw new Error("no average");
     render(<AverageTable average={payload.average} />);
     const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
-    expect(rows).toHaveLength(7);
-    expect(rows[0]).toBe("Kernel98.0 ms55.1 %");
-    expect(document.querySelector("tfoot")?.textContent).toBe("Average step178 ms100 %");
-    expect(document.querySelector(".share-bar")?.getAttribute("style")).toContain(`* ${98 / 178}`);
+    expect(rows).toHaveLength(8);
+    expect(rows[0]).toBe("Kernel7.89 ms62.9 %");
+    expect(document.querySelector("tfoot")?.textContent).toBe("Average step12.5 ms100 %");
+    const share = payload.average.categories_ns.kernel! / payload.average.wall_ns;
+    expect(document.querySelector(".share-bar")?.getAttribute("style")).toContain(`* ${share}`);
   });
 
   it("shows a dash, not 0, for what was not recorded, and the exact sum all the same", () => {

@@ -1,6 +1,7 @@
 /** Payloads of a run for tests: a mesh of ranks of which some take longer, true to the wire types. */
 
 import type { OverviewRanksPayload, RankDimension, RunWorker } from "../../api/types.gen";
+import { GPU, reply } from "../../testing/replies";
 
 export const MS = 1_000_000;
 
@@ -44,76 +45,50 @@ export function overviewRanks(
   const count = dimensions[0]?.place.length ?? 0;
   const all = Array.from({ length: count }, (_, rank) => rank);
   const most = slow.length ? 90 * MS : 60 * MS;
-  return {
-    known: true,
-    progress: 1,
+  const [step, computation] = reply("overview/ranks", GPU).spreads;
+  return reply("overview/ranks", GPU, {
     workers: all.map((rank) => runWorker(rank)),
     workers_total: count,
     steps: 2,
     headline: [`Rank ${slow[0] ?? 0} computes 30.0 ms longer per step than the median rank.`],
     coverage: `${count} of ${count} workers are read.`,
-    rules: ["What counts as alike."],
-    notes: [],
     dimensions,
     spreads: [
       {
-        figure: "step",
-        unit: "ns",
+        ...step!,
         values: all.map(() => 100 * MS),
         quartiles: [100 * MS, 100 * MS, 100 * MS, 100 * MS, 100 * MS],
-        limit: MS,
-        lowest: 0,
-        highest: 0,
-        outliers: [],
+        ...{ limit: MS, lowest: 0, highest: 0, outliers: [] },
       },
       {
-        figure: "computation",
-        unit: "ns",
+        ...computation!,
         values: all.map((rank) => (slow.includes(rank) ? 90 * MS : 60 * MS)),
         quartiles: [60 * MS, 60 * MS, 60 * MS, 60 * MS, most],
-        limit: MS,
-        lowest: 0,
-        highest: slow[0] ?? 0,
-        outliers: [...slow],
+        ...{ limit: MS, lowest: 0, highest: slow[0] ?? 0, outliers: [...slow] },
       },
     ],
     ...judged(all, slow),
-    pooled: 0,
     ...over,
-  };
+  });
 }
 
 function judged(
   all: readonly number[],
   slow: readonly number[],
 ): Pick<OverviewRanksPayload, "outliers" | "groups"> {
+  const group = (workers: number[], ranks: string, where: string, computation: number) => {
+    const range = [100 * MS, computation];
+    return { workers, ranks, where, low: range, high: range };
+  };
+  const others = all.filter((rank) => !slow.includes(rank));
   return {
     outliers: slow.map((worker) => ({
-      worker,
-      figure: "computation",
-      value: 90 * MS,
-      difference: 30 * MS,
+      ...{ worker, figure: "computation", value: 90 * MS, difference: 30 * MS },
       text: "50.0 % above the median",
     })),
     groups: [
-      {
-        workers: all.filter((rank) => !slow.includes(rank)),
-        ranks: "ranks 0–9",
-        where: "",
-        low: [100 * MS, 60 * MS],
-        high: [100 * MS, 60 * MS],
-      },
-      ...(slow.length
-        ? [
-            {
-              workers: [...slow],
-              ranks: `rank ${slow[0]}`,
-              where: "PP 1",
-              low: [100 * MS, 90 * MS],
-              high: [100 * MS, 90 * MS],
-            },
-          ]
-        : []),
+      group(others, "ranks 0–9", "", 60 * MS),
+      ...(slow.length ? [group([...slow], `rank ${slow[0]}`, "PP 1", 90 * MS)] : []),
     ],
   };
 }

@@ -1,49 +1,27 @@
 /** The choice of a rank among 1,024, with a server that answers from fixtures. */
 
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { OverviewRanksPayload, WorkerItem } from "../../api/types.gen";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import { meshOf, overviewRanks } from "./fixtures";
 import { Picker } from "./picker";
+import { serve, text } from "../../testing/page";
+import { worker } from "../../testing/runs";
 
 const LARGE = meshOf([
   ["PP", 8],
   ["DP", 16],
   ["TP", 8],
 ]);
-let answers: Record<string, OverviewRanksPayload>;
-let asked: string[];
+let asked: URL[];
 
-beforeEach(() => {
-  asked = [];
-  vi.stubGlobal("fetch", (address: string) => {
-    const path = /overview\/.*$/.exec(new URL(address).pathname)?.[0] ?? "";
-    asked.push(path);
-    return Promise.resolve(new Response(JSON.stringify(answers[path])));
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
-});
-const text = (): string => document.body.textContent;
-
-const item = (rank: number): WorkerItem => ({
-  name: `rank${rank}`,
-  rank,
-  rank_source: "distributedInfo",
-  world_size: 1024,
-  job: 0,
-  spans: [{ name: "1", label: "1", state: "ready", progress: 1, message: "", bytes: 1 }],
-});
-const WORKERS = Array.from({ length: 1024 }, (_, rank) => item(rank));
+const WORKERS = Array.from({ length: 1024 }, (_, rank) => worker(`rank${rank}`, rank));
 
 function pick(known: boolean): ReturnType<typeof vi.fn> {
   const payload = overviewRanks(LARGE, [700]);
-  answers = {
+  asked = serve({
     "overview/ranks/known": known ? payload : overviewRanks([], [], { known: false, workers: [] }),
     "overview/ranks": payload,
-  };
+  });
   const onChoose = vi.fn();
   render(
     <Picker
@@ -86,7 +64,7 @@ describe("the choice among 1,024 workers", () => {
     expect(options().map((option) => option.textContent)).toEqual(["rank 699PP 5 · DP 7 · TP 3"]);
     fireEvent.keyDown(input, { key: "Enter" });
     expect(onChoose).toHaveBeenCalledOnce();
-    expect(asked).toEqual(["overview/ranks/known"]);
+    expect(asked.map((url) => url.pathname)).toEqual(["/overview/ranks/known"]);
   });
 
   it("reads all traces only when it is told to", async () => {
@@ -94,7 +72,7 @@ describe("the choice among 1,024 workers", () => {
     const arrange = await screen.findByRole("button", {
       name: "Find them by host and coordinates",
     });
-    expect(asked).toEqual(["overview/ranks/known"]);
+    expect(asked.map((url) => url.pathname)).toEqual(["/overview/ranks/known"]);
     fireEvent.click(arrange);
     await waitFor(() => expect(text()).toContain("PP 0 · DP 0 · TP 1"));
   });

@@ -1,7 +1,9 @@
-import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
+import { beforeEach, expect, it } from "vitest";
 import type { SqlPayload, SqlTablesPayload } from "../../api/types.gen";
-import { HOSTILE, viewProps } from "../fixtures";
+import type { Params } from "../../state/view";
+import { HOSTILE } from "../../testing/cases";
+import { serve, show as draw, type Shown, text } from "../../testing/page";
 import { barsOf, drawable, gridColumns } from "./view";
 import { SqlView } from "./view";
 
@@ -41,36 +43,14 @@ const ANSWER: SqlPayload = {
   note: "The first 2 rows of 5.",
 };
 
-let [listed, failed, asked] = [tables(), false, [] as string[]];
+let [listed, failed, asked] = [tables(), false, [] as URL[]];
 beforeEach(() => {
-  [listed, failed, asked] = [tables(), false, []];
-  vi.stubGlobal("fetch", (url: string) => {
-    asked.push(url);
-    const error = {
-      code: "bad_request",
-      message: "Only reading is allowed.",
-      hint: "",
-      progress: null,
-    };
-    if (url.includes("sql/tables")) return Promise.resolve(new Response(JSON.stringify(listed)));
-    return Promise.resolve(
-      failed
-        ? new Response(JSON.stringify({ error }), { status: 400 })
-        : new Response(JSON.stringify(ANSWER)),
-    );
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  [listed, failed] = [tables(), false];
+  const error = { code: "bad_request", message: "Only reading is allowed.", hint: "" };
+  asked = serve({ "sql/tables": () => listed, sql: () => (failed ? { error } : ANSWER) });
 });
 
-const text = (): string => document.body.textContent;
-function show(params: Record<string, string> = {}): ReturnType<typeof vi.fn> {
-  const setParam = vi.fn();
-  render(<SqlView {...viewProps(params, { setParam, setSteps: vi.fn() })} />);
-  return setParam;
-}
+const show = (params: Params = {}): Shown["setParam"] => draw(SqlView, params).setParam;
 
 it("shows the answer of the statement in the link, and what is left out", async () => {
   show({ q: "select 2" });
@@ -90,7 +70,7 @@ it("puts a statement into the link on Ctrl+Enter, and answers an example of the 
   expect(setParam).not.toHaveBeenCalled();
   fireEvent.keyDown(box, { key: "Enter", ctrlKey: true });
   expect(setParam).toHaveBeenCalledWith("q", "select 3");
-  expect(asked.filter((url) => !url.includes("sql/tables"))).toEqual([
+  expect(asked.map(String).filter((url) => !url.includes("sql/tables"))).toEqual([
     expect.not.stringContaining("q="),
   ]);
 });

@@ -1,73 +1,50 @@
-import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { useState } from "preact/hooks";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { DifferencePart, StepCausesPayload, StepDifferencePayload } from "../../api/types.gen";
 import { type Params, type StepRange } from "../../state/view";
-import { declaredTable, HOSTILE, viewProps } from "../fixtures";
+import { HOSTILE, rowsOf } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
+import { serve, showLive } from "../../testing/page";
 import { barsOf, fallsOf, noteOf, seriesOf, tableOf } from "./model";
 import { StepsView } from "./view";
 
+const RECORDED = reply("critical_path/steps", GPU);
+const WHY = reply("critical_path/step?step=1", GPU);
+const NONE = [0, 0, 0, 0];
+
 const steps = (over: Partial<StepCausesPayload["steps"]> = {}): StepCausesPayload["steps"] =>
-  declaredTable<StepCausesPayload["steps"]>("step_causes", 4, {
-    step: [0, 1, 2, 3],
-    steps: [1, 1, 1, 1],
-    name: [3, 4, 5, 6].map((number) => `ProfilerStep#${number}`),
-    wall_ns: [500, 100, 110, 400],
-    compute_ns: [100, 90, 100, 90],
-    copies_ns: [0, 0, 0, 0],
-    data_loading_ns: [400, 10, 10, 310],
-    communication_ns: [0, 0, 0, 0],
-    waiting_ns: [0, 0, 0, 0],
-    host_code_ns: [0, 0, 0, 0],
-    not_recorded_ns: [0, 0, 0, 0],
-    cold: [true, false, false, false],
-    odd: [false, false, false, true],
-    cut: [false, false, false, false],
-    own_step: [0, 1, 2, 3],
-    longest: [0, 1, 2, 3],
+  rowsOf(RECORDED.steps, [0, 1, 2, 3], {
+    ...{ wall_ns: [500, 100, 110, 400], compute_ns: [100, 90, 100, 90], copies_ns: NONE },
+    ...{ data_loading_ns: [400, 10, 10, 310], communication_ns: NONE, waiting_ns: NONE },
+    ...{ host_code_ns: NONE, not_recorded_ns: NONE },
+    ...{ cold: [true, false, false, false], odd: [false, false, false, true] },
+    ...{ cut: [false, false, false, false], own_step: [0, 1, 2, 3], longest: [0, 1, 2, 3] },
     ...over,
   });
 
 const causes = (over: Partial<StepCausesPayload> = {}): StepCausesPayload => ({
-  progress: 1,
-  ready: 2,
-  workers_total: 2,
-  ranks: 2,
-  device: "GPU",
-  median: 1,
-  median_ns: 100,
-  slowest_odd: 3,
-  note: "",
+  ...RECORDED,
+  ...{ ready: 2, workers_total: 2, ranks: 2, median: 1, median_ns: 100, slowest_odd: 3 },
   steps: steps(),
   ...over,
 });
 
 const part = (over: Partial<DifferencePart>): DifferencePart => ({
-  group: "data_loading",
-  label: "Data loading",
-  difference_ns: 310,
-  who: "rank 1",
-  what: "batches",
-  at: "train.py:12",
-  line: "src/train.py(12): batches",
+  ...{ group: "data_loading", label: "Data loading", difference_ns: 310, who: "rank 1" },
+  ...{ what: "batches", at: "train.py:12", line: "src/train.py(12): batches" },
   ...over,
 });
 
 const difference = (over: Partial<StepDifferencePayload> = {}): StepDifferencePayload => ({
+  ...WHY,
   headline: "Step 6 takes 300 ns longer: rank 1 loads data at train.py:12.",
-  worker: "w1",
-  span: "s1",
+  ...{ worker: "w1", span: "s1" },
   step: { step: 3, trace_step: 3, label: "6", wall_ns: 400 },
   median: { step: 1, trace_step: 1, label: "4", wall_ns: 100 },
   parts: [
     part({}),
     part({
-      group: "compute",
-      label: "Compute",
-      difference_ns: -10,
-      who: "",
-      what: HOSTILE,
-      at: "",
+      ...{ group: "compute", label: "Compute", difference_ns: -10, who: "", what: HOSTILE, at: "" },
     }),
   ],
   places: [],
@@ -86,28 +63,13 @@ let setSteps: ReturnType<typeof vi.fn<(range: StepRange) => void>>;
 beforeEach(() => {
   payload = causes();
   told = difference();
-  asked = [];
   setSteps = vi.fn();
-  vi.stubGlobal("fetch", (url: string) => {
-    asked.push(new URL(url));
-    const body = url.includes("critical_path/steps") ? payload : told;
-    return Promise.resolve(new Response(JSON.stringify(body)));
-  });
-});
-afterEach(() => {
-  cleanup();
-  vi.unstubAllGlobals();
+  asked = serve({ "critical_path/steps": () => payload, "critical_path/step": () => told });
 });
 
-function Page({ start }: { start: Params }) {
-  const [params, setParams] = useState<Params>(start);
-  const setParam = (key: string, value: string | null): void =>
-    setParams(({ [key]: _, ...rest }) => (value ? { ...rest, [key]: value } : rest));
-  return <StepsView {...viewProps(params, { setParam, setSteps })} />;
-}
-
+const draw = (start: Params = {}) => showLive(StepsView, start, { setSteps });
 async function show(start: Params = {}): Promise<void> {
-  render(<Page start={start} />);
+  draw(start);
   await waitFor(() => expect(bar(3)).toBeTruthy());
 }
 const bar = (index: number): HTMLElement =>
@@ -175,11 +137,11 @@ it("lists operators and lines of a program without other ranks", async () => {
 
 it("says that one step cannot be compared, and that ranks are being read", async () => {
   payload = causes({ steps: { ...steps(), step: [0] } });
-  const { unmount } = render(<Page start={{}} />);
+  draw();
   await screen.findByText(/^The recording has one step/);
-  unmount();
+  cleanup();
   payload = causes({ progress: 0.5, ready: 1, steps: { ...steps(), step: [] } });
-  render(<Page start={{}} />);
+  draw();
   await screen.findByText("Reading the ranks");
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { fetchBytes, type Progress } from "./bytes";
 
 const answer = (body: BodyInit | null, init: ResponseInit = {}): void => {
@@ -9,10 +9,6 @@ const get = async (): Promise<{ bytes: number[]; seen: Progress[] }> => {
   const buffer = await fetchBytes("trace/file", (p) => seen.push(p), new AbortController().signal);
   return { bytes: [...new Uint8Array(buffer)], seen };
 };
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 describe("fetchBytes", () => {
   it("joins the pieces in order and reports each", async () => {

@@ -1,6 +1,6 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
-import { HOSTILE } from "../fixtures";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
+import { HOSTILE } from "../../testing/cases";
 import { areaColumns, AreaTable, Overlap } from "./area";
 import { arrowsOfEvent } from "./arrows";
 import { Details, ordinal, rankText, Summary } from "./details";
@@ -8,9 +8,8 @@ import { eventText } from "./details";
 import { event, group, ref, siblings } from "./fixtures";
 import { HelpDialog } from "./view";
 import { Splitter } from "../../widgets";
+import { text } from "../../testing/page";
 
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
 const none = (): null => null;
 
 describe("Details", () => {

@@ -1,12 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { DetailsPanel, useDock } from "./dock";
 
 beforeEach(() => localStorage.clear());
-afterEach(() => {
-  cleanup();
-  vi.restoreAllMocks();
-});
 
 function Page({ onClose = () => undefined }: { onClose?: () => void }) {
   const [dock, setDock] = useDock();

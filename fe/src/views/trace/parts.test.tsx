@@ -1,6 +1,7 @@
-import { cleanup, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it } from "vitest";
-import { HOSTILE, step, trace } from "../fixtures";
+import { render, screen } from "@testing-library/preact";
+import { describe, expect, it } from "vitest";
+import { HOSTILE, step } from "../../testing/cases";
+import { GPU, reply } from "../../testing/replies";
 import {
   Handover,
   IDLE,
@@ -10,19 +11,18 @@ import {
   type HandoverStatus,
   type PartPickerProps,
 } from "./parts";
+import { text } from "../../testing/page";
 
-afterEach(cleanup);
-const text = (): string => document.body.textContent;
 const none = (): void => undefined;
 
 describe("TraceFacts", () => {
   it("scales units and knows when the recording began", () => {
-    render(<TraceFacts payload={trace()} />);
-    for (const part of ["1.18 MiB", "1.20 s", "2021-06-08 09:12:48.000 UTC"])
+    render(<TraceFacts payload={reply("trace", GPU, { origin_ns: "1623143568000000000" })} />);
+    for (const part of ["183 KiB", "88.2 ms", "2021-06-08 09:12:48.000 UTC"])
       expect(text()).toContain(part);
   });
   it("claims no wall clock that it does not know, and draws a hostile file name as text", () => {
-    render(<TraceFacts payload={trace({ origin_ns: "12345", file: HOSTILE })} />);
+    render(<TraceFacts payload={reply("trace", GPU, { origin_ns: "12345", file: HOSTILE })} />);
     expect(text()).not.toContain("UTC");
     expect(text()).toContain(HOSTILE);
     expect(document.querySelector("img")).toBeNull();

@@ -1,10 +1,9 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { readShown } from "./params";
 import { matching, RankChoice, ranksOf, wrongPart } from "./rank_choice";
 import { WorkerChoice } from "./toolbar";
 
-afterEach(cleanup);
 const WORKERS = [
   { name: "node0_a", rank: 0 },
   { name: "node0_b", rank: 1 },

@@ -1,9 +1,7 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { NamesPayload } from "../../api/types.gen";
 import { recording, timeline } from "./fixtures";
 import { fromAlignment, nameBook, recordingOf } from "./recordings";
-
-afterEach(() => void vi.unstubAllGlobals());
 
 const wanted = {
   key: "",

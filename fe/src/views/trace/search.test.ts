@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { alignmentSummary, alignmentText, arrivalText } from "./workers";
 import type { HitOrder, SearchPayload } from "../../api/types.gen";
 import { mergedKinds, readKind } from "./kinds";
@@ -17,7 +17,6 @@ import { resultText } from "./search_bar";
 import { arrowText, workerCount } from "./toolbar";
 
 const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all", order: "time" };
-afterEach(() => void vi.unstubAllGlobals());
 
 function serve(answer: (url: URL) => unknown): URL[] {
   const asked: URL[] = [];

@@ -1,11 +1,9 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { expect, it, vi } from "vitest";
 import { recording, ref } from "./fixtures";
 import type { Found } from "./search";
 import { SearchBar } from "./search_bar";
 import type { Stage } from "./stage";
-
-afterEach(cleanup);
 
 const wish = {
   text: "soft",

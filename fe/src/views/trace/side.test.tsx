@@ -1,9 +1,7 @@
-import { cleanup, render } from "@testing-library/preact";
-import { afterEach, describe, expect, it } from "vitest";
+import { render } from "@testing-library/preact";
+import { describe, expect, it } from "vitest";
 import type { EventPathPayload } from "../../api/types.gen";
 import { OnPath } from "./side";
-
-afterEach(cleanup);
 
 const said = (data: Partial<EventPathPayload>): string[] => {
   const nothing = { itself_ns: 0, within_ns: 0, before_ns: 0, step_ns: null, slack_ns: null };

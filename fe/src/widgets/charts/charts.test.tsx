@@ -1,13 +1,11 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import { linearAxis, rangeAxis } from "./axes";
 import { Donut } from "./Donut";
 import { Figure, tableCsv } from "./Figure";
 import { poolParts, ringPath } from "./parts";
 import { piecesOf, slotsOf } from "./stack";
 import { StackedBars } from "./StackedBars";
-
-afterEach(cleanup);
 
 describe("poolParts", () => {
   const parts = [3, 1, 5, 0, 2].map((value, i) => ({ key: `k${i}`, label: `l${i}`, value }));

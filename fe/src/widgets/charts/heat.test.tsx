@@ -1,10 +1,9 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import { cellsOf, heatRange, levelOf, levelPaths, LEVELS } from "./heat";
 import { drawCells, HeatMap, isBitmap } from "./HeatMap";
 import { Strip } from "./Strip";
 
-afterEach(cleanup);
 const VALUES = [
   [0, 4],
   [null, 36],

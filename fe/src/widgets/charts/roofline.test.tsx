@@ -1,9 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { axesOf, logAxis, markPath, mergedRoofs, radiusOf, type RoofPoint } from "./Roofline";
 import { Roofline } from "./Roofline";
-
-afterEach(cleanup);
 
 const point = (
   key: string,

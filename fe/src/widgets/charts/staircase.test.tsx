@@ -1,9 +1,7 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import { Staircase } from "./Staircase";
 import { pointAt, stacked, stairPath, zoomed } from "./Staircase";
-
-afterEach(cleanup);
 
 const x = (t: number): number => t;
 const y = (value: number): number => 100 - value;

@@ -1,9 +1,7 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import { Treemap } from "./Treemap";
 import { squarified } from "./Treemap";
-
-afterEach(cleanup);
 
 describe("squarified", () => {
   const values = [6, 6, 4, 3, 2, 2, 1];

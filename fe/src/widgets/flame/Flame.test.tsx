@@ -1,5 +1,5 @@
-import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/preact";
+import { beforeEach, expect, it, vi } from "vitest";
 import { Flame, type FlameProps, visited, type ZoomPath } from "./Flame";
 import { brushOf, drawFlame, FRAME_HEIGHT } from "./draw";
 import { layOutFlame } from "./layout";
@@ -31,10 +31,6 @@ beforeEach(() => {
     width: 1000,
     height: 57,
   } as DOMRect);
-});
-afterEach(() => {
-  cleanup();
-  vi.restoreAllMocks();
 });
 
 function show(over: Partial<FlameProps> = {}): {

@@ -1,12 +1,5 @@
-import {
-  cleanup,
-  fireEvent,
-  render,
-  type RenderResult,
-  screen,
-  within,
-} from "@testing-library/preact";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, type RenderResult, screen, within } from "@testing-library/preact";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Grid } from "./Grid";
 import type { Column, GridProps } from "./types";
 
@@ -44,7 +37,6 @@ const activeText = (): string | undefined =>
   document.querySelector(`#${grid().getAttribute("aria-activedescendant") ?? "none"}`)?.textContent;
 
 beforeEach(() => localStorage.clear());
-afterEach(cleanup);
 
 describe("the grid", () => {
   it("draws a window of the rows and tells how many there are", () => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ MOST_WORKERS = 8
 PAGE = REPOSITORY / "torch_tb_profiler" / "static" / "index.js"
 
 load()
+if sys.dont_write_bytecode:
+    # Nothing is written beside the code; and what the tests start need not compile everything anew.
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = str(REPOSITORY / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

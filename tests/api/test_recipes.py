@@ -36,7 +36,7 @@ def reported(repository: Path, built_page: Path, tmp_path_factory: pytest.TempPa
 
 @pytest.fixture
 def here(reported: Path, tmp_path: Path) -> Path:
-    """The same, for a test of its own to write to."""
+    """A copy of that folder, for a test of its own to write to."""
     return shutil.copytree(reported, tmp_path / "here")
 
 

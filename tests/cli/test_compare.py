@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,16 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {name: str(path) for name, path in write_pairs(tmp_path_factory.mktemp("pairs")).items()}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What one test has imported, the others read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def compare(*arguments: str) -> int:
-    return main.main(["compare", *arguments, "--no-cache"])
+    return main.main(["compare", *arguments])
 
 
 def test_markdown_is_printed(pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,7 +232,7 @@ def test_events_that_show_what_changed_are_found_by_their_workers(
     assert any(name == "aten::gelu" for _, _, _, name in named)
     for path, worker in {one[:2] for one in named}:
         wanted = {str(event): name for *place, event, name in named if place == [path, worker]}
-        assert main.main(["event", path, *wanted, "--worker", worker, "--json", "--no-cache"]) == 0
+        assert main.main(["event", path, *wanted, "--worker", worker, "--json"]) == 0
         assert {
             str(e["ref"]["event"]): e["ref"]["name"] for e in json.loads(capsys.readouterr().out)
         } == wanted

@@ -118,16 +118,23 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 def call(command: str, path: str, form: tuple[str, ...]) -> int:
+    """The first form reads the input, the others what is kept of it."""
     paths = [path, path] if command == "diff" else [path]
-    return main.main([*command.split(), *paths, *form, "--no-cache"])
+    cache = ["--no-cache"] if form == FORMS.get(command, (form,))[0] else []
+    return main.main([*command.split(), *paths, *form, *cache])
 
 
 @pytest.fixture
-def inside(inputs: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def inside(
+    inputs: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     """Where ``budgets`` finds its file and ``baseline`` leaves its own."""
     folder = Path(inputs["logdir"]).parent
     (folder / "profiler-budgets.toml").write_text("step_ms = 1000000\n")
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
 
 
 @pytest.mark.usefixtures("inside")

@@ -44,7 +44,7 @@ def lengths(
 @pytest.mark.parametrize("both", [False, True])
 def test_validations_in_a_recording_raise_no_alarm(every: int, both: bool) -> None:
     random = np.random.default_rng(every)
-    for _ in range(15):
+    for _ in range(6):
         steps = random.integers(8, 50, 2)
         a = lengths(int(steps[0]), random, every * both)
         b = lengths(int(steps[1]), random, min(every, int(steps[1]) - 1))

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.diff.compare import Comparison, compare
 from torch_tb_profiler.analysis.diff.rank_test import compare_steps
 from torch_tb_profiler.analysis.diff.side import path_costs
 
-TRIALS, ALLOWED = 100, 5
+TRIALS, ALLOWED = 20, 1
 
 
 def first(found: Comparison, table: str) -> tuple[str, str, bool]:

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import costliest, extreme_by, group_rows
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
@@ -84,9 +84,7 @@ def server_iterations(trace: Trace) -> ServerIterations:
             break
     if not len(row):
         return ServerIterations(row, said, ())
-    track = spans["track"][row]
-    tracks, thread = np.unique(track, return_inverse=True)
-    here = thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))
+    here, _ = costliest(spans["track"][row], np.ones(len(row), np.bool_))
     return _outermost(spans, row[here], said[here], meanings)
 
 

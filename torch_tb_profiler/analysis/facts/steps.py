@@ -11,7 +11,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    costliest,
+    extreme_by,
+    group_rows,
+    positions_of,
+)
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -216,8 +221,7 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> tuple[Int
     node = np.flatnonzero(names.step[name] >= 0)
     if not len(node):
         return node, 0
-    tracks, thread = np.unique(spans["track"][tree.row[node]], return_inverse=True)
-    node = node[thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))]
+    node = node[costliest(spans["track"][tree.row[node]], np.ones(len(node), np.bool_))[0]]
     start, dur = spans["start"][tree.row[node]], spans["dur"][tree.row[node]]
     order = np.lexsort((-dur, start))
     node, start, dur = node[order], start[order], dur[order]
@@ -414,10 +418,8 @@ def _longest(spans: Table, row: Ints) -> Ints:
     calls = np.concatenate([_NONE, *(outermost(spans, rows) for rows in outer)])
     if not len(calls):
         return calls
-    key = np.stack((spans["track"][calls].astype(np.int64), spans["name"][calls]))
-    kinds, kind = np.unique(key, axis=1, return_inverse=True)
-    time = np.bincount(kind.ravel(), weights=spans["dur"][calls], minlength=kinds.shape[1])
-    chosen = calls[kind.ravel() == int(np.argmax(time))]
+    _, module = group_rows((spans["track"][calls], spans["name"][calls]))
+    chosen = calls[costliest(module, spans["dur"][calls])[0]]
     start, dur = spans["start"][chosen], spans["dur"][chosen]
     whole = int((start + dur).max()) - int(start.min())
     enough = len(chosen) >= _LEAST_PASSES and int(dur.sum()) >= LEAST_COVERAGE * whole

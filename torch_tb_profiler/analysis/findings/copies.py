@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
@@ -38,10 +36,9 @@ def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
 
 def deep_copies(case: Case) -> Ints:
     """Rows of the outermost frames of ``deepcopy``, within the windows."""
-    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
-    return outermost(case, case.within(frames[case.named(frames, _DEEP.match)]))
+    return outermost(case, case.within(case.rows_named(case.frames, _DEEP.match)))
 
 
 def bucket_copies(case: Case) -> Ints:
     """Rows of the reducer's copies, within the windows."""
-    return case.within(case.calls[case.named(case.calls, _BUCKET.match)])
+    return case.within(case.rows_named(case.calls, _BUCKET.match))

@@ -64,7 +64,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
     plain = {
         "rows": case.steps.tolist(),
-        "busy": busy / length if length and len(case.work.row) else None,
+        "busy": busy / length if length and case.has_device else None,
         "judged": judged_share(case),
         "unsure": unsure(case),
         "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,

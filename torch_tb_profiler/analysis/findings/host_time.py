@@ -10,10 +10,10 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 LEAST = 0.05
@@ -77,7 +77,7 @@ def silent(case: Case) -> Intervals:
     """From what was recorded last to the end of the last step."""
     spans, steps = case.trace["spans"], case.facts["steps"]
     none = np.zeros(0, np.int64)
-    if not len(case.work.row) or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
+    if not case.has_device or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
         return Intervals(none, none)
     end = int(steps["end"][-1])
     role, earlier = spans["role"], spans["start"] < end
@@ -105,4 +105,4 @@ def python_loop(case: Case, row: Ints) -> tuple[str, float]:
     often = count.max() / len(case.steps)
     if often < _LOOP:
         return "", 0.0
-    return plain_name(case.trace.strings[int(each[count.argmax()])]), float(often)
+    return function_name(case.trace.strings[int(each[count.argmax()])]), float(often)

@@ -26,7 +26,6 @@ from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.edits import rows_mask
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -169,7 +168,7 @@ class CallWork(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, case: Case) -> CallWork:
         """From the trace."""
-        spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+        spans, parent = case.trace["spans"], case.parent
         row = case.operators
         own = spans["dur"][row].astype(np.float64)
         inner = parent[row] >= 0
@@ -179,12 +178,12 @@ class CallWork(msgspec.Struct, frozen=True):
         base = float(np.median(views)) if len(views) else float(own.min())
         costs = base * np.where(case.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.
-        beyond = np.zeros(len(row)) if len(case.work.row) else np.maximum(own - costs, 0)
+        beyond = np.zeros(len(row)) if case.has_device else np.maximum(own - costs, 0)
         # Gradients of the rounds are summed, and put in place among zeros: one call does neither.
         engine = case.named(row, lambda text: text.startswith(EVALUATE))
-        in_engine = np.append(rows_mask(case.scene, row[engine]), np.False_)[parent[row]]
+        in_engine = np.append(case.mask(row[engine]), np.False_)[parent[row]]
         beyond[engine | in_engine & case.named(row, _SUMS.match)] = 0
-        summed = case.within(row[case.named(row, lambda text: text == _ACCUMULATE)])
+        summed = case.within(case.rows_named(row, lambda text: text == _ACCUMULATE))
         width = int(spans["start"][-1]) + 1
         key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
         order = np.argsort(key, kind="stable")
@@ -212,7 +211,7 @@ def _backward(work: CallWork, row: Ints, first: int, stop: int) -> Ints:
 
 def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, rounds: int) -> bool:
     own = row[first:stop]
-    products = own[case.named(own, _PRODUCTS.match)]
+    products = case.rows_named(own, _PRODUCTS.match)
     if len(products) < rounds / 2:
         return True
     functions = _backward(work, row, first, stop)
@@ -268,7 +267,7 @@ def _loops(
 
 def idle_share(case: Case, start: Ints, end: Ints) -> float:
     """Share of some time in which the device waits for the host; 1 without one."""
-    if not len(case.work.row):
+    if not case.has_device:
         return 1.0
     time: Intervals = union(start, end)
     gaps = case.gaps.take(case.gaps.for_host)

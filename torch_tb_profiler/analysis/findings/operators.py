@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.case import Case, Work
-from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.findings.edits import calls_gone, host_takes_each, work_scaled
+from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 LEAST_OWN_NS = 10_000
@@ -22,7 +25,7 @@ LEAST_OWN_NS = 10_000
 
 def own_times(case: Case) -> Ints:
     """Of each span, the time that no span beneath it takes, ns; int64 of shape (spans,)."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     own = spans["dur"].astype(np.int64)
     inner = np.flatnonzero(parent >= 0)
     np.subtract.at(own, parent[inner], spans["dur"][inner])
@@ -66,9 +69,31 @@ def read_arguments(case: Case, rows: Ints) -> dict[int, Call]:
 
 def launched_in(case: Case, calls: Ints) -> tuple[Work, Ints]:
     """The device work that was launched in some calls, and the position of its call among them (ascending)."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    home = climb(parent, case.work.launch.astype(np.int64), rows_mask(case.scene, calls))
+    home = case.home(case.work.launch, calls)
     return case.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
+
+
+def times_of_calls(case: Case, calls: Ints) -> Array:
+    """ns of each of some calls (ascending): of the device work that they launched, where there is none their own."""
+    work, call = launched_in(case, calls)
+    if len(work.row):
+        return np.bincount(call, weights=work.end - work.start, minlength=len(calls))
+    return case.trace["spans"]["dur"][calls].astype(np.float64)
+
+
+def calls_take(case: Case, calls: Ints, factor: Array) -> Edit:
+    """Each of some calls (ascending), none within another, takes ``factor`` times as long: the device work that they
+    launched, where there is none they themselves.
+    """
+    work, call = launched_in(case, calls)
+    return work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(calls, factor)
+
+
+def calls_for_nothing(case: Case, calls: Ints, numbers: dict[str, float], **more: Any) -> Candidate:
+    """Calls that need not be: what they launch on a device, else themselves, and as their change neither takes time."""
+    work, _ = launched_in(case, calls)
+    row = work.row if case.has_device else calls
+    return Candidate(row, *case.times(row), numbers, edit=calls_gone(calls, work.row), **more)
 
 
 def tensors(call: Call) -> Iterator[Tensor]:
@@ -80,32 +105,39 @@ def tensors(call: Call) -> Iterator[Tensor]:
             yield from argument or ()
 
 
+def holds_type(*types: str) -> Callable[[Call], bool]:
+    """Whether a call gets a tensor of one of some element types that is no single number."""
+    return lambda call: any(tensor.shape and tensor.dtype in types for tensor in tensors(call))
+
+
 def beneath(case: Case, outer: Ints) -> Mask:
     """Which spans are among ``outer`` or lie within one of them, on the same thread; bool of shape
     (spans,).
     """
-    parent = case.facts["span_links"]["parent"]
-    return np.asarray(nearest(parent, rows_mask(case.scene, outer)) >= 0)
+    return np.asarray(nearest(case.parent, case.mask(outer)) >= 0)
 
 
 def outermost(case: Case, rows: Ints) -> Ints:
     """Those of some spans that lie in no other of them."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    return np.asarray(rows[climb(parent, parent[rows], rows_mask(case.scene, rows)) < 0])
+    return outside(case, rows, rows)
+
+
+def outside(case: Case, rows: Ints, others: Ints) -> Ints:
+    """Those of some spans that lie in none of ``others``, themselves aside."""
+    return rows[case.home(case.parent[rows], others) < 0]
 
 
 def launching(case: Case) -> Mask:
     """Which spans launched device work, or hold one that did; bool of shape (spans,)."""
-    launches = rows_mask(case.scene, case.work.launch[case.work.launch >= 0])
-    return with_ancestors(case.facts["span_links"]["parent"], launches)
+    launches = case.mask(case.work.launch[case.work.launch >= 0])
+    return with_ancestors(case.parent, launches)
 
 
 def most_named(case: Case, rows: Ints, time: Ints | None = None) -> str:
     """The name of most of some spans by ``time``, ns (None: their length); of a kernel without its types."""
     spans = case.trace["spans"]
     time = spans["dur"][rows] if time is None else time
-    name, group = np.unique(spans["name"][rows], return_inverse=True)
-    most = int(sum_by(group, len(name), time).argmax())
-    text = case.trace.strings[int(name[most])]
-    is_work = spans["role"][rows[int(np.argmax(group == most))]] in DEVICE_ROLES
-    return short_name(text) if is_work else text
+    most, _ = costliest(spans["name"][rows], time)
+    first = rows[most][0]
+    text = case.name_of(first)
+    return short_name(text) if spans["role"][first] in DEVICE_ROLES else text

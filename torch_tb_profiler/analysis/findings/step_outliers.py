@@ -16,13 +16,13 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -68,7 +68,7 @@ def calls_of_some(case: Case) -> Own | None:
     """The call, by its name and what calls it, that at most half of the steps make, the one with most time; None without
     one that makes its steps longer.
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     row = np.flatnonzero(on_main(case))
     step = step_of(case, row)
     looked_at = np.isin(step, case.steps)
@@ -77,14 +77,14 @@ def calls_of_some(case: Case) -> Own | None:
         return None
     name = spans["name"][row].astype(np.int64)
     around = np.append(spans["name"], np.int32(-1))[parent[row]].astype(np.int64)
-    around[np.append(case.names.step, -1)[around] >= 0] = -1
+    around[case.names.step[around] >= 0] = -1
     _, key = group_rows((name, around))
     pair = np.unique(key * (case.facts["steps"].n + 1) + step)
     steps_with = np.bincount(pair // (case.facts["steps"].n + 1), minlength=key.max() + 1)
     rare = 2 * steps_with[key] <= len(case.steps)
     if not rare.any():
         return None
-    chosen = rows_mask(case.scene, row[rare])
+    chosen = case.mask(row[rare])
     above = np.append(nearest(parent, chosen), np.int32(-1))
     top = rare & (above[parent[row]] < 0)
     row, step, name = row[top], step[top], name[top]
@@ -92,11 +92,9 @@ def calls_of_some(case: Case) -> Own | None:
     row, step, name = row[kept], step[kept], name[kept]
     if not len(row):
         return None
-    each, group = np.unique(name, return_inverse=True)
     cost = spans["dur"][row] + _launched(case, row)
-    best = int(np.argmax(sum_by(group, len(each), cost)))
-    mine = group == best
-    found = Own(row[mine], *case.times(row[mine]), step[mine], int(each[best]), True)
+    mine, _ = costliest(name, cost)
+    found = Own(row[mine], *case.times(row[mine]), step[mine], int(name[mine][0]), True)
     return found if _lengthens(case, found, cost[mine]) else None
 
 
@@ -111,23 +109,19 @@ def on_main(case: Case) -> Mask:
     """Operators, annotations and frames of the program's thread, steps themselves aside."""
     spans = case.trace["spans"]
     wanted = np.isin(spans["role"], (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
-    is_step = np.append(case.names.step, -1)[spans["name"]] >= 0
+    is_step = case.names.step[spans["name"]] >= 0
     return np.asarray(wanted & ~is_step & (spans["track"] == case.main_track))
 
 
 def _by_design(case: Case, row: Ints) -> Mask:
     """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    chosen = rows_mask(case.scene, row)
-    host = np.flatnonzero(on_main(case))
-    belongs = host[case.named(host, _BELONGS.match)]
-    inner = rows_mask(case.scene, belongs)
+    spans, parent = case.trace["spans"], case.parent
+    inner = case.mask(case.rows_named(np.flatnonzero(on_main(case)), _BELONGS.match))
     inner[case.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
-    outermost = np.flatnonzero(inner & (around[parent] < 0))
-    above = climb(parent, outermost.astype(np.int64), chosen)
-    time = np.zeros(spans.n, np.int64)
-    np.add.at(time, above[above >= 0], spans["dur"][outermost[above >= 0]])
+    whole = np.flatnonzero(inner & (around[parent] < 0))
+    above = case.home(whole, row)
+    time = sum_by(above, spans.n + 1, spans["dur"][whole])
     below = around[row] >= 0
     return np.asarray(below | (2 * time[row] >= np.maximum(spans["dur"][row], 1)))
 
@@ -135,10 +129,9 @@ def _by_design(case: Case, row: Ints) -> Mask:
 def _launched(case: Case, row: Ints) -> Ints:
     """Time of the device work that is launched within calls that do not enclose each other, ns."""
     total = np.zeros(len(row) + 1, np.int64)
-    if not len(case.work.row):
+    if not case.has_device:
         return total[:-1]
-    chosen = rows_mask(case.scene, row)
-    above = climb(case.facts["span_links"]["parent"], case.work.launch.copy(), chosen)
+    above = case.home(case.work.launch, row)
     place = np.where(above >= 0, np.searchsorted(row, above), len(row))
     np.add.at(total, place, case.work.end - case.work.start)
     return total[:-1]
@@ -324,11 +317,11 @@ def _between(
 
 def _top(case: Case, begin: int, end: int, under: int) -> Ints:
     """The outermost operators and annotations of the program's thread in a window, in a call or in none."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     low, high = (int(edge) for edge in np.searchsorted(spans["start"], (begin, end)))
     row = np.arange(low, high)
     role, name = spans["role"][low:high], spans["name"][low:high]
-    is_step = np.append(case.names.step, -1)[name] >= 0
+    is_step = case.names.step[name] >= 0
     chosen = ((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step
     chosen &= (spans["track"][low:high] == case.main_track) & (row != under)
     above = np.maximum(parent[low:high].astype(np.int64) - low, -1)
@@ -358,16 +351,14 @@ def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own 
     row = np.flatnonzero(on_main(case))
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
     inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
-    row = row[inside]
-    chosen = rows_mask(case.scene, row)
-    parent = case.facts["span_links"]["parent"]
-    row = row[climb(parent, parent[row].astype(np.int64), chosen) < 0]
+    row = outermost(case, row[inside])
     if _by_design(case, row)[spans["dur"][row] > 0].any():
         return None
-    name, group = np.unique(spans["name"][row], return_inverse=True)
-    total = sum_by(group, len(name), spans["dur"][row])
-    if len(name) and 3 * int(total.max()) >= int((end - start).sum()):
-        return Own(before, start, end, step, int(name[total.argmax()]), True)
+    name = spans["name"][row]
+    if len(row):
+        own, total = costliest(name, spans["dur"][row])
+        if 3 * total >= int((end - start).sum()):
+            return Own(before, start, end, step, int(name[own][0]), True)
     if len(step) < _OFTEN or not every(np.searchsorted(case.steps, step), len(case.steps)):
         return None
     known = before[before >= 0]

@@ -19,7 +19,7 @@ _ALLOCATES = re.compile(
 
 
 def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+    if not case.has_device:
         return None
     row = case.runtime_calls(_ALLOCATES)
     return Candidate(

@@ -39,7 +39,7 @@ def _claim(case: Case) -> Candidate | None:
         edits.append(thread_time_gone(case.trace["spans"]["track"][kept], begin, until))
         row = np.concatenate((row, kept))
         start, end = np.concatenate((start, begin)), np.concatenate((end, until))
-    once = checks[case.named(checks, lambda name: name == _SURE)]
+    once = case.rows_named(checks, _SURE.__eq__)
     return Candidate(
         row,
         start,
@@ -51,22 +51,19 @@ def _claim(case: Case) -> Candidate | None:
 
 def _checks(case: Case) -> Ints:
     """The operators that check a gradient."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    none = np.zeros(0, np.int64)
+    spans, parent = case.trace["spans"], case.parent
     row = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    row = row[case.named(row, _CHECKS.match)]
+    row = case.rows_named(row, _CHECKS.match)
     row = row[parent[row] >= 0]
-    row = row[case.named(parent[row], _NODE.match)] if len(row) else none
-    sure = case.named(row, lambda name: name == _SURE)
-    checked = np.isin(parent[row], parent[row[sure]])
-    return np.asarray(row[checked])
+    row = row[case.named(parent[row], _NODE.match)]
+    sure = case.rows_named(row, _SURE.__eq__)
+    return row[np.isin(parent[row], parent[sure])]
 
 
 def _stacks(case: Case) -> Ints:
     """Frames that write the stack down, called by operators."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = np.flatnonzero(spans["role"] == Role.PYTHON)
-    row = row[case.named(row, _STACK.match)]
+    spans, parent = case.trace["spans"], case.parent
+    row = case.rows_named(case.frames, _STACK.match)
     row = row[parent[row] >= 0]
     return np.asarray(row[spans["role"][parent[row]] == Role.OPERATOR])
 

@@ -30,7 +30,7 @@ def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     row = case.runtime_calls(_COPIES)
     row = row[spans["dur"][row] >= LONG]
-    if not len(row) or not len(case.work.row):
+    if not len(row) or not case.has_device:
         return None
     piece, start, end = case.idle_in(row, case.gaps)
     if not len(piece):

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import bucket_copies
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import launched_in
+from torch_tb_profiler.analysis.findings.operators import calls_for_nothing
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 
 
@@ -17,14 +16,7 @@ def _claim(case: Case) -> Candidate | None:
     host = bucket_copies(case)
     if not len(host):
         return None
-    work, _ = launched_in(case, host)
-    row = work.row if len(case.work.row) else host
-    return Candidate(
-        row,
-        *case.times(row),
-        {"copies": case.per_step(host)},
-        edit=together(host_skips(host), work_takes(work.row, 0)),
-    )
+    return calls_for_nothing(case, host, {"copies": case.per_step(host)})
 
 
 RULE = Rule(

@@ -27,7 +27,7 @@ def _claim(case: Case) -> Candidate | None:
     runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
     parts = {
         "compiling": case.compilations.row,
-        "setting_up": runtime[case.named(runtime, SETUP_CALLS.match)],
+        "setting_up": case.rows_named(runtime, SETUP_CALLS.match),
     }
     found = without_time(
         {"wall": int(wall[first]), "others": float(np.median(wall[case.steps]))},

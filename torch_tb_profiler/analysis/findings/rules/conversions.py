@@ -13,13 +13,11 @@ from collections import Counter
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
+    calls_for_nothing,
     calls_where,
-    launched_in,
     outermost,
     read_arguments,
 )
@@ -36,27 +34,22 @@ _NODE = re.compile(r"autograd::engine::evaluate_function")
 
 
 def _claim(case: Case) -> Candidate | None:
-    copies = case.operators[case.named(case.operators, _COPY.match)]
+    copies = case.rows_named(case.operators, _COPY.match)
     copies = case.within(np.intersect1d(copies, calls_where(case, _has_two, _converts)))
     if case.per_step(copies) < MANY:
         return None
-    calls = case.operators[case.named(case.operators, _CALLS.match)]
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    around = np.unique(climb(parent, copies, rows_mask(case.scene, outermost(case, calls))))
+    calls = case.rows_named(case.operators, _CALLS.match)
+    around = np.unique(case.home(copies, outermost(case, calls)))
     host = around[around >= 0]
-    work, _ = launched_in(case, host)
-    row = work.row if len(case.work.row) else host
-    if not len(row):
-        return None
     back = _there_and_back(case, copies)
-    return Candidate(
-        row,
-        *case.times(row),
+    found = calls_for_nothing(
+        case,
+        host,
         {"conversions": case.per_step(copies), "back": back / len(case.steps)},
-        {"types": _types(case, copies)},
+        words={"types": _types(case, copies)},
         certainty="likely" if back else "theoretical",
-        edit=together(host_skips(host), work_takes(work.row, 0)),
     )
+    return found if len(found.row) else None
 
 
 def _has_two(types: str) -> bool:
@@ -82,7 +75,7 @@ def _converts(call: Call) -> bool:
 
 def _there_and_back(case: Case, copies: Ints) -> int:
     """How many of the forward pass convert a tensor back of a shape that others convert there, if that is the rule."""
-    nodes = case.operators[case.named(case.operators, _NODE.match)]
+    nodes = case.rows_named(case.operators, _NODE.match)
     forward = copies[~beneath(case, nodes)[copies]] if len(nodes) else copies
     found: Counter[tuple[object, ...]] = Counter()
     for call in read_arguments(case, forward).values():

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, with
 def _claim(case: Case) -> Candidate | None:
     if not case.facts.summary.data_parallel or case.facts["devices"].n < 2:
         return None
-    calls = case.calls[case.named(case.calls, "DataParallel.forward".__eq__)]
+    calls = case.rows_named(case.calls, "DataParallel.forward".__eq__)
     return without_time({"devices": case.facts["devices"].n}, calls)
 
 

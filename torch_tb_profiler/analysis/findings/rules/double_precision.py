@@ -20,15 +20,14 @@ from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.operators import (
     LEAST_OWN_NS,
     calls_where,
+    holds_type,
     launching,
     most_named,
     outermost,
     own_times,
-    tensors,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.hardware.call import Call
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints
 
 _DOUBLE = re.compile(r'"(?:double|c10::complex<double>)"')
 _PRODUCT = re.compile(r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64")
@@ -37,7 +36,7 @@ _OTHER = re.compile(r"\b(?:float|half|__half|__nv_bfloat16|\w*BFloat16|\w*Half)\
 
 
 def _claim(case: Case) -> Candidate | None:
-    typed = calls_where(case, _DOUBLE.search, _holds_double)
+    typed = calls_where(case, _DOUBLE.search, holds_type("double", "c10::complex<double>"))
     work, factor = _device(case, typed)
     host, own = typed, np.zeros(case.trace["spans"].n, np.int64)
     if len(typed):
@@ -58,13 +57,6 @@ def _claim(case: Case) -> Candidate | None:
         {"operators": case.per_step(row), "double": time / len(case.steps)},
         {"largest": most_named(case, named, end - start), "entry": _entry(case, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
-    )
-
-
-def _holds_double(call: Call) -> bool:
-    return any(
-        tensor.shape and tensor.dtype in ("double", "c10::complex<double>")
-        for tensor in tensors(call)
     )
 
 
@@ -102,12 +94,8 @@ def _entry(case: Case, typed: Ints) -> str:
     """The line where tensors become float64: of operators that got none and have such beneath them; empty
     where none was recorded.
     """
-    links, operators = case.facts["span_links"], case.operators
-    parent = links["parent"][typed].astype(np.int64)
-    above = np.unique(parent[parent >= 0])
-    above = np.intersect1d(above, operators)
-    makes: Mask = ~np.isin(above, typed) & case.named(above, _MAKES.match)
-    made = outermost(case, above[makes])
+    above = np.intersect1d(case.parent[typed], case.operators)
+    made = outermost(case, case.rows_named(np.setdiff1d(above, typed), _MAKES.match))
     line, _ = line_of(case.trace, case.facts, made, np.ones(len(made), np.int64))
     return line or ""
 

@@ -17,15 +17,9 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    rows_mask,
-    thread_time_gone,
-    together,
-    work_takes,
-)
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
@@ -65,7 +59,7 @@ def _claim(case: Case) -> Candidate | None:
     stop = np.concatenate((spans["start"][found.second], end[backward]))
     row = np.concatenate((found.softmax, backward))
     times = start, stop
-    if not len(case.work.row):
+    if not case.has_device:
         # The exponentials are computed all the same; a device does so beside the products.
         edit = thread_time_gone(
             np.concatenate((track, track[: len(found.first)])),
@@ -97,8 +91,7 @@ def _claim(case: Case) -> Candidate | None:
 
 def _attentions(case: Case) -> _Attentions | None:
     """The attentions of all threads outside of what is none of theirs."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = case.operators
+    spans, row = case.trace["spans"], case.operators
     softmax = case.named(row, _SOFTMAX.match)
     if not softmax.any():
         return None
@@ -110,8 +103,7 @@ def _attentions(case: Case) -> _Attentions | None:
     middle = np.flatnonzero(softmax[1:-1] & batched[:-2] & batched[2:]) + 1
     ends = spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]
     middle = middle[ends]
-    done = rows_mask(case.scene, case.operators[case.named(case.operators, _DONE.match)])
-    middle = middle[climb(parent, row[middle].astype(np.int64), done) < 0]
+    middle = middle[case.home(row[middle], case.rows_named(case.operators, _DONE.match)) < 0]
     middle = middle[np.isin(row[middle], case.within(row[middle]))]
     if len(middle) < MANY:
         return None

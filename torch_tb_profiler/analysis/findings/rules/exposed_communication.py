@@ -20,7 +20,7 @@ from torch_tb_profiler.store.insight_schema import PathCause
 
 def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
-    if len(case.work.row):
+    if case.has_device:
         talking = case.work.take(case.work.communication)
         row, (piece, start, end) = talking.row, case.alone(talking)
     else:
@@ -30,7 +30,7 @@ def _claim(case: Case) -> Candidate | None:
         piece = row[number]
     total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
     numbers = {"collectives": case.per_step(row), "total": total}
-    if len(case.work.row) or (case.scene.work_causes == PathCause.COMMUNICATION).any():
+    if case.has_device or (case.scene.work_causes == PathCause.COMMUNICATION).any():
         return Candidate(piece, start, end, numbers, change="overlap")
     return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
 

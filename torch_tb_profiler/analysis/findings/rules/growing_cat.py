@@ -12,14 +12,15 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_takes_each, work_scaled
 from torch_tb_profiler.analysis.findings.operators import (
+    calls_take,
     launched_in,
     outermost,
     read_arguments,
+    times_of_calls,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints
 
 SIZES, CALLS = 8, 16
 """Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
@@ -29,7 +30,7 @@ _CAT = re.compile(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
 
 def _claim(case: Case) -> Candidate | None:
-    cats = case.operators[case.named(case.operators, _CAT.match)]
+    cats = case.rows_named(case.operators, _CAT.match)
     cats = outermost(case, case.within(cats))
     if len(cats) < SIZES:
         return None
@@ -41,7 +42,7 @@ def _claim(case: Case) -> Candidate | None:
     for one in np.unique(step).tolist():
         own = _growing(case, cats[step == one]) if known else cats[step == one]
         if len(own):
-            time = _times(case, own)
+            time = times_of_calls(case, own)
             rows.append(own)
             # Any of the last ones may be an outlier.
             last = float(np.median(time[-SIZES // 2 :]))
@@ -49,17 +50,15 @@ def _claim(case: Case) -> Candidate | None:
     if not rows:
         return None
     row, factor = np.concatenate(rows), np.concatenate(factors)
-    work, call = launched_in(case, row)
-    shown = work.row if len(case.work.row) else row
-    edit = work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(row, factor)
+    shown = launched_in(case, row)[0].row if case.has_device else row
     return Candidate(
         shown,
         *case.times(shown),
         {
             "calls": len(row) / len(case.steps),
-            "growing": float(_times(case, row).sum()) / len(case.steps),
+            "growing": float(times_of_calls(case, row).sum()) / len(case.steps),
         },
-        edit=edit,
+        edit=calls_take(case, row, factor),
     )
 
 
@@ -86,20 +85,12 @@ def _longer(case: Case, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
     none = cats[:0]
     if each.min() != each.max() or each.max() < CALLS:
         return none, none
-    time = np.median(_times(case, cats).reshape(len(each), -1), axis=0)
+    time = np.median(times_of_calls(case, cats).reshape(len(each), -1), axis=0)
     quarter = len(time) // 4
     rank = np.argsort(np.argsort(time))
     steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
     grows = time[-quarter:].mean() >= GROWS * time[:quarter].mean()
     return (cats, step) if steady and grows else (none, none)
-
-
-def _times(case: Case, rows: Ints) -> Array:
-    """ns of each call: of the device work that it launched, else its own."""
-    work, call = launched_in(case, rows)
-    if len(work.row):
-        return np.bincount(call, weights=work.end - work.start, minlength=len(rows))
-    return case.trace["spans"]["dur"][rows].astype(np.float64)
 
 
 RULE = Rule(

@@ -18,7 +18,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
@@ -26,7 +26,8 @@ from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
@@ -92,7 +93,7 @@ def _claim(case: Case) -> Candidate | None:
         return _gap(case, steps, wall[steps], numbers)
     own = np.isin(trend.name, chosen)
     row = trend.row[own]
-    inside = np.unique(trend.name[_inside(case, trend, row)])
+    inside = np.unique(trend.name[case.home(trend.row, row) >= 0])
     grown = inside[trend.slope[inside] >= _COUNTS * growth]
     begin = _begin(trend, grown, steps)
     start, end = case.times(row)
@@ -130,7 +131,7 @@ def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Can
         pieces = [_pieces(case, steps, gaps, at, slope[at], begin[at]) for at in grown.tolist()]
         row, start, end = (np.concatenate(part) for part in zip(*pieces, strict=True))
         first = gaps.before(0, int(slope.argmax()))
-        text = case.trace.strings[int(case.trace["spans"]["name"][first])] if first >= 0 else ""
+        text = case.name_of(first) if first >= 0 else ""
         what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
         grows = f"it takes {format_ns(held)} longer in each step than in the one before"
         track, seen = np.full(len(row), case.main_track), row >= 0
@@ -164,7 +165,7 @@ def _alone(steps: Ints, held: Array, wall: Array) -> bool:
 
 
 def _trend(case: Case, steps: Ints) -> _Trend | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     row = np.flatnonzero(on_main(case))
     step = step_of(case, row)
     # Of calls within one of their own name the outer one holds the time.
@@ -220,8 +221,8 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     names = np.flatnonzero(trend.slope >= _PART * growth)
     names = names[_of_operators(case, trend.names[names])]
     # Operators within each other would count twice.
-    own = np.isin(trend.name, names)
-    outer = np.unique(trend.name[own & ~_nested(case, trend.row, own)])
+    own = outermost(case, trend.row[np.isin(trend.name, names)])
+    outer = np.unique(trend.name[np.isin(trend.row, own)])
     return outer if float(trend.slope[outer].sum()) >= _HOLDS * growth else outer[:0]
 
 
@@ -232,20 +233,6 @@ def _begin(trend: _Trend, grown: Ints, steps: Ints) -> float:
     counted = np.flatnonzero((trend.calls >= _CALLS) & (trend.slope > 0))
     begin = trend.called[counted] if len(counted) else trend.begin[grown]
     return min(float(begin.max(initial=-np.inf)), float(steps[0]))
-
-
-def _nested(case: Case, row: Ints, own: Mask) -> Mask:
-    """Which of some rows stand within another one of ``own``."""
-    chosen = rows_mask(case.scene, row[own])
-    parent = case.facts["span_links"]["parent"]
-    return np.asarray(climb(parent, parent[row].astype(np.int64), chosen) >= 0)
-
-
-def _inside(case: Case, trend: _Trend, row: Ints) -> Mask:
-    """Which calls stand in some rows, or are these."""
-    chosen = rows_mask(case.scene, row)
-    parent = case.facts["span_links"]["parent"]
-    return np.asarray(climb(parent, trend.row.copy(), chosen) >= 0)
 
 
 def _of_operators(case: Case, names: Ints) -> Mask:
@@ -332,7 +319,7 @@ def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:
     factor[:-1] = np.minimum(origin.sum() / np.maximum(time, 1), 1)
 
     def edit(scene: Scene, durations: Durations) -> None:
-        table, inside = scene.facts["steps"], scene.inside(rows_mask(scene, row))
+        table, inside = scene.facts["steps"], scene.inside(mask_of(scene.trace["spans"].n, row))
         host, work = scene.graph.host, scene.graph.work
         called = np.append(scene.trace["spans"]["start"], np.int64(-1))[work.launch]
         for values, mask, when in (

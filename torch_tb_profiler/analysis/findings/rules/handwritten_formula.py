@@ -21,7 +21,7 @@ from torch_tb_profiler.store.columns import Ints
 
 
 def _claim(case: Case) -> Candidate | None:
-    if len(case.work.row):
+    if case.has_device:
         return None
     row = case.outermost
     found = _formulas(case, row)

@@ -16,9 +16,9 @@ _GLOO = re.compile(r"gloo:(?!:)")
 
 
 def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+    if not case.has_device:
         return None
-    row = case.collectives[case.named(case.collectives, _GLOO.match)]
+    row = case.rows_named(case.collectives, _GLOO.match)
     piece, start, end = case.idle_in(row, case.gaps)
     return Candidate(
         piece,

@@ -25,7 +25,7 @@ _PAGEABLE = "Pageable"
 
 
 def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+    if not case.has_device:
         return None
     row, steps = _synchronising(case), len(case.steps)
     spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
@@ -66,7 +66,7 @@ def _after_kernels(case: Case, row: Ints) -> tuple[str, int]:
 def _synchronising(case: Case) -> Ints:
     spans = case.trace["spans"]
     copies = case.work.row[spans["role"][case.work.row] == Role.MEMCPY]
-    copies = copies[case.named(copies, lambda name: _PAGEABLE in name)]
+    copies = case.rows_named(copies, lambda name: _PAGEABLE in name)
     launch = case.facts["span_links"]["launch"][copies].astype(np.int64)
     return np.union1d(case.waits, case.within(np.unique(launch[launch >= 0])))
 

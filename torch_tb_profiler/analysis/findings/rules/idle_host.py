@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
@@ -29,7 +29,7 @@ from torch_tb_profiler.store.roles import Role
 
 
 def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+    if not case.has_device:
         return None
     path = case.insight["critical_path"]
     on_host = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
@@ -39,14 +39,13 @@ def _claim(case: Case) -> Candidate | None:
     if not len(piece):
         return None
     event = event[piece]
-    places, group = np.unique(_places(case, event), return_inverse=True)
+    places = _places(case, event)
     # While the device still works, the host holds nothing up.
     idle = measure(union(case.gaps.start, case.gaps.end), start, end)
-    idles = sum_by(group, len(places), idle)
-    if idles.max() < THRESHOLD * case.windows.length:
+    own, idles = costliest(places, idle)
+    if idles < THRESHOLD * case.windows.length:
         return None
-    own = group == idles.argmax()
-    place = int(places[group[np.argmax(own)]])
+    place = int(places[own][0])
     return Candidate(
         event[own],
         start[own],
@@ -60,15 +59,15 @@ def _claim(case: Case) -> Candidate | None:
 
 def _known(case: Case, event: Ints, time: Ints) -> dict[str, str]:
     """What is known of the call that takes most of some stretches of host events, in words."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     python = spans["role"] == Role.PYTHON
     call = climb(parent, event, spans_named(case.trace, python, known_fix))
     if not (call >= 0).any():
         return {}
-    each, group = np.unique(spans["name"][call[call >= 0]], return_inverse=True)
-    took = sum_by(group, len(each), time[call >= 0])
-    fix = known_fix(case.trace.strings[int(each[took.argmax()])])
-    if fix is None or 2 * took.max() < time.sum():
+    known = call[call >= 0]
+    own, took = costliest(spans["name"][known], time[call >= 0])
+    fix = known_fix(case.name_of(known[own][0]))
+    if fix is None or 2 * took < time.sum():
         return {}
     return {"kind": fix.what, "attempt": fix.attempt, "source": "\n".join(fix.source)}
 
@@ -82,8 +81,8 @@ def _places(case: Case, event: Ints) -> Array:
         operators_of(case.trace, case.facts, event),
     )
     name = names_of(case.trace, event)
-    name = np.where(np.append(case.names.step, -1)[name] >= 0, -1, name)
-    operator = np.where(np.append(case.names.step, -1)[operator] >= 0, -1, operator)
+    name = np.where(case.names.step[name] >= 0, -1, name)
+    operator = np.where(case.names.step[operator] >= 0, -1, operator)
     return np.where(line >= 0, line, np.where(operator >= 0, operator, name))
 
 

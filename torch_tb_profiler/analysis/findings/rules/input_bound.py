@@ -36,7 +36,7 @@ def _claim(case: Case) -> Candidate | None:
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
-    seen = np.unique(row if len(case.work.row) else case.within(row))
+    seen = np.unique(row if case.has_device else case.within(row))
     return Candidate(
         row,
         start,
@@ -62,10 +62,10 @@ def _own_loaders(case: Case) -> Ints:
     is launched: iterators around a model launch.
     """
     spans = case.trace["spans"]
-    if not len(case.work.row):
+    if not case.has_device:
         return np.zeros(0, np.int64)
     frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    frames = frames[case.named(frames, _is_user_code_next)]
+    frames = case.rows_named(frames, _is_user_code_next)
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
     low, high = (np.searchsorted(called, edge) for edge in case.times(frames))
     return np.asarray(frames[low == high])

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 SWITCH = 5_000_000
@@ -58,8 +58,7 @@ def _claim(case: Case) -> Candidate | None:
     start, end = host.start[long], host.end[long] - usual
     piece, begin, until = shared(host.start[others], host.end[others], union(start, end))
     row = host.span[others][piece].astype(np.int64)
-    each, group = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
-    chief = int(each[sum_by(group, len(each), until - begin).argmax()])
+    chief, _ = costliest(case.trace["spans"]["name"][row], until - begin)
     return Candidate(
         row,
         begin,
@@ -68,7 +67,7 @@ def _claim(case: Case) -> Candidate | None:
             "taken": int((end - start).sum()) / len(case.steps),
             "stretches": len(long) / len(case.steps),
         },
-        {"what": plain_name(case.trace.strings[chief]), "source": _SOURCE},
+        {"what": function_name(case.name_of(row[chief][0])), "source": _SOURCE},
         edit=thread_time_gone(np.full(len(start), main), start, end),
     )
 

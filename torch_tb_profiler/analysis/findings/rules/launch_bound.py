@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct
+from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct_names
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
@@ -57,12 +57,9 @@ def _claim(case: Case) -> Candidate | None:
 
 def _of_server(case: Case) -> dict[str, str]:
     """The advice for the server that ran the program; empty for other programs, and where graphs are launched already."""
-    spans = case.trace["spans"]
     if len(case.runtime_calls(GRAPH_LAUNCH)):
         return {}
-    frames = np.flatnonzero(spans["role"] == Role.PYTHON)
-    names = case.trace.strings.many(distinct(spans["name"][frames], case.trace.strings))
-    files = {name.partition("(")[0] for name in names}
+    files = {name.partition("(")[0] for name in distinct_names(case.trace, Role.PYTHON)}
     for part, (attempt, source) in _SERVERS.items():
         if any(part in file for file in files):
             return {"attempt": " ".join(attempt.split()), "source": source}

@@ -14,15 +14,8 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    own_time_takes,
-    rows_mask,
-    together,
-    work_takes,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone, own_time_takes, together
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     most_named,
@@ -56,21 +49,20 @@ def _claim(case: Case) -> Candidate | None:
     if case.per_step(host) < FEWEST:
         host = host[:0]
     work = case.work.take(case.work.kernel)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    inside = climb(parent, work.launch.astype(np.int64), rows_mask(case.scene, host)) >= 0
+    inside = case.home(work.launch, host) >= 0
     turns = case.named(work.row, _TURNS.search)
     work = work.take(inside | turns)
     if not len(host) and not len(work.row):
         return None
-    row = work.row if len(case.work.row) else host
-    mixed, factor = _mixed(case) if len(host) and not len(case.work.row) else (host[:0], np.ones(0))
+    row = work.row if case.has_device else host
+    mixed, factor = _mixed(case) if len(host) and not case.has_device else (host[:0], np.ones(0))
     count = case.per_step(host) + case.per_step(work.row[turns[inside | turns]])
     return Candidate(
         row,
         *case.times(row),
         {"copies": count, "mixed": case.per_step(mixed)},
         {"names": most_named(case, host if len(host) else work.row)},
-        edit=together(host_skips(host), work_takes(work.row, 0), own_time_takes(mixed, factor)),
+        edit=together(calls_gone(host, work.row), own_time_takes(mixed, factor)),
     )
 
 
@@ -78,9 +70,9 @@ def _mixed(case: Case) -> tuple[Ints, Array]:
     """Elementwise operators of two tensors of one shape in different orders, and the share of their time that they take per
     element where the orders are the same: the median of the trace.
     """
-    rows = case.within(case.operators[case.named(case.operators, _ELEMENTWISE.match)])
+    rows = case.within(case.rows_named(case.operators, _ELEMENTWISE.match))
     rows = rows[case.trace["spans"]["dur"][rows] >= LONG]
-    rows = np.asarray(rows[~np.isin(rows, case.facts["span_links"]["parent"])])
+    rows = np.asarray(rows[~np.isin(rows, case.parent)])
     calls = read_arguments(case, rows)
     found = [(row, *_orders(calls[row])) for row in rows.tolist() if row in calls]
     time = {row: int(case.trace["spans"]["dur"][row]) for row, _, _ in found}
@@ -108,11 +100,10 @@ def _orders(call: Call) -> tuple[int, int]:
 
 def ordering(case: Case) -> Ints:
     """Rows of the operators that copied a tensor into another order, within the windows."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    copies = case.operators[case.named(case.operators, _COPY.match)]
-    above = np.unique(parent[copies])
+    copies = case.rows_named(case.operators, _COPY.match)
+    above = np.unique(case.parent[copies])
     clones = above[above >= 0]
-    clones = clones[case.named(clones, _CLONE.match)]
+    clones = case.rows_named(clones, _CLONE.match)
     is_order = case.named(case.operators, _ORDERS.match)
     orders = case.operators[is_order]
     if not len(orders) or not len(clones):
@@ -120,7 +111,7 @@ def ordering(case: Case) -> Ints:
     # What an operator copies by itself the program cannot leave out.
     others = case.operators[~is_order & case.named(case.operators, _ATEN.match)]
     orders = orders[~beneath(case, others)[orders]]
-    home = climb(parent, clones, rows_mask(case.scene, orders))
+    home = case.home(clones, orders)
     return case.within(outermost(case, np.unique(home[home >= 0])))
 
 

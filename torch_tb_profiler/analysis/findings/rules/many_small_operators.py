@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.loops import Loops, find_loops, idle_share
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Ints
 
 MANY = 64
 """Calls per step."""
@@ -37,14 +37,14 @@ def _claim(case: Case) -> Candidate | None:
     if np.median(length) > SMALL or idle_share(case, start, end) < WAITS:
         return None
     edit = stretches_take(loops.track, loops.start, loops.end, loops.factor)
-    if len(case.work.row):
+    if case.has_device:
         within = np.isin(case.work.launch, _launches(case, loops))
         brief = case.work.take(within & (case.work.end - case.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(loops.rounds))))
-    place = _costliest(lines_of(case.trace, case.facts, loops.row), end - start)
+    place, _ = costliest(lines_of(case.trace, case.facts, loops.row), end - start)
     row, start, end, length = (column[place] for column in (loops.row, start, end, length))
     name = case.trace["spans"]["name"][row]
-    same = _costliest(name, length)
+    same, _ = costliest(name, length)
     return Candidate(
         row,
         start,
@@ -60,12 +60,6 @@ def _claim(case: Case) -> Candidate | None:
         {"operator": case.trace.strings[int(name[same][0])]},
         edit=edit,
     )
-
-
-def _costliest(kind: Array, time: Ints) -> Mask:
-    """Which rows are of the kind that takes most of some time."""
-    kinds, group = np.unique(kind, return_inverse=True)
-    return np.asarray(group == sum_by(group, len(kinds), time).argmax())
 
 
 def _with_pauses(case: Case, loops: Loops) -> tuple[Ints, Ints]:

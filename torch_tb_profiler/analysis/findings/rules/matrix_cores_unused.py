@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.case import Work
@@ -60,15 +61,8 @@ def _of_double_precision(case: Case, work: Work) -> Mask:
     double = name_mask(
         case.trace.strings, arguments["types"], lambda types: _DOUBLE.search(types.split(",", 1)[0])
     )
-    operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
-    if not arguments.n:
-        return np.zeros(len(work.row), np.bool_)
-    argument = np.minimum(
-        np.searchsorted(arguments["span"], operator.astype(arguments["span"].dtype)),
-        arguments.n - 1,
-    )
-    known = (operator >= 0) & (arguments["span"][argument] == operator)
-    return np.asarray(known & double[arguments["types"][argument]])
+    place = positions_of(arguments["span"], case.facts["span_links"]["operator"][work.row])
+    return np.asarray(double[picked(arguments["types"], place)])
 
 
 RULE = Rule(

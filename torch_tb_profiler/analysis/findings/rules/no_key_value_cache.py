@@ -39,7 +39,7 @@ _PRODUCTS = re.compile(r"aten::(?:mm|addmm)$")
 
 
 def _claim(case: Case) -> Candidate | None:
-    row = case.operators[case.named(case.operators, _EMBEDDING.match)]
+    row = case.rows_named(case.operators, _EMBEDDING.match)
     row = case.within(row[case.trace["spans"]["track"][row] == case.main_track])
     if len(row) < PASSES:
         return None
@@ -47,7 +47,7 @@ def _claim(case: Case) -> Candidate | None:
     if len(work.backward.row):
         return None
     found = _by_shapes(case, row)
-    if found is None and not len(case.work.row):
+    if found is None and not case.has_device:
         found = _by_time(case, row)
     if found is None:
         return None
@@ -57,7 +57,7 @@ def _claim(case: Case) -> Candidate | None:
     does = work.inside(track, start, end)
     factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
     edit = stretches_take(track, start, end, factor)
-    if len(case.work.row):
+    if case.has_device:
         edit = together(edit, work_takes(*_kernels(case, start, end, length)))
     return Candidate(
         row,
@@ -113,7 +113,7 @@ def _indices(dims: str) -> tuple[int, int]:
 def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
     """The sequences' lengths from how long the products of each pass take, over steps of as many passes."""
     spans, step = case.trace["spans"], case.facts["span_links"]["step"]
-    product = case.operators[case.named(case.operators, _PRODUCTS.match)]
+    product = case.rows_named(case.operators, _PRODUCTS.match)
     product = product[spans["track"][product] == case.main_track]
     place = np.searchsorted(row, product, side="right") - 1
     product, place = product[place >= 0], place[place >= 0]

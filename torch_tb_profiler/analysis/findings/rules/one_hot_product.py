@@ -15,10 +15,9 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     launched_in,
@@ -54,7 +53,7 @@ def _claim(case: Case) -> Candidate | None:
         for _, last in chains
     ]
     later = np.unique(np.concatenate(backward))
-    later = later[case.named(later, _BACKWARD.match)]
+    later = case.rows_named(later, _BACKWARD.match)
     places = np.concatenate([np.arange(first, last + 1) for first, last in chains])
     every = np.union1d(row[places], later)
     work, _ = launched_in(case, every)
@@ -69,7 +68,7 @@ def _claim(case: Case) -> Candidate | None:
             "wasted": int((end - start).sum()) / len(case.steps),
         },
         {"product": most_named(case, products)},
-        edit=together(host_skips(every), work_scaled(work.row, 0.0)),
+        edit=calls_gone(every, work.row),
     )
 
 
@@ -84,10 +83,9 @@ def _chains(case: Case, row: Ints) -> list[tuple[int, int]]:
         return []
     made, product = (row[[chain[at] for chain in chains]] for at in (0, 1))
     inside = case.operators[beneath(case, made)[case.operators]]
-    scatter = inside[case.named(inside, _SCATTER.match)]
+    scatter = case.rows_named(inside, _SCATTER.match)
     matrices, calls = read_arguments(case, scatter), read_arguments(case, product)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    home = climb(parent, scatter, rows_mask(case.scene, made))
+    home = case.home(scatter, made)
     scattered = dict(zip(home.tolist(), scatter.tolist(), strict=True))
     found, unknown = [], []
     for first, last in chains:
@@ -139,7 +137,7 @@ def _plain(case: Case, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[i
     dur = case.trace["spans"]["dur"]
     made = row[[first for first, _ in chains]]
     inside = case.operators[beneath(case, made)[case.operators]]
-    fill = int(dur[inside[case.named(inside, _FILL.match)]].sum())
+    fill = int(dur[case.rows_named(inside, _FILL.match)].sum())
     converted = sum(int(dur[row[first + 1 : last]].sum()) for first, last in chains)
     product = int(dur[row[[last for _, last in chains]]].sum())
     reads = fill and min(fill, converted or fill) <= product <= fill + converted

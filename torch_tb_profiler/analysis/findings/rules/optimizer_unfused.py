@@ -16,9 +16,9 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_takes, rows_mask, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
+from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -38,14 +38,14 @@ _JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
 def _claim(case: Case) -> Candidate | None:
-    region = case.within(case.calls[case.named(case.calls, _STEP.match)])
+    region = case.within(case.rows_named(case.calls, _STEP.match))
     single = case.named(region, _SINGLE.match)
-    if not len(case.work.row):
+    if not case.has_device:
         single = ~case.named(region, _FUSED_ON_HOST.match)
     region = region[~single]
     if not len(region):
         return None
-    return _on_device(case, region) if len(case.work.row) else _on_host(case, region)
+    return _on_device(case, region) if case.has_device else _on_host(case, region)
 
 
 def _on_device(case: Case, region: Ints) -> Candidate | None:
@@ -98,14 +98,11 @@ def _on_host(case: Case, region: Ints) -> Candidate | None:
 
 def _passes(case: Case, region: Ints) -> float:
     """How many operators are called for each parameter, at least 1."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    operators = case.operators[_inside(case, region, case.operators)]
-    called = rows_mask(case.scene, operators)
-    outer = operators[climb(parent, parent[operators], called) < 0]
+    outer = outermost(case, case.operators[_inside(case, region, case.operators)])
     if not len(outer):
         return 1.0
     # Most operators are called once per parameter.
-    each = float(np.median(np.unique(spans["name"][outer], return_counts=True)[1]))
+    each = float(np.median(np.unique(case.trace["spans"]["name"][outer], return_counts=True)[1]))
     return len(outer) / each
 
 

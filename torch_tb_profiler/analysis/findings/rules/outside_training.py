@@ -30,10 +30,11 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH
-from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_name
+from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 _CALLS = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON)
@@ -61,7 +62,7 @@ class _Calls(msgspec.Struct, frozen=True):
 
 
 def _claim(case: Case) -> Candidate | None:
-    if len(case.work.row) or case.main_track < 0:
+    if case.has_device or case.main_track < 0:
         return None
     calls = _calls(case)
     tells_work = not case.facts.summary.has_stacks and len(case.training.differentiated) > 0
@@ -135,7 +136,7 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
 
 def _calls(case: Case) -> _Calls:
     """What the loop calls on the program's thread."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     training = case.training
     called = (training.own | training.housekeeping) & np.append(training.loop, True)[parent]
     called &= np.isin(spans["role"], _CALLS) & (spans["track"] == case.main_track)
@@ -153,7 +154,7 @@ def _calls(case: Case) -> _Calls:
 def _label(name: str) -> str:
     if _PROFILER.search(name):
         return "the begin of the step"
-    return "the optimizer" if _OPTIMIZER.search(name) else plain_name(name)
+    return "the optimizer" if _OPTIMIZER.search(name) else function_name(name)
 
 
 def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:

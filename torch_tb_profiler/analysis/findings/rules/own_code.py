@@ -13,16 +13,17 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH, NO_NAME, python_loop
-from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
+from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 _NOTABLE = 0.15
@@ -47,7 +48,7 @@ class _Pieces(msgspec.Struct, frozen=True):
 
 def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
-    if len(case.work.row) or not (spans["role"] == Role.PYTHON).any():
+    if case.has_device or not (spans["role"] == Role.PYTHON).any():
         return None
     pieces = _pieces(case)
     length = case.windows.length
@@ -124,7 +125,7 @@ def _evaluates(case: Case, row: Ints) -> bool:
 
 def _pieces(case: Case) -> _Pieces:
     """Stretches of the path in what the loop calls besides training."""
-    parent = case.facts["span_links"]["parent"]
+    parent = case.parent
     path = case.insight["critical_path"]
     chosen = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
     chosen &= path["event"] >= 0
@@ -142,15 +143,13 @@ def _pieces(case: Case) -> _Pieces:
 
 def _largest(case: Case, pieces: _Pieces) -> tuple[_Pieces, int]:
     """Those of the calls of one name that take most, and their time, ns."""
-    name = case.trace["spans"]["name"][pieces.call]
-    each, group = np.unique(name, return_inverse=True)
-    total = sum_by(group, len(each), pieces.time)
-    return pieces.take(group == total.argmax()), int(total.max())
+    own, total = costliest(case.trace["spans"]["name"][pieces.call], pieces.time)
+    return pieces.take(own), total
 
 
 def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
     """From the call down: the callees that hold most of it."""
-    parent = case.facts["span_links"]["parent"]
+    parent = case.parent
     role = case.trace["spans"]["role"]
     whole, chain = int(pieces.time.sum()), [pieces]
     while True:
@@ -185,7 +184,7 @@ def _step_of(case: Case, start: Ints) -> Ints:
 
 
 def _plain(case: Case, place: _Pieces) -> str:
-    return plain_name(case.trace.strings[int(case.trace["spans"]["name"][place.call[0]])])
+    return function_name(case.name_of(place.call[0]))
 
 
 RULE = Rule(

@@ -16,17 +16,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import deep_copies
 from torch_tb_profiler.analysis.findings.edits import (
     host_takes,
-    rows_mask,
     thread_time_gone,
     together,
     work_scaled,
 )
-from torch_tb_profiler.analysis.findings.operators import beneath, launched_in
+from torch_tb_profiler.analysis.findings.operators import beneath, launched_in, outside
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints
 
@@ -54,7 +52,7 @@ _STEP = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 
 
 def _claim(case: Case) -> Candidate | None:
-    accumulated = case.operators[case.named(case.operators, _GRADIENT.match)]
+    accumulated = case.rows_named(case.operators, _GRADIENT.match)
     parameters = round(case.per_step(accumulated))
     if parameters < FEWEST:
         return None
@@ -97,16 +95,16 @@ def _claim(case: Case) -> Candidate | None:
 
 def _after(case: Case, accumulated: Ints) -> Ints:
     """Elementwise operators after the last gradient of their step, in no optimizer and no operator, on the program's thread."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    spans = case.trace["spans"]
     step = case.facts["span_links"]["step"]
     last = np.full(case.facts["steps"].n + 1, np.iinfo(np.int64).max)
     for_step = np.unique(step[accumulated])
     last[for_step] = -1
     np.maximum.at(last, step[accumulated], spans["start"][accumulated])
-    row = case.within(case.operators[case.named(case.operators, _NAME.match)])
+    row = case.within(case.rows_named(case.operators, _NAME.match))
     row = row[(spans["start"][row] > last[step[row]]) & (spans["track"][row] == case.main_track)]
-    row = row[climb(parent, parent[row], rows_mask(case.scene, case.operators)) < 0]
-    region = case.calls[case.named(case.calls, _STEP.match)]
+    row = outside(case, row, case.operators)
+    region = case.rows_named(case.calls, _STEP.match)
     return np.asarray(row[~beneath(case, region)[row]] if len(region) else row)
 
 

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
@@ -35,7 +34,7 @@ from torch_tb_profiler.analysis.findings.step_outliers import (
 )
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.store.roles import Role
 
 _EXPLAINED = 0.7
@@ -130,13 +129,13 @@ def _doing(case: Case, own: Own) -> str:
     text = case.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
         return (
-            f"nothing recorded after {plain_name(text)}"
+            f"nothing recorded after {function_name(text)}"
             if text
             else "nothing recorded at its begin"
         )
     frame = PythonFrame.of(text)
     if frame is None or not frame.file:
-        return plain_name(text)
+        return function_name(text)
     called = _library_call(case, own)
     return f"{frame.function} ({called})" if called else frame.function
 
@@ -155,7 +154,7 @@ def _library_call(case: Case, own: Own) -> str:
     """The function of torch or of another library in which a call of the program's own spends its time, such as
     ``torch.save``; empty for none.
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     at = int(own.row[np.argmax(own.end - own.start)])
     if not is_user_code(case.trace.strings[int(spans["name"][at])].partition("(")[0]):
         return ""

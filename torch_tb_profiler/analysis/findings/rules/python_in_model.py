@@ -11,23 +11,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, python_loop
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 
 def _claim(case: Case) -> Candidate | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = case.trace["spans"], case.parent
     python = spans["role"] == Role.PYTHON
-    if len(case.work.row) or not python.any():
+    if case.has_device or not python.any():
         return None
     path = case.insight["critical_path"]
     chosen = (path["cause"] == PathCause.PYTHON) & np.isin(path["step"], case.steps)
@@ -43,25 +43,23 @@ def _claim(case: Case) -> Candidate | None:
     function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
     if not len(function):
         return None
-    each, group = np.unique(np.append(spans["name"], np.int32(-1))[function], return_inverse=True)
-    total = sum_by(group, len(each), end - start)
-    if total.max() < LEAST * case.windows.length or each[total.argmax()] < 0:
-        return None
-    best = group == total.argmax()
+    best, total = costliest(picked(spans["name"], function), end - start)
     row, start, end = function[best], start[best], end[best]
+    if total < LEAST * case.windows.length or row[0] < 0:
+        return None
     often, rounds = python_loop(case, np.unique(row))
     return Candidate(
         row,
         start,
         end,
         {
-            "taken": int(total.max()) / len(case.steps),
+            "taken": total / len(case.steps),
             "calls": case.per_step(np.unique(row)),
             "frames": int(best.sum()) / len(case.steps),
             "rounds": rounds,
         },
-        {"what": plain_name(case.trace.strings[int(each[total.argmax()])]), "often": often},
-        certainty="likely" if total.max() >= MUCH * case.windows.length else "theoretical",
+        {"what": function_name(case.name_of(row[0])), "often": often},
+        certainty="likely" if total >= MUCH * case.windows.length else "theoretical",
         edit=thread_time_gone(spans["track"][row], start, end),
     )
 

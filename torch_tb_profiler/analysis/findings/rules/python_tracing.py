@@ -4,10 +4,7 @@ waits for the host for at least 10 % of the step.
 
 from __future__ import annotations
 
-import numpy as np
-
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
-from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50
 """Python frames per millisecond of step time, from which on recording them is no small part of what
@@ -18,11 +15,11 @@ HOST_SHARE = 0.1
 
 
 def _claim(case: Case) -> Candidate | None:
-    frames = case.within(np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON))
+    frames = case.within(case.frames)
     length = case.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:
         return None
-    if len(case.work.row) and case.gaps.take(case.gaps.for_host).length < HOST_SHARE * length:
+    if case.has_device and case.gaps.take(case.gaps.for_host).length < HOST_SHARE * length:
         return None
     return without_time({"frames": len(frames) / len(case.steps)})
 

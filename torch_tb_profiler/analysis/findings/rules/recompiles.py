@@ -94,7 +94,7 @@ def _sizes(case: Case) -> str:
     row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
     graphs = case.named(row, _FUNCTION.match)
     if not graphs.any():
-        regions = case.calls[case.named(case.calls, _REGION.match)]
+        regions = case.rows_named(case.calls, _REGION.match)
         start, end = case.times(regions)
         at = np.searchsorted(spans["start"][row], start)
         inside = np.append(spans["start"][row], np.iinfo(np.int64).max)[at] < end

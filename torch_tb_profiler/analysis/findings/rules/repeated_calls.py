@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks
 from torch_tb_profiler.analysis.findings.edits import stretches_take
@@ -39,13 +39,12 @@ def _claim(case: Case) -> Candidate | None:
     frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(case.steps)])]
     if not len(frames):
         return None
-    alone = ~with_ancestors(case.facts["span_links"]["parent"], spans["role"] == Role.OPERATOR)
+    alone = ~with_ancestors(case.parent, spans["role"] == Role.OPERATOR)
     frames = frames[alone[frames]]
     if not len(frames):
         return None
-    names, group = np.unique(spans["name"][frames], return_inverse=True)
-    best = int(names[sum_by(group, len(names), spans["dur"][frames]).argmax()])
-    row = frames[spans["name"][frames] == best]
+    best, _ = costliest(spans["name"][frames], spans["dur"][frames])
+    row = frames[best]
     length = spans["dur"][row]
     if len(row) < MANY * len(case.steps) or np.median(length) > SHORT:
         return None
@@ -60,7 +59,7 @@ def _claim(case: Case) -> Candidate | None:
             "each": float(np.median(length)),
             "loops": int((end - start).sum()) / len(case.steps),
         },
-        {"function": case.trace.strings[best].partition(": ")[2]},
+        {"function": case.name_of(row[0]).partition(": ")[2]},
         edit=stretches_take(np.full(len(start), case.main_track), start, end, 1 / rounds),
     )
 
@@ -69,7 +68,7 @@ def _loops(case: Case, frames: Ints, alone: Mask) -> tuple[Ints, Ints, Ints]:
     """From the first to the last call within one frame, ns, and how many calls there are: of the function, or of one
     that calls it and is itself called in a loop, without an operator (``alone``).
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    spans, parent = case.trace["spans"], case.parent
     none = np.zeros(0, np.int64)
     found = none, none, none
     calls = frames

@@ -13,14 +13,8 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    rows_mask,
-    together,
-    work_scaled,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -47,12 +41,12 @@ def _claim(case: Case) -> Candidate | None:
         start,
         end,
         {
-            "calls": case.per_step(call[case.named(call, lambda text: text == name)]),
-            "repeats": case.per_step(row[case.named(row, lambda text: text == name)]),
+            "calls": case.per_step(case.rows_named(call, lambda text: text == name)),
+            "repeats": case.per_step(case.rows_named(row, lambda text: text == name)),
             "again": int((end - start).sum()) / len(case.steps),
         },
         {"module": re.sub(r"^nn\.Module: |_\d+$", "", name)},
-        edit=together(host_skips(row), work_scaled(work.row, 0.0)),
+        edit=calls_gone(row, work.row),
     )
 
 
@@ -74,14 +68,14 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
             latest[one] = place
     known = ~used & (high > low) & (before >= 0)
     spans = case.trace["spans"]
-    changes = case.calls[case.named(case.calls, _STEP.match)]
+    changes = case.rows_named(case.calls, _STEP.match)
     loads = case.calls[case.names.dataloader[spans["name"][case.calls]]]
     between = np.sort(spans["start"][np.concatenate((changes, loads))])
     known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
     engine = case.backward_functions
     functions = np.sort(spans["start"][engine])
     known &= np.searchsorted(functions, end[before]) < np.searchsorted(functions, start)
-    reads = np.sort(spans["start"][case.operators[case.named(case.operators, _READ.match)]])
+    reads = np.sort(spans["start"][case.rows_named(case.operators, _READ.match)])
     following = np.append(start[1:], np.iinfo(np.int64).max)
     known &= np.searchsorted(reads, end) < np.searchsorted(reads, following)
     return np.asarray(known)
@@ -89,9 +83,8 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
 
 def _kinds(case: Case, call: Ints) -> Ints:
     """A number for each call; calls in one step of one module with the same operators on the same shapes have the same."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    arguments, inner = case.trace["operator_args"], case.outermost
-    home = climb(parent, inner, rows_mask(case.scene, call))
+    spans, arguments, inner = case.trace["spans"], case.trace["operator_args"], case.outermost
+    home = case.home(inner, call)
     inner, home = inner[home >= 0], positions_of(call, home[home >= 0])
     place = positions_of(arguments["span"], inner)
     dims = np.where(place >= 0, arguments["dims"][place], -1)
@@ -109,8 +102,7 @@ def _numbered(case: Case, call: Ints) -> tuple[Ints, Ints, Ints]:
     arguments = case.trace["operator_args"]
     known = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     row = arguments["span"][known].astype(np.int64)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    home = climb(parent, row, rows_mask(case.scene, call))
+    home = case.home(row, call)
     inside = home >= 0
     return row[inside], arguments["sequence"][known][inside], positions_of(call, home[inside])
 

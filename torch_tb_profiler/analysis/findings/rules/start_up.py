@@ -37,9 +37,9 @@ def _claim(case: Case) -> Candidate | None:
     python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
     row = np.concatenate(
         (
-            runtime[case.named(runtime, _LOADS.match)],
+            case.rows_named(runtime, _LOADS.match),
             _once(case, runtime[~case.named(runtime, _OTHER.match)]),
-            python[case.named(python, _IMPORTS.search)],
+            case.rows_named(python, _IMPORTS.search),
         )
     )
     if not len(row):

@@ -21,7 +21,7 @@ def _claim(case: Case) -> Candidate | None:
     candidate = beyond_peaks(case, unaligned, False)
     if candidate is not None:
         longest = unaligned.row[np.argmax(unaligned.end - unaligned.start)]
-        name = case.trace.strings[int(case.trace["spans"]["name"][longest])]
+        name = case.name_of(longest)
         candidate.words["padding"] = padding(case, largest(case, unaligned), name)
     return candidate
 

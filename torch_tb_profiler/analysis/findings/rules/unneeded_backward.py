@@ -17,7 +17,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     launched_in,
@@ -38,7 +38,7 @@ Shape = tuple[int, ...]
 
 
 def _claim(case: Case) -> Candidate | None:
-    gradients = case.within(case.operators[case.named(case.operators, _GRADIENT.match)])
+    gradients = case.within(case.rows_named(case.operators, _GRADIENT.match))
     if len(gradients) < FEWEST or len(case.collectives):
         return None
     touched = _touched(case)
@@ -66,13 +66,13 @@ def _claim(case: Case) -> Candidate | None:
             "updated": int(used.sum()) / steps,
             "unused": int((end - start).sum()) / steps,
         },
-        edit=together(host_skips(row), work_scaled(work.row, 0.0)),
+        edit=calls_gone(row, work.row),
     )
 
 
 def _touched(case: Case) -> set[Shape]:
     """Shapes that the optimizers' operators get; empty where that is not known of all."""
-    region = case.calls[case.named(case.calls, _STEP.match)]
+    region = case.rows_named(case.calls, _STEP.match)
     if not len(region):
         return set()
     inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
@@ -89,7 +89,7 @@ def _touched(case: Case) -> set[Shape]:
 def _written(case: Case) -> set[Shape]:
     """Shapes that the program writes in place by itself."""
     row = case.outermost
-    calls = read_arguments(case, row[case.named(row, _WRITES.match)])
+    calls = read_arguments(case, case.rows_named(row, _WRITES.match))
     first = (call.inputs[0] for call in calls.values() if call.inputs)
     several = (one if isinstance(one, tuple) else (one,) for one in first)
     return {one.shape for some in several for one in some if one is not None}

@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -37,7 +37,7 @@ class _Marks(msgspec.Struct, frozen=True):
 
 
 def _claim(case: Case) -> Candidate | None:
-    search = case.within(case.calls[case.named(case.calls, _SEARCH.__eq__)])
+    search = case.within(case.rows_named(case.calls, _SEARCH.__eq__))
     if not len(search):
         return None
     marks = _marks(case)
@@ -58,19 +58,19 @@ def _claim(case: Case) -> Candidate | None:
             "searches": len(search) / len(case.steps),
             "sent": float(len(sent) > 0),
         },
-        edit=together(host_skips(row), work_takes(sent, 0.0)),
+        edit=calls_gone(row, sent),
     )
 
 
 def _count(case: Case, name: str) -> int:
-    return len(case.within(case.calls[case.named(case.calls, name.__eq__)]))
+    return len(case.within(case.rows_named(case.calls, name.__eq__)))
 
 
 def _marks(case: Case) -> _Marks:
     """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied."""
     spans = case.trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    parent = case.facts["span_links"]["parent"]
+    parent = case.parent
     order = np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))
     calls = calls[order]
     above = parent[calls]

@@ -14,15 +14,8 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    rows_mask,
-    thread_time_gone,
-    together,
-    work_scaled,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -76,26 +69,24 @@ def _claim(case: Case) -> Candidate | None:
             "weights": weights,
             "again": taken / len(case.steps),
         },
-        edit=together(
-            thread_time_gone(track, start, end), host_skips(backward), work_scaled(work.row, 0.0)
-        ),
+        edit=together(thread_time_gone(track, start, end), calls_gone(backward, work.row)),
     )
 
 
 def _frames(case: Case) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    spans = case.trace["spans"]
     modules = case.training.modules
-    lists = modules[case.named(modules, _LIST.match)]
+    lists = case.rows_named(modules, _LIST.match)
     python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    hooks = python[case.named(python, _HOOK.match)]
-    owner = climb(parent, hooks, rows_mask(case.scene, modules))
+    hooks = case.rows_named(python, _HOOK.match)
+    owner = case.home(hooks, modules)
     row = np.concatenate((lists, hooks[owner >= 0]))
     name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
     kept = np.isin(row, case.within(row[spans["track"][row] == case.main_track]))
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
-    calls = case.calls[case.named(case.calls, _UPDATE.match)]
+    calls = case.rows_named(case.calls, _UPDATE.match)
     since = np.searchsorted(np.sort(spans["start"][calls]), spans["start"][row])
     again = np.ones(len(row), np.bool_)
     keys = np.stack((name.astype(np.int64), since, case.facts["span_links"]["step"][row]))
@@ -108,25 +99,18 @@ def _operators(case: Case) -> tuple[Ints, Ints, Mask, int]:
     """Begin and end of what makes a weight by its operators, which must be made again, and how many weights there are at
     most.
     """
-    gradients = case.operators[case.named(case.operators, _GRADIENT.match)]
+    gradients = case.rows_named(case.operators, _GRADIENT.match)
     most = int(np.ceil(case.per_step(gradients)))
     row, strings = case.outermost, case.trace.strings
     names, which = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
     letters = [_LETTERS.get(strings[int(name)].removeprefix("aten::"), ".") for name in names]
     found = list(_MADE.finditer("".join(letters[one] for one in which.tolist())))
-    first, last = (np.array([place(m) for m in found], np.int64) for place in (_begin, _last))
+    first = np.array([match.start() for match in found], np.int64)
+    last = np.array([match.end() - 1 for match in found], np.int64)
     start, end = case.times(row)
     step = case.facts["span_links"]["step"][row[first]]
     number = np.arange(len(first)) - np.searchsorted(step, step)
     return start[first], end[last], (number >= most) & (most > 0), most
-
-
-def _begin(match: re.Match[str]) -> int:
-    return match.start()
-
-
-def _last(match: re.Match[str]) -> int:
-    return match.end() - 1
 
 
 def _within(begin: Ints, start: Ints, end: Ints) -> Mask:

@@ -14,7 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
+from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.roles import Role
 
@@ -24,14 +24,13 @@ _ENDS = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$"
 
 
 def _claim(case: Case) -> Candidate | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans = case.trace["spans"]
     python = (spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track)
     starts = case.within(np.flatnonzero(spans_named(case.trace, python, _STARTS.search)))
     if not len(starts):
         return None
-    above = with_ancestors(parent, rows_mask(case.scene, starts))
-    makes = spans_named(case.trace, python, _MAKES.search)
-    makes &= above
+    above = with_ancestors(case.parent, case.mask(starts))
+    makes = spans_named(case.trace, python, _MAKES.search) & above
     ends = spans_named(case.trace, python, _ENDS.search)
     row = case.within(np.flatnonzero(makes | ends))
     if not makes.any():

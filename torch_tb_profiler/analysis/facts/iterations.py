@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     join,
     measure,
     union,
+    window_at,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct, named
@@ -220,8 +221,7 @@ def iteration_table(
     """
     spans = trace["spans"]
     begin = spans["start"][found.row]
-    step = np.searchsorted(host_start, begin, side="right") - 1
-    step = np.where((step >= 0) & (begin < np.append(host_end, 0)[step]), step, -1)
+    step = window_at(host_start, host_end, begin).astype(np.int64)
     inside = np.flatnonzero(step >= 0)
     own = step[inside]
     steps, first, count = np.unique(own, return_index=True, return_counts=True)

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     positions_of,
 )
-from torch_tb_profiler.analysis.arrays.intervals import union
+from torch_tb_profiler.analysis.arrays.intervals import union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.facts.calltree import CallTree
     from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
-__all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]
+__all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "odd_reasons"]
 
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(
@@ -162,18 +162,6 @@ def _iterations(
         end = np.maximum(end, start + spans["dur"][found.row])
     unknown, none = np.full(len(name), -1, np.int64), np.zeros(0, np.int64)
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
-
-
-def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
-    """The step whose host window contains each time, −1 outside; int32."""
-    result = np.full(len(time), -1, np.int32)
-    for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
-        block = time[begin : begin + BLOCK]
-        step = np.searchsorted(host_start, block, side="right") - 1
-        result[begin : begin + BLOCK] = np.where(
-            (step >= 0) & (block < host_end[np.maximum(step, 0)]), step, -1
-        )
-    return result
 
 
 def cut_steps(windows: StepWindows, operators: Array, phase: Array) -> Mask:
@@ -348,7 +336,7 @@ def _extended(trace: Trace, caused: DeviceCauses, host: StepWindows) -> StepWind
     n = len(host.host_start)
     begin = spans["start"][caused.row]
     finish = begin + spans["dur"][caused.row]
-    step = host_step(host.host_start, host.host_end, caused.time)
+    step = window_at(host.host_start, host.host_end, caused.time)
     step[caused.time < 0] = -1
     owned = np.flatnonzero(step >= 0)
     launched = np.bincount(step[owned], minlength=n).astype(np.int64)
@@ -362,7 +350,7 @@ def _extended(trace: Trace, caused: DeviceCauses, host: StepWindows) -> StepWind
         start[row] = max(previous, start[row])
         end[row] = previous = max(end[row], last[row], start[row])
     unknown = np.flatnonzero(caused.time < 0)
-    step[unknown] = host_step(start, end, begin[unknown])
+    step[unknown] = window_at(start, end, begin[unknown])
     return replace(host, start=start, end=end, launched=launched, device_step=step)
 
 

@@ -300,7 +300,7 @@ class Case(msgspec.Struct, frozen=True, dict=True):
     def operators(self) -> Ints:
         """Rows of operators that compute: no regions, no collectives."""
         spans, names = self.trace["spans"], self.names
-        rows = np.flatnonzero(spans["role"] == Role.OPERATOR)
+        rows = self.of_role(Role.OPERATOR)
         other = names.region | names.collective | names.hidden | names.dataloader
         return np.asarray(rows[~(other | (names.step >= 0))[spans["name"][rows]]])
 
@@ -312,20 +312,22 @@ class Case(msgspec.Struct, frozen=True, dict=True):
         spans, names = self.trace["spans"], self.names
         region = self.calls[(names.region & (names.step < 0))[spans["name"][self.calls]]]
         row = np.union1d(self.operators, region)
-        row = row[spans["track"][row] == self.main_track]
+        row = self.on_main(row)
         row = row[nest_rows(spans, row).parent < 0]
         return self.within(row[np.isin(row, self.operators)])
 
     @cached_property
     def calls(self) -> Ints:
         """Rows of operators and annotations, regions and collectives among them."""
-        role = self.trace["spans"]["role"]
-        return np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION))
+        return self.of_role(Role.OPERATOR, Role.ANNOTATION)
 
-    @cached_property
-    def frames(self) -> Ints:
-        """Rows of Python frames."""
-        return np.flatnonzero(self.trace["spans"]["role"] == Role.PYTHON)
+    def of_role(self, *roles: Role) -> Ints:
+        """Rows of the spans of some roles."""
+        return np.flatnonzero(np.isin(self.trace["spans"]["role"], roles))
+
+    def on_main(self, rows: Ints) -> Ints:
+        """Those of some rows of spans that are on the program's thread."""
+        return np.asarray(rows[self.trace["spans"]["track"][rows] == self.main_track])
 
     @cached_property
     def waits(self) -> Ints:
@@ -340,9 +342,7 @@ class Case(msgspec.Struct, frozen=True, dict=True):
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within what is judged."""
-        spans = self.trace["spans"]
-        calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-        return self.within(self.rows_named(calls, pattern.match))
+        return self.within(self.rows_named(self.of_role(Role.RUNTIME), pattern.match))
 
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""

@@ -36,7 +36,7 @@ def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
 
 def deep_copies(case: Case) -> Ints:
     """Rows of the outermost frames of ``deepcopy``, within the windows."""
-    return outermost(case, case.within(case.rows_named(case.frames, _DEEP.match)))
+    return outermost(case, case.within(case.rows_named(case.of_role(Role.PYTHON), _DEEP.match)))
 
 
 def bucket_copies(case: Case) -> Ints:

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
@@ -59,9 +60,17 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
     return row[call], gaps.end[after] - length, gaps.end[after]
 
 
+def on_path(case: Case, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
+    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``."""
+    path = case.insight["critical_path"]
+    chosen = np.isin(path["cause"], causes) & np.isin(path["step"], case.steps)
+    chosen &= path["event"] >= 0
+    return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
+
+
 def overhead_records(case: Case, loading: bool) -> Candidate:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
-    row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
+    row = case.of_role(Role.OVERHEAD)
     row = row[case.named(row, DRIVER.match) == loading]
     row, start, end = case.idle_in(row, case.gaps)
     return Candidate(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, positions_of
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -71,6 +72,17 @@ def launched_in(case: Case, calls: Ints) -> tuple[Work, Ints]:
     """The device work that was launched in some calls, and the position of its call among them (ascending)."""
     home = case.home(case.work.launch, calls)
     return case.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
+
+
+def launched_during(case: Case, track: Array, start: Ints, end: Ints) -> Mask:
+    """Which of the device's work was launched in stretches of threads; those of a thread do not overlap."""
+    spans, launch = case.trace["spans"], case.work.launch
+    width = int(spans["start"][-1]) + 1
+    first = track.astype(np.int64) * width
+    order = np.argsort(first + start, kind="stable")
+    begin, until = (first + start)[order], (first + np.minimum(end, width))[order]
+    called = spans["track"][launch].astype(np.int64) * width + spans["start"][launch]
+    return np.asarray((launch >= 0) & (window_at(begin, until, called) >= 0))
 
 
 def times_of_calls(case: Case, calls: Ints) -> Array:

@@ -17,10 +17,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -61,7 +61,7 @@ class Own(msgspec.Struct, frozen=True):
 def step_of(case: Case, row: Ints) -> Ints:
     """The step in which spans begin, −1 outside; row of steps."""
     table, start = case.facts["steps"], case.trace["spans"]["start"][row]
-    return host_step(table["host_start"], table["host_end"], start).astype(np.int64)
+    return window_at(table["host_start"], table["host_end"], start).astype(np.int64)
 
 
 def calls_of_some(case: Case) -> Own | None:
@@ -69,7 +69,7 @@ def calls_of_some(case: Case) -> Own | None:
     one that makes its steps longer.
     """
     spans, parent = case.trace["spans"], case.parent
-    row = np.flatnonzero(on_main(case))
+    row = main_calls(case)
     step = step_of(case, row)
     looked_at = np.isin(step, case.steps)
     row, step = row[looked_at], step[looked_at]
@@ -105,18 +105,16 @@ def shown(case: Case, row: Ints, step: Ints) -> Ints:
     return np.where(row >= 0, row, mark)
 
 
-def on_main(case: Case) -> Mask:
-    """Operators, annotations and frames of the program's thread, steps themselves aside."""
-    spans = case.trace["spans"]
-    wanted = np.isin(spans["role"], (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
-    is_step = case.names.step[spans["name"]] >= 0
-    return np.asarray(wanted & ~is_step & (spans["track"] == case.main_track))
+def main_calls(case: Case) -> Ints:
+    """Rows of operators, annotations and frames on the program's thread, steps themselves aside."""
+    row = case.on_main(case.of_role(Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
+    return row[case.names.step[case.trace["spans"]["name"][row]] < 0]
 
 
 def _by_design(case: Case, row: Ints) -> Mask:
     """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
     spans, parent = case.trace["spans"], case.parent
-    inner = case.mask(case.rows_named(np.flatnonzero(on_main(case)), _BELONGS.match))
+    inner = case.mask(case.rows_named(main_calls(case), _BELONGS.match))
     inner[case.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
     whole = np.flatnonzero(inner & (around[parent] < 0))
@@ -348,7 +346,7 @@ def _common(a: Array, b: Array) -> tuple[int, int]:
 def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
     """What most of some stretches was spent in: one of the outermost calls there by name, else what stands before."""
     spans = case.trace["spans"]
-    row = np.flatnonzero(on_main(case))
+    row = main_calls(case)
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
     inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
     row = outermost(case, row[inside])

@@ -51,9 +51,8 @@ def _claim(case: Case) -> Candidate | None:
 
 def _checks(case: Case) -> Ints:
     """The operators that check a gradient."""
-    spans, parent = case.trace["spans"], case.parent
-    row = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    row = case.rows_named(row, _CHECKS.match)
+    parent = case.parent
+    row = case.rows_named(case.of_role(Role.OPERATOR), _CHECKS.match)
     row = row[parent[row] >= 0]
     row = row[case.named(parent[row], _NODE.match)]
     sure = case.rows_named(row, _SURE.__eq__)
@@ -63,7 +62,7 @@ def _checks(case: Case) -> Ints:
 def _stacks(case: Case) -> Ints:
     """Frames that write the stack down, called by operators."""
     spans, parent = case.trace["spans"], case.parent
-    row = case.rows_named(case.frames, _STACK.match)
+    row = case.rows_named(case.of_role(Role.PYTHON), _STACK.match)
     row = row[parent[row] >= 0]
     return np.asarray(row[spans["role"][parent[row]] == Role.OPERATOR])
 

@@ -23,11 +23,9 @@ def _claim(case: Case) -> Candidate | None:
         return None
     wall, first = step_lengths(table), int(cold[0])
     window = int(table["host_start"][first]), int(table["host_end"][first])
-    spans = case.trace["spans"]
-    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
     parts = {
         "compiling": case.compilations.row,
-        "setting_up": case.rows_named(runtime, SETUP_CALLS.match),
+        "setting_up": case.rows_named(case.of_role(Role.RUNTIME), SETUP_CALLS.match),
     }
     found = without_time(
         {"wall": int(wall[first]), "others": float(np.median(wall[case.steps]))},

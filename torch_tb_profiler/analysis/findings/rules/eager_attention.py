@@ -20,6 +20,7 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
+from torch_tb_profiler.analysis.findings.operators import launched_during
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
@@ -69,9 +70,9 @@ def _claim(case: Case) -> Candidate | None:
             ),
         )
     else:
-        own = _launched(case, track, start, stop)
+        own = launched_during(case, track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
-        product = _launched(case, spans["track"][kept], spans["start"][kept], end[kept])
+        product = launched_during(case, spans["track"][kept], spans["start"][kept], end[kept])
         work = np.concatenate((case.work.row[own], case.work.row[product & ~own]))
         takes = np.concatenate(
             (np.zeros(int(own.sum())), _arithmetic(case, case.work.row[product & ~own]))
@@ -122,18 +123,6 @@ def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
     row = np.sort(calls.row[(place >= 0) & (calls.number <= high[place])])
     product = case.named(row, _PRODUCT_BACKWARD.match)
     return row[~product], row[product]
-
-
-def _launched(case: Case, track: Array, start: Ints, end: Ints) -> Array:
-    """Which device work was launched in stretches of threads that do not overlap, bool."""
-    spans, launch = case.trace["spans"], case.work.launch
-    order = np.lexsort((start, track))
-    width = int(spans["start"][-1]) + 1
-    key = track[order].astype(np.int64) * width + start[order]
-    called = spans["track"][launch].astype(np.int64) * width + spans["start"][launch]
-    place = np.searchsorted(key, called, side="right") - 1
-    inside = (place >= 0) & (track[order[place]] == spans["track"][launch])
-    return np.asarray(inside & (spans["start"][launch] < end[order[place]]) & (launch >= 0))
 
 
 def _arithmetic(case: Case, row: Ints) -> Array:

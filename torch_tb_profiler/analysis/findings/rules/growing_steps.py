@@ -19,11 +19,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
-from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
@@ -32,7 +32,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
-    on_main,
+    main_calls,
     shown,
     step_of,
 )
@@ -166,7 +166,7 @@ def _alone(steps: Ints, held: Array, wall: Array) -> bool:
 
 def _trend(case: Case, steps: Ints) -> _Trend | None:
     spans, parent = case.trace["spans"], case.parent
-    row = np.flatnonzero(on_main(case))
+    row = main_calls(case)
     step = step_of(case, row)
     # Of calls within one of their own name the outer one holds the time.
     kept = np.isin(step, steps) & (
@@ -326,7 +326,7 @@ def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:
             (durations.segment, inside.segment, host.start),
             (durations.work, inside.work, called),
         ):
-            of_step = host_step(table["host_start"], table["host_end"], when[mask])
+            of_step = window_at(table["host_start"], table["host_end"], when[mask])
             values[mask] *= factor[of_step]
 
     return StagedEdit(Stage.SCALE, edit)

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of,
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import silent
+from torch_tb_profiler.analysis.findings.host_time import on_path, silent
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
 from torch_tb_profiler.analysis.what_if.changes import launching
@@ -31,11 +31,8 @@ from torch_tb_profiler.store.roles import Role
 def _claim(case: Case) -> Candidate | None:
     if not case.has_device:
         return None
-    path = case.insight["critical_path"]
-    on_host = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
-    on_host &= path["event"] >= 0
-    event = path["event"][on_host].astype(np.int64)
-    piece, start, end = _not_launching(case, event, path["start"][on_host], path["end"][on_host])
+    event, start, end = on_path(case, *HOST)
+    piece, start, end = _not_launching(case, event, start, end)
     if not len(piece):
         return None
     event = event[piece]

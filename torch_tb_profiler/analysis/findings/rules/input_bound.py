@@ -28,7 +28,7 @@ _NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
 def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     row = case.calls[case.names.dataloader[spans["name"][case.calls]]]
-    row = row[spans["track"][row] == case.main_track]
+    row = case.on_main(row)
     change = "dataloader-ready" if len(row) else None
     loads = row if len(row) else _own_loaders(case)
     row, start, end = case.idle_in(loads, case.gaps.take(case.gaps.for_host))
@@ -64,8 +64,7 @@ def _own_loaders(case: Case) -> Ints:
     spans = case.trace["spans"]
     if not case.has_device:
         return np.zeros(0, np.int64)
-    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    frames = case.rows_named(frames, _is_user_code_next)
+    frames = case.rows_named(case.on_main(case.of_role(Role.PYTHON)), _is_user_code_next)
     called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
     low, high = (np.searchsorted(called, edge) for edge in case.times(frames))
     return np.asarray(frames[low == high])

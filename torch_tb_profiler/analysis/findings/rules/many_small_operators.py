@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.loops import Loops, find_loops, idle_share
+from torch_tb_profiler.analysis.findings.operators import launched_during
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
 from torch_tb_profiler.store.columns import Ints
 
@@ -38,7 +39,7 @@ def _claim(case: Case) -> Candidate | None:
         return None
     edit = stretches_take(loops.track, loops.start, loops.end, loops.factor)
     if case.has_device:
-        within = np.isin(case.work.launch, _launches(case, loops))
+        within = launched_during(case, loops.track, loops.start, loops.end)
         brief = case.work.take(within & (case.work.end - case.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(loops.rounds))))
     place, _ = costliest(lines_of(case.trace, case.facts, loops.row), end - start)
@@ -68,16 +69,6 @@ def _with_pauses(case: Case, loops: Loops) -> tuple[Ints, Ints]:
     same = loops.stretch[1:] == loops.stretch[:-1]
     end[:-1][same] = start[1:][same]
     return start, end
-
-
-def _launches(case: Case, loops: Loops) -> Ints:
-    """Launches within the loops."""
-    spans, work = case.trace["spans"], case.work
-    launch = np.unique(work.launch[work.launch >= 0])
-    order = np.argsort(loops.start, kind="stable")
-    place = np.searchsorted(loops.start[order], spans["start"][launch], side="right") - 1
-    inside = (place >= 0) & (spans["start"][launch] < loops.end[order[place]])
-    return np.asarray(launch[inside & (spans["track"][launch] == loops.track[order[place]])])
 
 
 RULE = Rule(

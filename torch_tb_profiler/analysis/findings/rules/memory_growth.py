@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
 from torch_tb_profiler.analysis.memory.window import of_device
@@ -66,7 +66,7 @@ def _kept(case: Case, device: int, steps: Ints) -> _Kept | None:
     table, facts = case.insight["allocations"], case.facts["steps"]
     rows = of_device(table, device)
     begin = table["begin"][rows]
-    step = host_step(facts["host_start"], facts["host_end"], begin).astype(np.int64)
+    step = window_at(facts["host_start"], facts["host_end"], begin).astype(np.int64)
     own = (table["release"][rows] < 0) & (begin >= 0) & np.isin(step, steps[:-1])
     row, step = rows.start + np.flatnonzero(own), step[own]
     each = sum_by(np.searchsorted(steps, step), len(steps), table["bytes"][row])[:-1]

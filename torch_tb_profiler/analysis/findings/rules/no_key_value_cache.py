@@ -19,6 +19,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
 from torch_tb_profiler.analysis.findings.loops import CallWork
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
@@ -40,7 +41,7 @@ _PRODUCTS = re.compile(r"aten::(?:mm|addmm)$")
 
 def _claim(case: Case) -> Candidate | None:
     row = case.rows_named(case.operators, _EMBEDDING.match)
-    row = case.within(row[case.trace["spans"]["track"][row] == case.main_track])
+    row = case.within(case.on_main(row))
     if len(row) < PASSES:
         return None
     work = CallWork.of(case)
@@ -113,8 +114,7 @@ def _indices(dims: str) -> tuple[int, int]:
 def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
     """The sequences' lengths from how long the products of each pass take, over steps of as many passes."""
     spans, step = case.trace["spans"], case.facts["span_links"]["step"]
-    product = case.rows_named(case.operators, _PRODUCTS.match)
-    product = product[spans["track"][product] == case.main_track]
+    product = case.on_main(case.rows_named(case.operators, _PRODUCTS.match))
     place = np.searchsorted(row, product, side="right") - 1
     product, place = product[place >= 0], place[place >= 0]
     count = np.bincount(place, minlength=len(row))
@@ -158,12 +158,10 @@ def _ends(case: Case, all_of: Ints, row: Ints) -> Ints:
 def _kernels(case: Case, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
     """Device work launched in the passes, and what it takes for one token, ns."""
     work = case.work.take(case.work.launch >= 0)
-    called = case.trace["spans"]["start"][work.launch]
-    place = np.searchsorted(start, called, side="right") - 1
-    inside = (place >= 0) & (called < end[place])
-    some = work.take(inside)
+    place = window_at(start, end, case.trace["spans"]["start"][work.launch])
+    some = work.take(place >= 0)
     time = some.end - some.start
-    return some.row, np.maximum(time / length[place[inside]], np.minimum(time, BRIEF))
+    return some.row, np.maximum(time / length[place[place >= 0]], np.minimum(time, BRIEF))
 
 
 RULE = Rule(

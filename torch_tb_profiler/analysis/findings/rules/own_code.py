@@ -18,7 +18,14 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH, NO_NAME, python_loop
+from torch_tb_profiler.analysis.findings.host_time import (
+    LEAST,
+    MOST,
+    MUCH,
+    NO_NAME,
+    on_path,
+    python_loop,
+)
 from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
@@ -126,11 +133,7 @@ def _evaluates(case: Case, row: Ints) -> bool:
 def _pieces(case: Case) -> _Pieces:
     """Stretches of the path in what the loop calls besides training."""
     parent = case.parent
-    path = case.insight["critical_path"]
-    chosen = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
-    chosen &= path["event"] >= 0
-    event = path["event"][chosen].astype(np.int64)
-    start, end = path["start"][chosen], path["end"][chosen]
+    event, start, end = on_path(case, *HOST)
     loop, other = case.training.loop, case.training.housekeeping
     mine = other[event]
     event, start, end = event[mine], start[mine], end[mine]

@@ -102,7 +102,7 @@ def _after(case: Case, accumulated: Ints) -> Ints:
     last[for_step] = -1
     np.maximum.at(last, step[accumulated], spans["start"][accumulated])
     row = case.within(case.rows_named(case.operators, _NAME.match))
-    row = row[(spans["start"][row] > last[step[row]]) & (spans["track"][row] == case.main_track)]
+    row = case.on_main(row[spans["start"][row] > last[step[row]]])
     row = outside(case, row, case.operators)
     region = case.rows_named(case.calls, _STEP.match)
     return np.asarray(row[~beneath(case, region)[row]] if len(region) else row)

@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
@@ -103,16 +104,14 @@ def _without(case: Case, own: Own) -> Edit:
     track = np.full(len(own.start), case.main_track)
     order = np.argsort(own.start, kind="stable")
     start, end = own.start[order], own.end[order]
-    launch = case.work.launch
-    called = np.append(spans["start"], np.iinfo(np.int64).min)[launch]
-    at = np.searchsorted(start, called, side="right") - 1
-    inside = (launch >= 0) & (at >= 0) & (called < end[np.maximum(at, 0)])
+    work = case.work.take(case.work.launch >= 0)
+    inside = window_at(start, end, spans["start"][work.launch]) >= 0
     gone = (
         host_skips(own.row)
         if own.recorded and (own.start == spans["start"][own.row]).all()
         else thread_time_gone(track, own.start, own.end)
     )
-    return together(gone, work_takes(case.work.row[inside], 0.0))
+    return together(gone, work_takes(work.row[inside], 0))
 
 
 def _every(case: Case, having: Ints) -> str:

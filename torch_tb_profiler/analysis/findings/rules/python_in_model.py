@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, python_loop
+from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, on_path, python_loop
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -29,11 +29,7 @@ def _claim(case: Case) -> Candidate | None:
     python = spans["role"] == Role.PYTHON
     if case.has_device or not python.any():
         return None
-    path = case.insight["critical_path"]
-    chosen = (path["cause"] == PathCause.PYTHON) & np.isin(path["step"], case.steps)
-    chosen &= path["event"] >= 0
-    event = path["event"][chosen].astype(np.int64)
-    start, end = path["start"][chosen], path["end"][chosen]
+    event, start, end = on_path(case, PathCause.PYTHON)
     rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
     nearest_line = climb(parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)

@@ -5,6 +5,7 @@ waits for the host for at least 10 % of the step.
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50
 """Python frames per millisecond of step time, from which on recording them is no small part of what
@@ -15,7 +16,7 @@ HOST_SHARE = 0.1
 
 
 def _claim(case: Case) -> Candidate | None:
-    frames = case.within(case.frames)
+    frames = case.within(case.of_role(Role.PYTHON))
     length = case.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:
         return None

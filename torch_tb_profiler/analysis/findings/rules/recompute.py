@@ -29,11 +29,10 @@ _CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
 def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
     arguments = case.trace["operator_args"]
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     again = arguments["span"][records].astype(np.int64)
-    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
+    calls = case.of_role(Role.OPERATOR, Role.PYTHON)
     home = case.home(case.parent[again], case.rows_named(calls, _BACKWARD.match))
     again, home = again[home >= 0], home[home >= 0]
     if not len(again):
@@ -51,7 +50,7 @@ def _hooks(case: Case, again: Ints, home: Ints) -> Edit:
     start, end = case.times(home)
     in_hook = spans["role"][home] == Role.PYTHON
     end = np.where(in_hook, end, case.times(again)[1])
-    own = case.mask(case.rows_named(case.frames, _CHECKPOINT.match))
+    own = case.mask(case.rows_named(case.of_role(Role.PYTHON), _CHECKPOINT.match))
     stretches = thread_time_gone(spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:

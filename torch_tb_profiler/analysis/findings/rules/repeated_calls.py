@@ -30,7 +30,7 @@ ROUNDS = 16
 
 def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
-    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    frames = case.on_main(case.of_role(Role.PYTHON))
     if len(frames) < MANY * len(case.steps):
         return None
     rank = line_ranks(case.trace.strings, spans["name"][frames])

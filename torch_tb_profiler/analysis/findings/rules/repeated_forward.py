@@ -24,8 +24,7 @@ _STEP = re.compile(r"Optimizer\.step#")
 
 
 def _claim(case: Case) -> Candidate | None:
-    modules = case.within(case.training.modules)
-    modules = modules[case.trace["spans"]["track"][modules] == case.main_track]
+    modules = case.on_main(case.within(case.training.modules))
     forward = case.training.differentiated
     if len(modules) < 2 or not len(forward):
         return None

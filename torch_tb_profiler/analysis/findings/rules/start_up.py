@@ -33,8 +33,8 @@ def _claim(case: Case) -> Candidate | None:
     spans = case.trace["spans"]
     if not case.is_whole:
         return None
-    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    runtime = case.of_role(Role.RUNTIME)
+    python = case.on_main(case.of_role(Role.PYTHON))
     row = np.concatenate(
         (
             case.rows_named(runtime, _LOADS.match),

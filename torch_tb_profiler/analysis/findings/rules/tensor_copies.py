@@ -58,7 +58,7 @@ def _own(case: Case) -> Ints:
     if not len(rows):
         return rows
     rows = outside(case, rows, case.operators)
-    buffers = case.rows_named(case.frames, _BUFFERS.search)
+    buffers = case.rows_named(case.of_role(Role.PYTHON), _BUFFERS.search)
     others = np.concatenate((deep_copies(case), bucket_copies(case), buffers))
     if len(others):
         rows = rows[~beneath(case, others)[rows]]

@@ -69,7 +69,7 @@ def _count(case: Case, name: str) -> int:
 def _marks(case: Case) -> _Marks:
     """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied."""
     spans = case.trace["spans"]
-    calls = np.flatnonzero(spans["role"] == Role.OPERATOR)
+    calls = case.of_role(Role.OPERATOR)
     parent = case.parent
     order = np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))
     calls = calls[order]

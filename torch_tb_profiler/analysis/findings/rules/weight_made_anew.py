@@ -14,6 +14,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import launched_in
@@ -51,9 +52,9 @@ def _claim(case: Case) -> Candidate | None:
     if not again.any():
         return None
     made, start, end = len(start), start[again], end[again]
-    operators = case.operators[case.trace["spans"]["track"][case.operators] == case.main_track]
+    operators = case.on_main(case.operators)
     begin = case.trace["spans"]["start"][operators]
-    inside = _within(begin, start, end)
+    inside = window_at(start, end, begin) >= 0
     backward = _backward(case, operators, start, end)
     work, _ = launched_in(case, np.union1d(operators[inside], backward))
     track = np.full(len(start), case.main_track)
@@ -78,12 +79,11 @@ def _frames(case: Case) -> tuple[Ints, Mask, int]:
     spans = case.trace["spans"]
     modules = case.training.modules
     lists = case.rows_named(modules, _LIST.match)
-    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    hooks = case.rows_named(python, _HOOK.match)
+    hooks = case.rows_named(case.on_main(case.of_role(Role.PYTHON)), _HOOK.match)
     owner = case.home(hooks, modules)
     row = np.concatenate((lists, hooks[owner >= 0]))
     name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
-    kept = np.isin(row, case.within(row[spans["track"][row] == case.main_track]))
+    kept = np.isin(row, case.within(case.on_main(row)))
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
     calls = case.rows_named(case.calls, _UPDATE.match)
@@ -111,12 +111,6 @@ def _operators(case: Case) -> tuple[Ints, Ints, Mask, int]:
     step = case.facts["span_links"]["step"][row[first]]
     number = np.arange(len(first)) - np.searchsorted(step, step)
     return start[first], end[last], (number >= most) & (most > 0), most
-
-
-def _within(begin: Ints, start: Ints, end: Ints) -> Mask:
-    """Which times lie in one of some stretches in order."""
-    place = np.searchsorted(start, begin, side="right") - 1
-    return np.asarray((place >= 0) & (begin < end[place]))
 
 
 def _backward(case: Case, operators: Ints, start: Ints, end: Ints) -> Ints:

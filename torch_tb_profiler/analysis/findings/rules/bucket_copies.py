@@ -9,14 +9,14 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import bucket_copies
 from torch_tb_profiler.analysis.findings.operators import calls_for_nothing
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 
-def _claim(case: Case) -> Candidate | None:
-    host = bucket_copies(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    host = bucket_copies(context)
     if not len(host):
         return None
-    return calls_for_nothing(case, host, {"copies": case.per_step(host)})
+    return calls_for_nothing(context, host, {"copies": context.per_step(host)})
 
 
 RULE = Rule(

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     outermost,
     read_arguments,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.store.columns import Ints
@@ -33,20 +33,20 @@ _CALLS = re.compile(r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCo
 _NODE = re.compile(r"autograd::engine::evaluate_function")
 
 
-def _claim(case: Case) -> Candidate | None:
-    copies = case.rows_named(case.operators, _COPY.match)
-    copies = case.within(np.intersect1d(copies, calls_where(case, _has_two, _converts)))
-    if case.per_step(copies) < MANY:
+def _claim(context: RuleContext) -> Candidate | None:
+    copies = context.rows_named(context.operators, _COPY.match)
+    copies = context.within(np.intersect1d(copies, calls_where(context, _has_two, _converts)))
+    if context.per_step(copies) < MANY:
         return None
-    calls = case.rows_named(case.operators, _CALLS.match)
-    around = np.unique(case.home(copies, outermost(case, calls)))
+    calls = context.rows_named(context.operators, _CALLS.match)
+    around = np.unique(context.home(copies, outermost(context, calls)))
     host = around[around >= 0]
-    back = _there_and_back(case, copies)
+    back = _there_and_back(context, copies)
     found = calls_for_nothing(
-        case,
+        context,
         host,
-        {"conversions": case.per_step(copies), "back": back / len(case.steps)},
-        words={"types": _types(case, copies)},
+        {"conversions": context.per_step(copies), "back": back / len(context.steps)},
+        words={"types": _types(context, copies)},
         certainty="likely" if back else "theoretical",
     )
     return found if len(found.row) else None
@@ -73,12 +73,12 @@ def _converts(call: Call) -> bool:
     )
 
 
-def _there_and_back(case: Case, copies: Ints) -> int:
+def _there_and_back(context: RuleContext, copies: Ints) -> int:
     """How many of the forward pass convert a tensor back of a shape that others convert there, if that is the rule."""
-    nodes = case.rows_named(case.operators, _NODE.match)
-    forward = copies[~beneath(case, nodes)[copies]] if len(nodes) else copies
+    nodes = context.rows_named(context.operators, _NODE.match)
+    forward = copies[~beneath(context, nodes)[copies]] if len(nodes) else copies
     found: Counter[tuple[object, ...]] = Counter()
-    for call in read_arguments(case, forward).values():
+    for call in read_arguments(context, forward).values():
         shape = call.tensor(0)
         source, result = _pair(call)
         found[(shape.shape if shape else (), source, result)] += 1
@@ -89,8 +89,8 @@ def _there_and_back(case: Case, copies: Ints) -> int:
     return pairs if len(forward) and 2 * pairs >= len(forward) else 0
 
 
-def _types(case: Case, copies: Ints) -> str:
-    pairs = Counter(_pair(call) for call in read_arguments(case, copies).values())
+def _types(context: RuleContext, copies: Ints) -> str:
+    pairs = Counter(_pair(call) for call in read_arguments(context, copies).values())
     [(types, _)] = pairs.most_common(1)
     return " to ".join(precision(one) or one for one in types)
 

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     tensors,
     times_of_calls,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -45,54 +45,54 @@ _STEP = re.compile(r"Optimizer\.step#")
 Shape = tuple[int, ...]
 
 
-def _claim(case: Case) -> Candidate | None:
-    backward = case.rows_named(case.operators, _BACKWARD.match)
-    backward = outermost(case, case.within(backward))
+def _claim(context: RuleContext) -> Candidate | None:
+    backward = context.rows_named(context.operators, _BACKWARD.match)
+    backward = outermost(context, context.within(backward))
     if not len(backward):
         return None
-    inside = case.operators[beneath(case, backward)[case.operators]]
-    fill = outermost(case, case.rows_named(inside, _FILL.match))
-    if not len(fill) or _is_tied(case, backward):
+    inside = context.operators[beneath(context, backward)[context.operators]]
+    fill = outermost(context, context.rows_named(inside, _FILL.match))
+    if not len(fill) or _is_tied(context, backward):
         return None
-    tables = _tables(case, backward, fill)
+    tables = _tables(context, backward, fill)
     if tables:
-        found = _by_shape(case, tables)
+        found = _by_shape(context, tables)
         if found is None:
             return None
         row, factor = found
     else:
-        filling, whole = (float(times_of_calls(case, row).sum()) for row in (fill, backward))
+        filling, whole = (float(times_of_calls(context, row).sum()) for row in (fill, backward))
         if filling < MOST * whole:
             return None
         # To add to a row reads two and writes one, to fill it writes one.
         used = max(whole - filling, 0.0) / (3 * filling)
-        row = np.concatenate((fill, _by_time(case, backward, fill)))
+        row = np.concatenate((fill, _by_time(context, backward, fill)))
         factor = np.full(len(row), used)
     order = np.argsort(row, kind="stable")
     row, factor = row[order], factor[order]
-    lost = float((times_of_calls(case, row) * (1 - factor)).sum())
-    numbers = {"dense": lost / len(case.steps)}
+    lost = float((times_of_calls(context, row) * (1 - factor)).sum())
+    numbers = {"dense": lost / len(context.steps)}
     if tables:
         shape = max(tables, key=lambda shape: shape[0] * (1 - tables[shape]))
         numbers |= {"rows": shape[0], "used": tables[shape] * shape[0]}
-    work, _ = launched_in(case, row)
+    work, _ = launched_in(context, row)
     shown = work.row if len(work.row) else row
-    return Candidate(shown, *case.times(shown), numbers, edit=calls_take(case, row, factor))
+    return Candidate(shown, *context.times(shown), numbers, edit=calls_take(context, row, factor))
 
 
-def _is_tied(case: Case, backward: Ints) -> bool:
+def _is_tied(context: RuleContext, backward: Ints) -> bool:
     """Whether each of these gradients is added to another one, as that of a product with the same table."""
-    nodes = case.rows_named(case.operators, _NODE.match)
-    added = case.rows_named(case.operators, _SUM.match)
-    home = case.home(added, np.concatenate((nodes, backward)))
+    nodes = context.rows_named(context.operators, _NODE.match)
+    added = context.rows_named(context.operators, _SUM.match)
+    home = context.home(added, np.concatenate((nodes, backward)))
     return bool(np.isin(home, nodes).sum() >= len(backward))
 
 
-def _tables(case: Case, backward: Ints, fill: Ints) -> dict[Shape, float]:
+def _tables(context: RuleContext, backward: Ints, fill: Ints) -> dict[Shape, float]:
     """Shape of each table → share of its rows that are read at most; empty where shapes were not recorded."""
-    inner = case.operators[beneath(case, fill)[case.operators]]
-    home = case.home(inner, backward)
-    calls, own = read_arguments(case, backward), read_arguments(case, inner)
+    inner = context.operators[beneath(context, fill)[context.operators]]
+    home = context.home(inner, backward)
+    calls, own = read_arguments(context, backward), read_arguments(context, inner)
     tables: dict[Shape, float] = {}
     for row, outer in zip(inner.tolist(), home.tolist(), strict=True):
         filled, call = own.get(row), calls.get(outer)
@@ -105,7 +105,7 @@ def _tables(case: Case, backward: Ints, fill: Ints) -> dict[Shape, float]:
     return {shape: share for shape, share in tables.items() if share <= MOST}
 
 
-def _by_shape(case: Case, tables: dict[Shape, float]) -> tuple[Ints, Array] | None:
+def _by_shape(context: RuleContext, tables: dict[Shape, float]) -> tuple[Ints, Array] | None:
     """Operators that get a tensor of the shape of a table, and the share of their time that remains; None where one is a
     product with it.
     """
@@ -118,13 +118,13 @@ def _by_shape(case: Case, tables: dict[Shape, float]) -> tuple[Ints, Array] | No
             tensor.shape in tables or tensor.shape[::-1] in tables for tensor in tensors(call)
         )
 
-    products = case.rows_named(case.operators, _PRODUCT.match)
-    if np.isin(products, calls_where(case, bool, turned)).any():
+    products = context.rows_named(context.operators, _PRODUCT.match)
+    if np.isin(products, calls_where(context, bool, turned)).any():
         return None
-    lookups = case.rows_named(case.operators, _LOOKUP.match)
-    row = case.within(np.intersect1d(calls_where(case, bool, holds), case.operators))
-    row = outermost(case, row[~beneath(case, lookups)[row]])
-    calls = read_arguments(case, row)
+    lookups = context.rows_named(context.operators, _LOOKUP.match)
+    row = context.within(np.intersect1d(calls_where(context, bool, holds), context.operators))
+    row = outermost(context, row[~beneath(context, lookups)[row]])
+    calls = read_arguments(context, row)
     return row, np.array([_left(calls[one], tables) for one in row.tolist()])
 
 
@@ -144,23 +144,23 @@ def _left(call: Call, tables: dict[Shape, float]) -> float:
     return 1.0
 
 
-def _by_time(case: Case, backward: Ints, fill: Ints) -> Ints:
+def _by_time(context: RuleContext, backward: Ints, fill: Ints) -> Ints:
     """Operators of the optimizers that take as long as something that touches a whole table: of each name in a region
     the shortest such ones, as many as tables.
     """
-    region = case.within(case.rows_named(case.calls, _STEP.match))
+    region = context.within(context.rows_named(context.calls, _STEP.match))
     if not len(region):
         return region
-    inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
-    time = times_of_calls(case, inside)
-    long = np.flatnonzero(time >= MOST * times_of_calls(case, fill).mean())
+    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
+    time = times_of_calls(context, inside)
+    long = np.flatnonzero(time >= MOST * times_of_calls(context, fill).mean())
     inside, time = inside[long], time[long]
-    home = case.home(inside, region)
-    allowed = max(1, round(len(backward) / len(case.steps)))
+    home = context.home(inside, region)
+    allowed = max(1, round(len(backward) / len(context.steps)))
     taken: Counter[tuple[int, int]] = Counter()
     chosen = []
     for place in np.argsort(time, kind="stable").tolist():
-        key = int(home[place]), int(case.trace["spans"]["name"][inside[place]])
+        key = int(home[place]), int(context.trace["spans"]["name"][inside[place]])
         if taken[key] < allowed:
             taken[key] += 1
             chosen.append(place)

@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
     calls_of_some,
@@ -56,20 +56,20 @@ _WORDS = (
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    if case.is_whole or case.facts["iterations"].n or len(case.steps) < _LEAST_STEPS:
+def _claim(context: RuleContext) -> Candidate | None:
+    if context.is_whole or context.facts["iterations"].n or len(context.steps) < _LEAST_STEPS:
         return None
-    own = calls_of_some(case)
-    usual, longer = longer_steps(case)
-    if len(longer) and (own is None or not _explains(case, own, usual, longer)):
-        own = time_of_some(case, usual, longer) or own
-    own = own or gap_of_some(case)
+    own = calls_of_some(context)
+    usual, longer = longer_steps(context)
+    if len(longer) and (own is None or not _explains(context, own, usual, longer)):
+        own = time_of_some(context, usual, longer) or own
+    own = own or gap_of_some(context)
     if own is None:
         return None
     having = np.unique(own.step)
-    wall = step_lengths(case.facts["steps"])
-    others = np.setdiff1d(case.steps, having)
-    row = own.row if own.row.min() >= 0 else shown(case, own.row, own.step)
+    wall = step_lengths(context.facts["steps"])
+    others = np.setdiff1d(context.steps, having)
+    row = own.row if own.row.min() >= 0 else shown(context, own.row, own.step)
     seen = row >= 0
     return Candidate(
         row[seen],
@@ -78,33 +78,33 @@ def _claim(case: Case) -> Candidate | None:
         {
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
-            "steps": float(len(case.steps)),
+            "steps": float(len(context.steps)),
             "others": float(np.median(wall[others])),
         },
         {
-            "every_takes": _every(case, having),
-            "extra": _doing(case, own),
-            "unseen": _unseen(case, own),
+            "every_takes": _every(context, having),
+            "extra": _doing(context, own),
+            "unseen": _unseen(context, own),
         },
-        edit=_without(case, own),
+        edit=_without(context, own),
     )
 
 
-def _explains(case: Case, own: Own, usual: Ints, longer: Ints) -> bool:
+def _explains(context: RuleContext, own: Own, usual: Ints, longer: Ints) -> bool:
     """Whether calls take most of the time that the longer steps have beyond the usual ones."""
-    wall = step_lengths(case.facts["steps"])
+    wall = step_lengths(context.facts["steps"])
     excess = float((wall[longer] - np.median(wall[usual])).sum())
     inside = np.isin(own.step, longer)
     return float((own.end - own.start)[inside].sum()) >= _EXPLAINED * excess
 
 
-def _without(case: Case, own: Own) -> Edit:
+def _without(context: RuleContext, own: Own) -> Edit:
     """What is done there takes no time, and what is launched there neither."""
-    spans = case.trace["spans"]
-    track = np.full(len(own.start), case.main_track)
+    spans = context.trace["spans"]
+    track = np.full(len(own.start), context.main_track)
     order = np.argsort(own.start, kind="stable")
     start, end = own.start[order], own.end[order]
-    work = case.work.take(case.work.launch >= 0)
+    work = context.work.take(context.work.launch >= 0)
     inside = window_at(start, end, spans["start"][work.launch]) >= 0
     gone = (
         host_skips(own.row)
@@ -114,18 +114,18 @@ def _without(case: Case, own: Own) -> Edit:
     return together(gone, work_takes(work.row[inside], 0))
 
 
-def _every(case: Case, having: Ints) -> str:
+def _every(context: RuleContext, having: Ints) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    n = len(case.steps)
-    number = every(np.searchsorted(case.steps, having), n)
+    n = len(context.steps)
+    number = every(np.searchsorted(context.steps, having), n)
     if 1 < number < len(_WORDS):
         return f"every {_WORDS[number]} step takes"
     return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"
 
 
-def _doing(case: Case, own: Own) -> str:
+def _doing(context: RuleContext, own: Own) -> str:
     """``keep (torch.serialization.save)``, ``aten::sort``, or after what nothing was recorded."""
-    text = case.trace.strings[own.name] if own.name >= 0 else ""
+    text = context.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
         return (
             f"nothing recorded after {function_name(text)}"
@@ -135,34 +135,34 @@ def _doing(case: Case, own: Own) -> str:
     frame = PythonFrame.of(text)
     if frame is None or not frame.file:
         return function_name(text)
-    called = _library_call(case, own)
+    called = _library_call(context, own)
     return f"{frame.function} ({called})" if called else frame.function
 
 
-def _unseen(case: Case, own: Own) -> str:
+def _unseen(context: RuleContext, own: Own) -> str:
     """What would have told more."""
-    frames = case.facts.summary.has_stacks
+    frames = context.facts.summary.has_stacks
     return (
         ""
-        if frames or (own.name >= 0 and PythonFrame.of(case.trace.strings[own.name]))
+        if frames or (own.name >= 0 and PythonFrame.of(context.trace.strings[own.name]))
         else "with_stack=True"
     )
 
 
-def _library_call(case: Case, own: Own) -> str:
+def _library_call(context: RuleContext, own: Own) -> str:
     """The function of torch or of another library in which a call of the program's own spends its time, such as
     ``torch.save``; empty for none.
     """
-    spans, parent = case.trace["spans"], case.parent
+    spans, parent = context.trace["spans"], context.parent
     at = int(own.row[np.argmax(own.end - own.start)])
-    if not is_user_code(case.trace.strings[int(spans["name"][at])].partition("(")[0]):
+    if not is_user_code(context.trace.strings[int(spans["name"][at])].partition("(")[0]):
         return ""
     for _ in range(_DEEPEST):
         inner = np.flatnonzero((parent == at) & (spans["role"] == Role.PYTHON))
         if not len(inner) or spans["dur"][inner].max() < _EXPLAINED * spans["dur"][at]:
             return ""
         at = int(inner[spans["dur"][inner].argmax()])
-        frame = PythonFrame.of(case.trace.strings[int(spans["name"][at])])
+        frame = PythonFrame.of(context.trace.strings[int(spans["name"][at])])
         if frame and frame.file and not is_user_code(frame.file):
             module = re.sub(r"[\\/]", ".", frame.file.removesuffix(".py"))
             name = f"{module.removesuffix('.__init__')}.{frame.function}"

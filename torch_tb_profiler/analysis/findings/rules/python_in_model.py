@@ -18,44 +18,46 @@ from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, on_path, python_loop
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans, parent = case.trace["spans"], case.parent
+def _claim(context: RuleContext) -> Candidate | None:
+    spans, parent = context.trace["spans"], context.parent
     python = spans["role"] == Role.PYTHON
-    if case.has_device or not python.any():
+    if context.has_device or not python.any():
         return None
-    event, start, end = on_path(case, PathCause.PYTHON)
-    rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
+    event, start, end = on_path(context, PathCause.PYTHON)
+    rank = np.where(
+        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
+    )
     nearest_line = climb(parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)
-    mine &= case.training.inside[event]
+    mine &= context.training.inside[event]
     event, start, end = event[mine], start[mine], end[mine]
-    unnamed = name_mask(case.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
+    unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
     if not len(function):
         return None
     best, total = costliest(picked(spans["name"], function), end - start)
     row, start, end = function[best], start[best], end[best]
-    if total < LEAST * case.windows.length or row[0] < 0:
+    if total < LEAST * context.windows.length or row[0] < 0:
         return None
-    often, rounds = python_loop(case, np.unique(row))
+    often, rounds = python_loop(context, np.unique(row))
     return Candidate(
         row,
         start,
         end,
         {
-            "taken": total / len(case.steps),
-            "calls": case.per_step(np.unique(row)),
-            "frames": int(best.sum()) / len(case.steps),
+            "taken": total / len(context.steps),
+            "calls": context.per_step(np.unique(row)),
+            "frames": int(best.sum()) / len(context.steps),
             "rounds": rounds,
         },
-        {"what": function_name(case.name_of(row[0])), "often": often},
-        certainty="likely" if total >= MUCH * case.windows.length else "theoretical",
+        {"what": function_name(context.name_of(row[0])), "often": often},
+        certainty="likely" if total >= MUCH * context.windows.length else "theoretical",
         edit=thread_time_gone(spans["track"][row], start, end),
     )
 

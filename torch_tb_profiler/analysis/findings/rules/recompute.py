@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -28,29 +28,29 @@ _BACKWARD = re.compile(
 _CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
-def _claim(case: Case) -> Candidate | None:
-    arguments = case.trace["operator_args"]
+def _claim(context: RuleContext) -> Candidate | None:
+    arguments = context.trace["operator_args"]
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     again = arguments["span"][records].astype(np.int64)
-    calls = case.of_role(Role.OPERATOR, Role.PYTHON)
-    home = case.home(case.parent[again], case.rows_named(calls, _BACKWARD.match))
+    calls = context.of_role(Role.OPERATOR, Role.PYTHON)
+    home = context.home(context.parent[again], context.rows_named(calls, _BACKWARD.match))
     again, home = again[home >= 0], home[home >= 0]
     if not len(again):
         return None
-    row = case.work.row
-    operator = case.facts["span_links"]["operator"][row]
-    row = row[case.home(operator, again) >= 0] if case.has_device else again
-    edit = together(calls_gone(again, row), _hooks(case, again, home))
-    return Candidate(row, *case.times(row), {"events": case.per_step(row)}, edit=edit)
+    row = context.work.row
+    operator = context.facts["span_links"]["operator"][row]
+    row = row[context.home(operator, again) >= 0] if context.has_device else again
+    edit = together(calls_gone(again, row), _hooks(context, again, home))
+    return Candidate(row, *context.times(row), {"events": context.per_step(row)}, edit=edit)
 
 
-def _hooks(case: Case, again: Ints, home: Ints) -> Edit:
+def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
-    spans = case.trace["spans"]
-    start, end = case.times(home)
+    spans = context.trace["spans"]
+    start, end = context.times(home)
     in_hook = spans["role"][home] == Role.PYTHON
-    end = np.where(in_hook, end, case.times(again)[1])
-    own = case.mask(case.rows_named(case.of_role(Role.PYTHON), _CHECKPOINT.match))
+    end = np.where(in_hook, end, context.times(again)[1])
+    own = context.mask(context.rows_named(context.of_role(Role.PYTHON), _CHECKPOINT.match))
     stretches = thread_time_gone(spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.operators import beneath, calls_for_nothing, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 _REGION = re.compile(r"Optimizer\.zero_grad#")
 _ZERO = re.compile(r"aten::(?:zero_|_foreach_zero_)$")
@@ -20,20 +20,20 @@ _SUM = re.compile(r"aten::add_?$")
 _ACCUMULATE = re.compile(r"torch::autograd::AccumulateGrad$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    region = case.within(case.rows_named(case.calls, _REGION.match))
+def _claim(context: RuleContext) -> Candidate | None:
+    region = context.within(context.rows_named(context.calls, _REGION.match))
     if not len(region):
         return None
-    zeros = case.rows_named(case.operators, _ZERO.match)
-    zeros = outermost(case, zeros[beneath(case, region)[zeros]]) if len(zeros) else zeros
+    zeros = context.rows_named(context.operators, _ZERO.match)
+    zeros = outermost(context, zeros[beneath(context, region)[zeros]]) if len(zeros) else zeros
     if not len(zeros):
         return None
-    nodes = case.rows_named(case.operators, _ACCUMULATE.match)
-    sums = case.within(case.rows_named(case.operators, _SUM.match))
-    sums = outermost(case, sums[case.home(sums, nodes) >= 0])
+    nodes = context.rows_named(context.operators, _ACCUMULATE.match)
+    sums = context.within(context.rows_named(context.operators, _SUM.match))
+    sums = outermost(context, sums[context.home(sums, nodes) >= 0])
     host = np.sort(np.concatenate((zeros, sums)))
     return calls_for_nothing(
-        case, host, {"fills": case.per_step(zeros), "sums": case.per_step(sums)}
+        context, host, {"fills": context.per_step(zeros), "sums": context.per_step(sums)}
     )
 
 

@@ -160,8 +160,8 @@ class Work(msgspec.Struct, frozen=True):
         return union(self.start, self.end)
 
 
-class Case(msgspec.Struct, frozen=True, dict=True):
-    """A trace before the rules."""
+class RuleContext(msgspec.Struct, frozen=True, dict=True):
+    """What a rule is given: the trace, its facts, and the evidence that rules share."""
 
     scene: Scene
 
@@ -305,7 +305,7 @@ class Case(msgspec.Struct, frozen=True, dict=True):
         return np.asarray(rows[~(other | (names.step >= 0))[spans["name"][rows]]])
 
     @cached_property
-    def outermost(self) -> Ints:
+    def program_calls(self) -> Ints:
         """Rows of operators that the program's thread calls within the windows, neither from another one nor from an
         optimizer, the DataLoader or another region.
         """

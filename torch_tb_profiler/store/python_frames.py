@@ -65,3 +65,11 @@ class PythonFrame(msgspec.Struct, frozen=True):
     def short(self) -> str:
         """``save at serialization.py:12``, without the line ``main of main.py``."""
         return f"{self.function} {'of' if self.line is None else 'at'} {self.place}"
+
+
+def function_name(text: str) -> str:
+    """The function of a frame, ``collect`` of ``<built-in function collect>`` and ``save`` of ``torch/serialization.py(12): save``;
+    any other name as it is.
+    """
+    frame = PythonFrame.of(text)
+    return frame.function if frame else text

@@ -86,7 +86,7 @@ def test_neither_one_finding_nor_all_together_save_more_than_the_step(
     )
     costing = [item for item in found["found"] if item["costs"]]
     for item in costing:
-        assert 0 <= item["recoverable_ns"] <= found["step_ns"]
+        assert 0 <= item["recoverable_ns"] <= item["length_ns"]
         assert THRESHOLD <= item["share"] <= 1
         assert item["certainty"] in CERTAINTIES
         assert item["count"] >= len(item["rows"])

@@ -8,7 +8,8 @@ import pytest
 
 from tests.analysis.findings.cases import item, made, rules, span, steps
 from tests.builders.drawn import Event
-from torch_tb_profiler.analysis.findings.known_fixes import FIXES, known_fix, plain_name
+from torch_tb_profiler.analysis.findings.known_fixes import FIXES, known_fix
+from torch_tb_profiler.store.python_frames import function_name
 
 NODE = "autograd::engine::evaluate_function: MmBackward0"
 
@@ -243,7 +244,7 @@ def test_known_fixes_say_what_and_where() -> None:
     ],
 )
 def test_plain_names(name: str, plain: str) -> None:
-    assert plain_name(name) == plain
+    assert function_name(name) == plain
 
 
 def _launches(held: bool) -> list[Event]:

@@ -87,6 +87,13 @@ def sum_by(group: Array, groups: int, values: Array) -> Ints:
     return total
 
 
+def costliest(kind: Array, cost: Array) -> tuple[Mask, int]:
+    """Which rows are of the ``kind`` whose integer ``cost`` is most in all, and that sum; of several the least kind."""
+    kinds, group = np.unique(kind, return_inverse=True)
+    total = sum_by(group, len(kinds), cost)
+    return np.asarray(group == total.argmax()), int(total.max())
+
+
 def sum_rows(spec: TableSpec, table: Table, group: str, groups: int) -> Table:
     """Each column of ``spec`` summed over the rows of ``table``, one row per value of its column ``group``
     in [0, ``groups``); −1 is none.

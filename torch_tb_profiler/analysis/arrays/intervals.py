@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -68,6 +69,18 @@ def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]
         np.maximum(start[window], points.start[piece]),
         np.minimum(end[window], points.end[piece]),
     )
+
+
+def window_at(start: Ints, end: Ints, time: Ints) -> Array:
+    """The window [start, end) that contains each time, −1 none; int32. Windows are ascending and do not overlap."""
+    result = np.full(len(time), -1, np.int32)
+    for begin in range(0, len(time) if len(end) else 0, BLOCK):
+        block = time[begin : begin + BLOCK]
+        window = np.searchsorted(start, block, side="right") - 1
+        result[begin : begin + BLOCK] = np.where(
+            (window >= 0) & (block < end[np.maximum(window, 0)]), window, -1
+        )
+    return result
 
 
 def intersect(a: Intervals, b: Intervals) -> Intervals:

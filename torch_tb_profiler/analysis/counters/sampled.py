@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_floats
-from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Table
@@ -26,7 +26,7 @@ def build_sampled(
     steps = facts["steps"]
     pieces: list[dict[str, Array]] = []
     for _, name, track, _, _, time, value in file_counters(trace):
-        step, group = np.unique(host_step(steps["start"], steps["end"], time), return_inverse=True)
+        step, group = np.unique(window_at(steps["start"], steps["end"], time), return_inverse=True)
         least, greatest = np.full(len(step), np.inf), np.full(len(step), -np.inf)
         np.minimum.at(least, group, value)
         np.maximum.at(greatest, group, value)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
@@ -292,10 +292,8 @@ def _largest(keys: Ints, values: Ints) -> tuple[int, int]:
     """``(key, sum)`` of the largest sum; −1 and 0 of no rows."""
     if not len(keys):
         return -1, 0
-    each, place = np.unique(keys, return_inverse=True)
-    sums = sum_by(place, len(each), values)
-    best = int(sums.argmax())
-    return int(each[best]), int(sums[best])
+    own, total = costliest(keys, values)
+    return int(keys[own][0]), total
 
 
 def with_small_ones(parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:

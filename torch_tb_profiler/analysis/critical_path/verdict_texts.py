@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.units import format_count, format_ns, format_number
 
 LONGEST_NAME = 80
@@ -151,7 +151,7 @@ def longer_text(part: BlamedWork, other_work: bool = False) -> str:
 def doing(part: BlamedWork) -> str:
     """``aten::mm in Linear_0 at train.py:7``; of a function ``iterencode in enter at books.py:17``, where it is called."""
     frame, line = PythonFrame.of(part.name), PythonFrame.of(part.line)
-    what = _cut(frame.function if frame else part.name)
+    what = _cut(function_name(part.name))
     where = f" in {part.module}" if part.module else ""
     if part.line and part.line != part.name:
         if frame and line and not where:

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, length_before
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.diff.aligned_steps import LEAST_MATCHED, Drawn, further_ties
 from torch_tb_profiler.analysis.diff.sequences import common_subsequence
-from torch_tb_profiler.analysis.diff.step_matching import match_steps, plain_text, step_events
+from torch_tb_profiler.analysis.diff.step_matching import match_steps, step_events, without_digits
 from torch_tb_profiler.analysis.diff.step_path import Stretches
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
@@ -214,7 +214,7 @@ def _paired(a: RecordedSide, b: RecordedSide) -> tuple[RecordedSide, RecordedSid
     names = [
         np.array(
             [
-                numbers.setdefault(plain_text(text), len(numbers))
+                numbers.setdefault(without_digits(text), len(numbers))
                 for text in side.facts.strings.many(side.facts["steps"]["name"][side.steps])
             ],
             np.int64,

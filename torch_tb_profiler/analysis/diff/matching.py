@@ -4,7 +4,7 @@ From the root down, the children of two matched paths are paired:
 
 1. operators and annotations of the same name; modules of the same class, in order if both sides have
    equally many, else by the best alignment on name, shape and cost (``align``);
-2. the rest by ``pairing.plain_name``;
+2. the rest by ``pairing.stable_name``;
 3. a remaining path that encloses remaining paths of the other side, at most ``DEEPEST`` levels down,
    is a wrapper that the other side lacks (``OptimizedModule_0`` around a module);
 4. a single path left on each side, of one kind and both with or both without device work, was
@@ -19,7 +19,7 @@ from collections.abc import Hashable
 
 import msgspec
 
-from torch_tb_profiler.analysis.diff.pairing import pair_by, plain_name
+from torch_tb_profiler.analysis.diff.pairing import pair_by, stable_name
 from torch_tb_profiler.analysis.diff.side import PathCosts
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -89,7 +89,7 @@ def _tree(costs: PathCosts, shapes: dict[Hashable, int]) -> _Tree:
     children = costs.children()
     kinds, backward = costs.kind.tolist(), costs.backward.tolist()
     plain = [
-        (k, w, plain_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)
+        (k, w, stable_name(name)) for k, w, name in zip(kinds, backward, costs.name, strict=True)
     ]
     shape = [0] * len(plain)
     for path in range(len(plain) - 1, -1, -1):

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths
-from torch_tb_profiler.analysis.diff.pairing import plain_name
+from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.side import PathCosts, Side
 from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
@@ -58,7 +58,7 @@ def _places(costs: tuple[PathCosts, PathCosts], matched: MatchedPaths) -> _Place
     for parent, i, j in zip(matched.parent, matched.a, matched.b, strict=True):
         around = position[parent] if parent >= 0 else 0
         classes = [
-            plain_name(cost.name[path]) if path >= 0 and kind[path] == _MODULE else ""
+            stable_name(cost.name[path]) if path >= 0 and kind[path] == _MODULE else ""
             for cost, kind, path in zip(costs, kinds, (i, j), strict=True)
         ]
         if not any(classes):

@@ -24,7 +24,7 @@ class Keys(Protocol):
 
 
 @lru_cache(maxsize=65536)
-def plain_name(name: str) -> str:
+def stable_name(name: str) -> str:
     """A name without what differs between recordings of one program: ``Linear_3`` → ``Linear``."""
     name = name[:_LONGEST]
     for pattern, text in _CHANGING:

@@ -265,7 +265,7 @@ def _same_texts(*sides: tuple[StringTable, Array, Array]) -> list[Ints]:
         first, place = group_rows((column, counted))
         texts = strings.many(column[first])
         shown = [
-            plain_text(text) if plain else text
+            without_digits(text) if plain else text
             for text, plain in zip(texts, counted[first].tolist(), strict=True)
         ]
         found.append(
@@ -274,7 +274,7 @@ def _same_texts(*sides: tuple[StringTable, Array, Array]) -> list[Ints]:
     return found
 
 
-def plain_text(text: str) -> str:
+def without_digits(text: str) -> str:
     """The name of an annotation without its numbers, which count steps and requests."""
     return "".join("#" if c.isdigit() else c for c in text)
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
-from torch_tb_profiler.analysis.diff.pairing import plain_name
+from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.side import Side, distinct
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -55,7 +55,7 @@ def operator_rows(side: Side, columns: Sequence[str]) -> list[Rows]:
     n, names = len(numbers), side.facts.strings.many(numbers)
     calls = side.moments(row, cells.place, cells["calls"], n)
     host = side.mean_of(row, cells["host_self"], n)
-    keys: tuple[list[Hashable], ...] = list(names), [plain_name(text) for text in names]
+    keys: tuple[list[Hashable], ...] = list(names), [stable_name(text) for text in names]
     event = _examples(side, names)
     return [
         Rows(names, names, keys, side.moments(row, cells.place, cells[key], n), calls, host, event)
@@ -69,7 +69,7 @@ def kernel_rows(side: Side) -> Rows:
     def keys(names: list[str], numbers: Ints) -> tuple[list[Hashable], ...]:
         operator = _main_launchers(side, numbers)
         readable: list[Hashable] = [
-            (plain_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)
+            (stable_name(short_name(text)), by) for text, by in zip(names, operator, strict=True)
         ]
         return list(names), readable, [by or None for by in operator]
 
@@ -131,7 +131,7 @@ def _launchers(side: Side) -> list[str]:
     texts = side.insight.strings.many(paths["name"])
     return [
         *(
-            plain_name(t) if k == PathKind.OPERATOR else ""
+            stable_name(t) if k == PathKind.OPERATOR else ""
             for t, k in zip(texts, paths["kind"].tolist(), strict=True)
         ),
         "",

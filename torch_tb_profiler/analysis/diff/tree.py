@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths
-from torch_tb_profiler.analysis.diff.pairing import pair_all, plain_name
+from torch_tb_profiler.analysis.diff.pairing import pair_all, stable_name
 from torch_tb_profiler.analysis.diff.side import PathCosts, Side, distinct
 from torch_tb_profiler.analysis.diff.significance import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -129,8 +129,8 @@ def _pair_work(
     keys: list[tuple[Mapping[int, Hashable], Mapping[int, Hashable]]] = [
         ({i: a.name[i] for i in of_a}, {j: b.name[j] for j in of_b}),
         (
-            {i: plain_name(short_name(a.name[i])) for i in of_a},
-            {j: plain_name(short_name(b.name[j])) for j in of_b},
+            {i: stable_name(short_name(a.name[i])) for i in of_a},
+            {j: stable_name(short_name(b.name[j])) for j in of_b},
         ),
         (dict.fromkeys(of_a, True), dict.fromkeys(of_b, True)),
     ]

@@ -23,6 +23,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -275,17 +276,12 @@ def _ranges(trace: Trace, begins: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
 
 def _range_of(start: Ints, track: Array, begin: Ints, end: Ints, on: Ints) -> Ints:
     """The capture during which each call began, of its own thread where that captures; −1 none."""
-    at = np.searchsorted(begin, start, side="right") - 1
-    inside = (
-        (at >= 0) & (start < np.append(end, 0)[at]) if len(end) else np.zeros(len(at), np.bool_)
-    )
-    found = np.where(inside, at, NONE)
+    found = window_at(begin, end, start).astype(np.int64)
     for thread in np.unique(on) if len(np.unique(on)) > 1 else ():
         own, here = np.flatnonzero(on == thread), np.flatnonzero(track == thread)
-        last = np.searchsorted(begin[own], start[here], side="right") - 1
-        within = (last >= 0) & (start[here] < end[own[last]])
-        found[here[within]] = own[last[within]]
-    return np.asarray(found, np.int64)
+        last = window_at(begin[own], end[own], start[here])
+        found[here[last >= 0]] = own[last[last >= 0]]
+    return found
 
 
 class _Calls(msgspec.Struct, frozen=True):

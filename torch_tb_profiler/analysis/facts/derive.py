@@ -15,7 +15,7 @@ import numpy as np
 from msgspec.structs import asdict, replace
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
@@ -67,7 +67,6 @@ from torch_tb_profiler.analysis.facts.steps import (
     cut_steps,
     find_steps,
     hidden_steps,
-    host_step,
     latest_end,
 )
 from torch_tb_profiler.analysis.facts.work_names import WorkNames, attribute
@@ -114,7 +113,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
     stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
-    step = host_step(windows.host_start, windows.host_end, spans["start"][tree.row])
+    step = window_at(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)

@@ -26,11 +26,18 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     largest_by,
     sum_by,
 )
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    measure,
+    shared,
+    subtract,
+    union,
+    window_at,
+)
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.launches import WAITS
-from torch_tb_profiler.analysis.facts.steps import StepWindows, host_step
+from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import EARLIER_WORK
 from torch_tb_profiler.store.model import Facts, Trace
@@ -153,7 +160,7 @@ def _first_waits(trace: Trace, caused: DeviceCauses, calls: Ints, windows: StepW
     before = calls[spans["start"][calls] < first]
     row = before[named(trace, before, WAITS.match)]
     since = spans["start"][row]
-    step = host_step(windows.host_start, windows.host_end, since)
+    step = window_at(windows.host_start, windows.host_end, since)
     return _Waits(since, since + spans["dur"][row], step.astype(np.int64))
 
 

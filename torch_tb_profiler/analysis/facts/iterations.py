@@ -16,13 +16,14 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import costliest, extreme_by, group_rows
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
     join,
     measure,
     union,
+    window_at,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct, named
@@ -84,9 +85,7 @@ def server_iterations(trace: Trace) -> ServerIterations:
             break
     if not len(row):
         return ServerIterations(row, said, ())
-    track = spans["track"][row]
-    tracks, thread = np.unique(track, return_inverse=True)
-    here = thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))
+    here, _ = costliest(spans["track"][row], np.ones(len(row), np.bool_))
     return _outermost(spans, row[here], said[here], meanings)
 
 
@@ -222,8 +221,7 @@ def iteration_table(
     """
     spans = trace["spans"]
     begin = spans["start"][found.row]
-    step = np.searchsorted(host_start, begin, side="right") - 1
-    step = np.where((step >= 0) & (begin < np.append(host_end, 0)[step]), step, -1)
+    step = window_at(host_start, host_end, begin).astype(np.int64)
     inside = np.flatnonzero(step >= 0)
     own = step[inside]
     steps, first, count = np.unique(own, return_index=True, return_counts=True)

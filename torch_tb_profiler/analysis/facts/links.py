@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
-from torch_tb_profiler.analysis.facts.steps import StepWindows, host_step
+from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Mask, Table
 from torch_tb_profiler.store.model import Trace
@@ -40,6 +41,6 @@ def span_links(
     operator[caused.row[known]] = tree.row[caused.operator[known]]
     call = np.flatnonzero((spans["role"][tree.row] == Role.RUNTIME) & (tree.operator >= 0))
     operator[tree.row[call]] = tree.row[tree.operator[call]]
-    step = host_step(windows.host_start, windows.host_end, spans["start"])
+    step = window_at(windows.host_start, windows.host_end, spans["start"])
     step[caused.row] = windows.device_step
     return fact_schema.SPAN_LINKS.build(parent=parent, launch=launch, operator=operator, step=step)

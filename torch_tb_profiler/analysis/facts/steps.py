@@ -11,8 +11,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
-from torch_tb_profiler.analysis.arrays.intervals import union
+from torch_tb_profiler.analysis.arrays.grouping import (
+    costliest,
+    extreme_by,
+    group_rows,
+    positions_of,
+)
+from torch_tb_profiler.analysis.arrays.intervals import union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.analysis.facts.calltree import CallTree
     from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 
-__all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "host_step", "odd_reasons"]
+__all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "odd_reasons"]
 
 LONGEST_COUNTED = 200
 _COUNTED = re.compile(
@@ -159,18 +164,6 @@ def _iterations(
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
 
-def host_step(host_start: Ints, host_end: Ints, time: Ints) -> Array:
-    """The step whose host window contains each time, −1 outside; int32."""
-    result = np.full(len(time), -1, np.int32)
-    for begin in range(0, len(time) if len(host_end) else 0, BLOCK):
-        block = time[begin : begin + BLOCK]
-        step = np.searchsorted(host_start, block, side="right") - 1
-        result[begin : begin + BLOCK] = np.where(
-            (step >= 0) & (block < host_end[np.maximum(step, 0)]), step, -1
-        )
-    return result
-
-
 def cut_steps(windows: StepWindows, operators: Array, phase: Array) -> Mask:
     """Which steps the end of the recording cut off, bool of shape (steps,), by the rules in docs/definitions.md.
 
@@ -216,8 +209,7 @@ def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> tuple[Int
     node = np.flatnonzero(names.step[name] >= 0)
     if not len(node):
         return node, 0
-    tracks, thread = np.unique(spans["track"][tree.row[node]], return_inverse=True)
-    node = node[thread == int(np.argmax(np.bincount(thread, minlength=len(tracks))))]
+    node = node[costliest(spans["track"][tree.row[node]], np.ones(len(node), np.bool_))[0]]
     start, dur = spans["start"][tree.row[node]], spans["dur"][tree.row[node]]
     order = np.lexsort((-dur, start))
     node, start, dur = node[order], start[order], dur[order]
@@ -344,7 +336,7 @@ def _extended(trace: Trace, caused: DeviceCauses, host: StepWindows) -> StepWind
     n = len(host.host_start)
     begin = spans["start"][caused.row]
     finish = begin + spans["dur"][caused.row]
-    step = host_step(host.host_start, host.host_end, caused.time)
+    step = window_at(host.host_start, host.host_end, caused.time)
     step[caused.time < 0] = -1
     owned = np.flatnonzero(step >= 0)
     launched = np.bincount(step[owned], minlength=n).astype(np.int64)
@@ -358,7 +350,7 @@ def _extended(trace: Trace, caused: DeviceCauses, host: StepWindows) -> StepWind
         start[row] = max(previous, start[row])
         end[row] = previous = max(end[row], last[row], start[row])
     unknown = np.flatnonzero(caused.time < 0)
-    step[unknown] = host_step(start, end, begin[unknown])
+    step[unknown] = window_at(start, end, begin[unknown])
     return replace(host, start=start, end=end, launched=launched, device_step=step)
 
 
@@ -414,10 +406,8 @@ def _longest(spans: Table, row: Ints) -> Ints:
     calls = np.concatenate([_NONE, *(outermost(spans, rows) for rows in outer)])
     if not len(calls):
         return calls
-    key = np.stack((spans["track"][calls].astype(np.int64), spans["name"][calls]))
-    kinds, kind = np.unique(key, axis=1, return_inverse=True)
-    time = np.bincount(kind.ravel(), weights=spans["dur"][calls], minlength=kinds.shape[1])
-    chosen = calls[kind.ravel() == int(np.argmax(time))]
+    _, module = group_rows((spans["track"][calls], spans["name"][calls]))
+    chosen = calls[costliest(module, spans["dur"][calls])[0]]
     start, dur = spans["start"][chosen], spans["dur"][chosen]
     whole = int((start + dur).max()) - int(start.min())
     enough = len(chosen) >= _LEAST_PASSES and int(dur.sum()) >= LEAST_COVERAGE * whole

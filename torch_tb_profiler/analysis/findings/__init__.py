@@ -2,6 +2,6 @@
 
 ::
 
-    Simulation ─▶ Case ─▶ rules, in order ─▶ candidates ─▶ simulation ─▶ what each saves per step
-                (steps, gaps, calls)     (evidence, a change)    └─ all changes of a certainty together
+    Simulation ─▶ RuleContext ─▶ rules, in order ─▶ candidates ─▶ simulation ─▶ what each saves per step
+              (steps, gaps, calls)           (evidence, a change)    └─ all changes of a certainty together
 """

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 from torch_tb_profiler.analysis.findings.candidate import Candidate
-from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.operators import outermost
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -19,29 +17,30 @@ _BUCKET = re.compile(
 )
 
 
-def copies_named(case: Case, pattern: re.Pattern[str]) -> Work:
+def copies_named(context: RuleContext, pattern: re.Pattern[str]) -> Work:
     """The device's copies whose name begins like a pattern."""
-    work = case.work
-    chosen = case.trace["spans"]["role"][work.row] == Role.MEMCPY
-    chosen[chosen] = case.named(work.row[chosen], pattern.match)
+    work = context.work
+    chosen = context.trace["spans"]["role"][work.row] == Role.MEMCPY
+    chosen[chosen] = context.named(work.row[chosen], pattern.match)
     return work.take(chosen)
 
 
-def alone(case: Case, copies: Work, numbers: dict[str, float]) -> Candidate:
+def alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:
     """The time in which of all device work only these copies ran; without them as the change."""
     return Candidate(
-        *case.alone(copies),
-        {"copies": case.per_step(copies.row), **numbers},
+        *context.alone(copies),
+        {"copies": context.per_step(copies.row), **numbers},
         edit=work_takes(copies.row, 0),
     )
 
 
-def deep_copies(case: Case) -> Ints:
+def deep_copies(context: RuleContext) -> Ints:
     """Rows of the outermost frames of ``deepcopy``, within the windows."""
-    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
-    return outermost(case, case.within(frames[case.named(frames, _DEEP.match)]))
+    return outermost(
+        context, context.within(context.rows_named(context.of_role(Role.PYTHON), _DEEP.match))
+    )
 
 
-def bucket_copies(case: Case) -> Ints:
+def bucket_copies(context: RuleContext) -> Ints:
     """Rows of the reducer's copies, within the windows."""
-    return case.within(case.calls[case.named(case.calls, _BUCKET.match)])
+    return context.within(context.rows_named(context.calls, _BUCKET.match))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit, in_order, stage_of
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints
 
 
 def together(*parts: Edit) -> Edit:
@@ -42,13 +42,18 @@ def host_skips(row: Ints) -> Edit:
     return host_takes(row, 0)
 
 
+def calls_gone(row: Ints, work: Ints) -> Edit:
+    """Host calls with what they call, and device work (rows of spans), take no time; the host does not wait in them."""
+    return together(host_skips(row), work_takes(work, 0))
+
+
 def host_takes(row: Ints, factor: float) -> Edit:
     """Host calls (rows of spans) and what they call take ``factor`` times as long, and the host does not wait in them;
     what they launch stays.
     """
 
     def edit(scene: Scene, durations: Durations) -> None:
-        chosen = rows_mask(scene, row)
+        chosen = mask_of(scene.trace["spans"].n, row)
         durations.segment[scene.inside(chosen).segment] *= factor
         without_sync(scene, durations, chosen)
 
@@ -61,7 +66,7 @@ def host_takes_each(row: Ints, factor: Array) -> Edit:
     def edit(scene: Scene, durations: Durations) -> None:
         each = np.ones(scene.trace["spans"].n + 1)
         each[row] = factor
-        wanted = rows_mask(scene, row)
+        wanted = mask_of(scene.trace["spans"].n, row)
         home = nearest(scene.facts["span_links"]["parent"], wanted)
         durations.segment *= each[np.append(home, np.int32(-1))[scene.graph.host.span]]
 
@@ -113,13 +118,6 @@ def host_time_gone(time: Intervals) -> Edit:
         )
 
     return edit
-
-
-def rows_mask(scene: Scene, row: Ints) -> Mask:
-    """Which rows of spans are among some."""
-    mask = np.zeros(scene.trace["spans"].n, np.bool_)
-    mask[row] = True
-    return mask
 
 
 def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:

@@ -29,10 +29,10 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
-from torch_tb_profiler.analysis.findings.case import Case
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.workloads import judged_share
 from torch_tb_profiler.analysis.what_if.changes import read_change
@@ -53,22 +53,22 @@ ONE_STEP = 0.1
 
 def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     """The findings of one trace, and what their changes save per step; see above."""
-    case = Case(simulation.scene)
+    context = RuleContext(simulation.scene)
     small: list[_Claim] = []
-    claims = _claims(case, simulation, small)
+    claims = _claims(context, simulation, small)
     totals = _totals(simulation, claims)
-    claims += [*_behind(case, simulation, claims, small), *totals]
+    claims += [*_behind(context, simulation, claims, small), *totals]
     findings = [claim for claim in claims if claim.key]
-    length = case.windows.length
-    wall = case.facts["steps"]["end"] - case.facts["steps"]["start"]
-    busy = int(measure(case.work.busy, case.windows.start, case.windows.end).sum())
+    length = context.windows.length
+    wall = context.facts["steps"]["end"] - context.facts["steps"]["start"]
+    busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
     plain = {
-        "rows": case.steps.tolist(),
-        "busy": busy / length if length and len(case.work.row) else None,
-        "judged": judged_share(case),
-        "unsure": unsure(case),
+        "rows": context.steps.tolist(),
+        "busy": busy / length if length and context.has_device else None,
+        "judged": judged_share(context),
+        "unsure": unsure(context),
         "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
-        "found": [_plain(case, claim) for claim in findings],
+        "found": [_plain(context, claim) for claim in findings],
     }
     return plain, _table(claims)
 
@@ -85,20 +85,20 @@ class _Claim:
         self.certainty = candidate.certainty or (RULES[key].certainty if key else "certain")
 
 
-def _can_judge(case: Case) -> bool:
+def _can_judge(context: RuleContext) -> bool:
     # Sums that were laid end to end have neither gaps nor order.
-    return bool(case.windows.length) and not case.facts.summary.sums
+    return bool(context.windows.length) and not context.facts.summary.sums
 
 
-def _claims(case: Case, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:
+def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:
     """What counts; into ``small`` goes what removes time and saves too little of the step."""
     claims: list[_Claim] = []
-    nothing, unchanged = np.zeros(case.facts["steps"].n), simulation.measured
+    nothing, unchanged = np.zeros(context.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
-    idles = case.facts.summary.workload.kind in EXPECT_IDLE
-    judged = _can_judge(case)
+    idles = context.facts.summary.workload.kind in EXPECT_IDLE
+    judged = _can_judge(context)
     for key, rule in RULES.items():
-        candidate = rule.claim(case) if rule.claim and (judged or rule.of_memory) else None
+        candidate = rule.claim(context) if rule.claim and (judged or rule.of_memory) else None
         if candidate is None:
             continue
         edit = edit_of(candidate)
@@ -113,9 +113,9 @@ def _claims(case: Case, simulation: Simulation, small: list[_Claim]) -> list[_Cl
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
-        if _little(case, simulation, changed):
+        if _little(context, simulation, changed):
             continue
-        saved = _saved(case, simulation, changed, change)
+        saved = _saved(context, simulation, changed, change)
         if saved is None:
             small.append(_Claim(key, candidate, edit, nothing))
         else:
@@ -160,9 +160,9 @@ def edit_of(candidate: Candidate) -> Edit | None:
     return edits([read_change(candidate.change)])[0]
 
 
-def _little(case: Case, simulation: Simulation, durations: Durations) -> bool:
+def _little(context: RuleContext, simulation: Simulation, durations: Durations) -> bool:
     """Whether all that is gone is too little: no step can be shorter by more than that."""
-    unchanged, wall = simulation.measured, step_lengths(case.facts["steps"])
+    unchanged, wall = simulation.measured, step_lengths(context.facts["steps"])
     if not durations.waits.all():
         return False
     removed = sum(
@@ -170,29 +170,29 @@ def _little(case: Case, simulation: Simulation, durations: Durations) -> bool:
         for part in simulation.alters(durations)
         if part in ("segment", "work", "lead", "latency")
     )
-    return removed < min(THRESHOLD * int(wall[case.steps].sum()), ONE_STEP * int(wall.min()))
+    return removed < min(THRESHOLD * int(wall[context.steps].sum()), ONE_STEP * int(wall.min()))
 
 
 def _saved(
-    case: Case, simulation: Simulation, durations: Durations, change: str | None
+    context: RuleContext, simulation: Simulation, durations: Durations, change: str | None
 ) -> Array | None:
     """What a change saves per step, ns; None where it is too little."""
-    wall = step_lengths(case.facts["steps"])
+    wall = step_lengths(context.facts["steps"])
     saved = _shorter(simulation, durations, change)
-    enough = saved[case.steps].sum() >= THRESHOLD * wall[case.steps].sum()
+    enough = saved[context.steps].sum() >= THRESHOLD * wall[context.steps].sum()
     return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
 
 
 def _behind(
-    case: Case, simulation: Simulation, claims: list[_Claim], small: list[_Claim]
+    context: RuleContext, simulation: Simulation, claims: list[_Claim], small: list[_Claim]
 ) -> Iterator[_Claim]:
     """Of what saves too little alone that which saves enough once the certain and likely changes are made: what
     these remove hides it.
     """
-    wall = step_lengths(case.facts["steps"])[case.steps]
+    wall = step_lengths(context.facts["steps"])[context.steps]
 
     def enough(saved: Array) -> bool:
-        return bool(saved[case.steps].sum() >= THRESHOLD * wall.sum())
+        return bool(saved[context.steps].sum() >= THRESHOLD * wall.sum())
 
     sure = [claim for claim in [*claims, *small] if claim.edit and _is_sure(claim)]
     others = [claim.edit for claim in sure if claim.edit and enough(claim.saved)]
@@ -262,11 +262,11 @@ def _table(claims: list[_Claim]) -> Table:
     )
 
 
-def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
+def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
     candidate, rule = claim.candidate, RULES[claim.key]
-    row, cost = _evidence(case, candidate)
-    line, line_share = line_of(case.trace, case.facts, row, cost)
-    shown = intersect(union(candidate.start, candidate.end), case.windows)
+    row, cost = _evidence(context, candidate)
+    line, line_share = line_of(context.trace, context.facts, row, cost)
+    shown = intersect(union(candidate.start, candidate.end), context.windows)
     return {
         "rule": claim.key,
         "costs": candidate.costs and not claim.behind,
@@ -278,7 +278,7 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
-        "shown_ns": shown.length / max(len(case.steps), 1),
+        "shown_ns": shown.length / max(len(context.steps), 1),
         "line": line,
         "line_share": line_share,
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
@@ -286,10 +286,10 @@ def _plain(case: Case, claim: _Claim) -> dict[str, Any]:
     }
 
 
-def _evidence(case: Case, candidate: Candidate) -> tuple[Ints, Ints]:
+def _evidence(context: RuleContext, candidate: Candidate) -> tuple[Ints, Ints]:
     """Rows of the evidence within the windows and the time of each, ns, the most expensive first."""
     stop = np.maximum(candidate.end, candidate.start)
-    cost = measure(case.windows, candidate.start, stop)
+    cost = measure(context.windows, candidate.start, stop)
     row, group = np.unique(candidate.row, return_inverse=True)
     total = sum_by(group, len(row), cost)
     order = np.argsort(-total, kind="stable")

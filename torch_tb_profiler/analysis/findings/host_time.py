@@ -9,11 +9,12 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
 from torch_tb_profiler.analysis.findings.operators import beneath
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 LEAST = 0.05
@@ -29,7 +30,7 @@ _LOOP = 1000
 _NO_WORK = (Role.ANNOTATION, Role.PYTHON, Role.PROFILER, Role.DEVICE_ANNOTATION)
 
 
-def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
+def gaps_after(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Ints]:
     """Of each gap that waited for the host, the call of ``row`` that held it up, and the end of the gap, no longer
     than the call: ``(row, start, end)``. That is the longest of those that returned between the same two launches
     as the last one before the launch that ended the gap::
@@ -38,16 +39,16 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
         gpu       {a                          }                             {b  }
     """
     none = np.zeros(0, np.int64)
-    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+    gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
     if not len(row) or not len(gaps.start):
         return none, none, none
-    begin, end = case.times(row)
+    begin, end = context.times(row)
     order = np.argsort(end, kind="stable")
-    launched = case.trace["spans"]["start"][gaps.launch]
+    launched = context.trace["spans"]["start"][gaps.launch]
     last = np.searchsorted(end[order], launched, side="right") - 1
     after = last >= 0
-    starts = case.trace["spans"]["start"]
-    launches = mask_of(len(starts) + 1, case.work.launch)
+    starts = context.trace["spans"]["start"]
+    launches = mask_of(len(starts) + 1, context.work.launch)
     launches[row] = False
     others = np.flatnonzero(launches[:-1])
     between = np.searchsorted(np.sort(starts[others], kind="stable"), end)
@@ -59,31 +60,44 @@ def gaps_after(case: Case, row: Ints) -> tuple[Ints, Ints, Ints]:
     return row[call], gaps.end[after] - length, gaps.end[after]
 
 
-def overhead_records(case: Case, loading: bool) -> Candidate:
+def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
+    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``."""
+    path = context.insight["critical_path"]
+    chosen = np.isin(path["cause"], causes) & np.isin(path["step"], context.steps)
+    chosen &= path["event"] >= 0
+    return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
+
+
+def overhead_records(context: RuleContext, loading: bool) -> Candidate:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
-    row = np.flatnonzero(case.trace["spans"]["role"] == Role.OVERHEAD)
-    row = row[case.named(row, DRIVER.match) == loading]
-    row, start, end = case.idle_in(row, case.gaps)
+    row = context.of_role(Role.OVERHEAD)
+    row = row[context.named(row, DRIVER.match) == loading]
+    row, start, end = context.idle_in(row, context.gaps)
     return Candidate(
         row,
         start,
         end,
-        {"records": case.per_step(np.unique(row))},
+        {"records": context.per_step(np.unique(row))},
         change="kernels-loaded" if loading else "no-overhead",
     )
 
 
-def silent(case: Case) -> Intervals:
+def silent(context: RuleContext) -> Intervals:
     """From what was recorded last to the end of the last step."""
-    spans, steps = case.trace["spans"], case.facts["steps"]
+    spans, steps = context.trace["spans"], context.facts["steps"]
     none = np.zeros(0, np.int64)
-    if not len(case.work.row) or case.is_whole or not steps.n or case.steps[-1] != steps.n - 1:
+    if (
+        not context.has_device
+        or context.is_whole
+        or not steps.n
+        or context.steps[-1] != steps.n - 1
+    ):
         return Intervals(none, none)
     end = int(steps["end"][-1])
     role, earlier = spans["role"], spans["start"] < end
     closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
     # An old version's operators hold its steps, too.
-    closed = closed[case.names.step[spans["name"][closed]] < 0]
+    closed = closed[context.names.step[spans["name"][closed]] < 0]
     begun = np.flatnonzero(earlier & (role == Role.PYTHON))
     finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
     last = max(
@@ -93,16 +107,16 @@ def silent(case: Case) -> Intervals:
     return union(np.array([last]), np.array([end]))
 
 
-def python_loop(case: Case, row: Ints) -> tuple[str, float]:
+def python_loop(context: RuleContext, row: Ints) -> tuple[str, float]:
     """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
-    spans = case.trace["spans"]
-    within = beneath(case, row)
+    spans = context.trace["spans"]
+    within = beneath(context, row)
     within[row] = False
     inner = spans["name"][within & (spans["role"] == Role.PYTHON)]
-    if len(inner) < _LOOP * len(case.steps):
+    if len(inner) < _LOOP * len(context.steps):
         return "", 0.0
     each, count = np.unique(inner, return_counts=True)
-    often = count.max() / len(case.steps)
+    often = count.max() / len(context.steps)
     if often < _LOOP:
         return "", 0.0
-    return plain_name(case.trace.strings[int(each[count.argmax()])]), float(often)
+    return function_name(context.trace.strings[int(each[count.argmax()])]), float(often)

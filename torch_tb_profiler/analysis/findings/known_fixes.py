@@ -44,14 +44,6 @@ def known_fix(name: str) -> Fix | None:
     return next((fix for fix in FIXES if re.search(fix.name, text)), None)
 
 
-def plain_name(name: str) -> str:
-    """A frame as a reader calls it: ``collect`` for ``<built-in function collect>``, ``save`` for
-    ``torch/serialization.py(12): save``.
-    """
-    frame = PythonFrame.of(name)
-    return frame.function if frame else name
-
-
 def _frame(file: str, functions: str) -> str:
     return rf"(?:^|/){file}: (?:{functions})$"
 

@@ -25,8 +25,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -90,37 +89,37 @@ class Loops(msgspec.Struct, frozen=True):
     backward: int
 
 
-def find_loops(case: Case) -> Loops | None:
+def find_loops(context: RuleContext) -> Loops | None:
     """The loops of the program's thread; None without any."""
-    row = case.outermost
+    row = context.program_calls
     if len(row) < ROUNDS:
         return None
-    stretch = _stretches(case, row)
+    stretch = _stretches(context, row)
     parts = [
         (a, b, rounds)
-        for a, b in _joined(case, row, *_bounds(stretch))
-        if (rounds := _rounds(case, row[a:b])) >= ROUNDS
+        for a, b in _joined(context, row, *_bounds(stretch))
+        if (rounds := _rounds(context, row[a:b])) >= ROUNDS
     ]
     if not parts:
         return None
-    work = CallWork.of(case)
-    parts = [part for part in parts if _is_loop(case, work, row, *part)]
-    return _loops(case, work, row, parts) if parts else None
+    work = CallWork.of(context)
+    parts = [part for part in parts if _is_loop(context, work, row, *part)]
+    return _loops(context, work, row, parts) if parts else None
 
 
-def _stretches(case: Case, row: Ints) -> Ints:
+def _stretches(context: RuleContext, row: Ints) -> Ints:
     """Number of the stretch of each call, −1 in none."""
-    spans = case.trace["spans"]
+    spans = context.trace["spans"]
     name, n = spans["name"][row], len(row)
-    engine = case.named(row, _ENGINES.match)
+    engine = context.named(row, _ENGINES.match)
     order = np.argsort(name, kind="stable")
     near = np.zeros(n + 1, np.bool_)
     near[1:-1] = (np.diff(name[order]) == 0) & (np.diff(order) <= RECENT)
     again = np.zeros(n, np.bool_)
     again[order] = near[:-1] | near[1:]
     again &= ~engine
-    start, end = case.times(row)
-    step = case.facts["span_links"]["step"][row]
+    start, end = context.times(row)
+    step = context.facts["span_links"]["step"][row]
     new = np.ones(n, np.bool_)
     new[1:] = (step[1:] != step[:-1]) | (start[1:] - end[:-1] > PAUSE) | ~again[:-1]
     return np.where(again, np.cumsum(new), -1)
@@ -134,10 +133,10 @@ def _bounds(stretch: Ints) -> tuple[Ints, Ints]:
     return first[kept], stop[kept]
 
 
-def _joined(case: Case, row: Ints, first: Ints, stop: Ints) -> list[tuple[int, int]]:
+def _joined(context: RuleContext, row: Ints, first: Ints, stop: Ints) -> list[tuple[int, int]]:
     """Stretches of a step between which there is nothing but a pause, no longer than both of them, are one."""
-    start, end = case.times(row)
-    step = case.facts["span_links"]["step"][row]
+    start, end = context.times(row)
+    step = context.facts["span_links"]["step"][row]
     joined: list[tuple[int, int]] = []
     for a, b in zip(first.tolist(), stop.tolist(), strict=True):
         if joined and joined[-1][1] == a and step[a] == step[a - 1]:
@@ -150,9 +149,9 @@ def _joined(case: Case, row: Ints, first: Ints, stop: Ints) -> list[tuple[int, i
     return joined
 
 
-def _rounds(case: Case, row: Ints) -> int:
+def _rounds(context: RuleContext, row: Ints) -> int:
     """How often the loop goes round: most operators are called once in each."""
-    return int(np.median(np.unique(case.trace["spans"]["name"][row], return_counts=True)[1]))
+    return int(np.median(np.unique(context.trace["spans"]["name"][row], return_counts=True)[1]))
 
 
 class CallWork(msgspec.Struct, frozen=True):
@@ -167,30 +166,30 @@ class CallWork(msgspec.Struct, frozen=True):
     accumulated: float
 
     @classmethod
-    def of(cls, case: Case) -> CallWork:
+    def of(cls, context: RuleContext) -> CallWork:
         """From the trace."""
-        spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-        row = case.operators
+        spans, parent = context.trace["spans"], context.parent
+        row = context.operators
         own = spans["dur"][row].astype(np.float64)
         inner = parent[row] >= 0
         called = np.bincount(parent[row[inner]], weights=own[inner], minlength=spans.n)
         own = own - called[row]
-        views = own[case.named(row, _VIEWS.match)]
+        views = own[context.named(row, _VIEWS.match)]
         base = float(np.median(views)) if len(views) else float(own.min())
-        costs = base * np.where(case.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
+        costs = base * np.where(context.named(row, _PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.
-        beyond = np.zeros(len(row)) if len(case.work.row) else np.maximum(own - costs, 0)
+        beyond = np.zeros(len(row)) if context.has_device else np.maximum(own - costs, 0)
         # Gradients of the rounds are summed, and put in place among zeros: one call does neither.
-        engine = case.named(row, lambda text: text.startswith(EVALUATE))
-        in_engine = np.append(rows_mask(case.scene, row[engine]), np.False_)[parent[row]]
-        beyond[engine | in_engine & case.named(row, _SUMS.match)] = 0
-        summed = case.within(row[case.named(row, lambda text: text == _ACCUMULATE)])
+        engine = context.named(row, lambda text: text.startswith(EVALUATE))
+        in_engine = np.append(context.mask(row[engine]), np.False_)[parent[row]]
+        beyond[engine | in_engine & context.named(row, _SUMS.match)] = 0
+        summed = context.within(context.rows_named(row, lambda text: text == _ACCUMULATE))
         width = int(spans["start"][-1]) + 1
         key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
         order = np.argsort(key, kind="stable")
         before = np.concatenate(([0.0], np.cumsum(beyond[order])))
-        each = len(summed) / max(len(case.steps), 1)
-        return cls(key[order], before, width, case.backward_calls, each)
+        each = len(summed) / max(len(context.steps), 1)
+        return cls(key[order], before, width, context.backward_calls, each)
 
     def inside(self, track: Array, start: Ints, end: Ints) -> Array:
         """Work of calls that begin in stretches of threads, ns."""
@@ -210,33 +209,35 @@ def _backward(work: CallWork, row: Ints, first: int, stop: int) -> Ints:
     return calls.within(low, high if high >= 0 else last)
 
 
-def _is_loop(case: Case, work: CallWork, row: Ints, first: int, stop: int, rounds: int) -> bool:
+def _is_loop(
+    context: RuleContext, work: CallWork, row: Ints, first: int, stop: int, rounds: int
+) -> bool:
     own = row[first:stop]
-    products = own[case.named(own, _PRODUCTS.match)]
+    products = context.rows_named(own, _PRODUCTS.match)
     if len(products) < rounds / 2:
         return True
     functions = _backward(work, row, first, stop)
-    again = int(case.named(functions, _PRODUCT_BACKWARD.match).sum())
+    again = int(context.named(functions, _PRODUCT_BACKWARD.match).sum())
     if work.accumulated and again >= len(products) / 2:
         return again >= SHARED * work.accumulated
-    distinct = _modules(case, products)
+    distinct = _modules(context, products)
     if distinct:
         return len(products) >= SHARED * distinct
-    takes = int(case.named(own, _TAKES.match).sum())
+    takes = int(context.named(own, _TAKES.match).sum())
     return rounds >= UNKNOWN_ROUNDS and takes >= rounds and len(own) <= UNKNOWN_CALLS * rounds
 
 
-def _modules(case: Case, row: Ints) -> int:
+def _modules(context: RuleContext, row: Ints) -> int:
     """In how many distinct modules some calls are; 0 where modules are not known."""
-    paths = case.insight["paths"]
+    paths = context.insight["paths"]
     if not (paths["kind"] == PathKind.MODULE).any():
         return 0
-    path = np.append(case.insight["span_paths"]["path"], np.int32(-1))[row]
+    path = np.append(context.insight["span_paths"]["path"], np.int32(-1))[row]
     return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
 
 
 def _loops(
-    case: Case, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]
+    context: RuleContext, work: CallWork, row: Ints, parts: list[tuple[int, int, int]]
 ) -> Loops | None:
     first, stop, rounds = (np.array(column) for column in zip(*parts, strict=True))
     functions = [_backward(work, row, a, b) for a, b, _ in parts]
@@ -244,12 +245,12 @@ def _loops(
     of = np.concatenate(
         (np.arange(len(first)), np.repeat(np.arange(len(first)), [*map(len, functions)]))
     )
-    start, end = case.times(np.concatenate((row[first], function)))
-    end[: len(first)] = case.times(row[stop - 1])[1]
+    start, end = context.times(np.concatenate((row[first], function)))
+    end[: len(first)] = context.times(row[stop - 1])[1]
     start[len(first) :] = work.backward.begins(function)
-    track = case.trace["spans"]["track"][np.concatenate((row[first], function))]
+    track = context.trace["spans"]["track"][np.concatenate((row[first], function))]
     does = np.minimum(work.inside(track, start, end), end - start)
-    does[len(first) :][case.named(function, _TAKE_BACKWARD.match)] = 0
+    does[len(first) :][context.named(function, _TAKE_BACKWARD.match)] = 0
     left = does + (end - start - does) / rounds[of]
     # Where work takes more than the calls, they are not small.
     if np.median(np.bincount(of, left) / np.bincount(of, end - start)) > SMALL:
@@ -266,10 +267,10 @@ def _loops(
     )
 
 
-def idle_share(case: Case, start: Ints, end: Ints) -> float:
+def idle_share(context: RuleContext, start: Ints, end: Ints) -> float:
     """Share of some time in which the device waits for the host; 1 without one."""
-    if not len(case.work.row):
+    if not context.has_device:
         return 1.0
     time: Intervals = union(start, end)
-    gaps = case.gaps.take(case.gaps.for_host)
+    gaps = context.gaps.take(context.gaps.for_host)
     return float(measure(time, gaps.start, gaps.end).sum()) / max(time.length, 1)

@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.missing_data import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.summary import Writer
 
@@ -48,18 +48,18 @@ UNSURE: dict[str, str] = {
 """Key → sentence; in braces the vendor's words."""
 
 
-def unsure(case: Case) -> list[str]:
+def unsure(context: RuleContext) -> list[str]:
     """Keys of what the trace cannot say."""
-    summary, work = case.facts.summary, case.work
-    has_calls = bool((case.trace["spans"]["role"] == Role.RUNTIME).any())
-    without_role = not len(work.row) and unplaced(case.facts) is not None
-    foreign = case.facts.summary.writer == Writer.OTHER
+    summary, work = context.facts.summary, context.work
+    has_calls = bool((context.trace["spans"]["role"] == Role.RUNTIME).any())
+    without_role = not len(work.row) and unplaced(context.facts) is not None
+    foreign = context.facts.summary.writer == Writer.OTHER
     no_memory = not summary.has_memory and bool(len(work.row))
     absent = {
         "sums": summary.sums,
-        "no_steps": case.is_whole and not summary.sums,
-        "edges": case.judged.length < (1 - THRESHOLD) * case.windows.length,
-        "one_step": len(case.steps) == 1 and not case.is_whole,
+        "no_steps": context.is_whole and not summary.sums,
+        "edges": context.judged.length < (1 - THRESHOLD) * context.windows.length,
+        "one_step": len(context.steps) == 1 and not context.is_whole,
         "unplaced": without_role,
         "no_device": not len(work.row) and not has_calls and not without_role,
         "device_lost": not len(work.row)
@@ -68,19 +68,19 @@ def unsure(case: Case) -> list[str]:
         and not without_role,
         "device_profiled": not len(work.row) and summary.profiled_ranges > 0,
         "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
-        "no_host": bool(len(work.row)) and not len(case.operators),
+        "no_host": bool(len(work.row)) and not len(context.operators),
         "no_stacks": not summary.has_stacks and not foreign,
         "no_stacks_in_file": not summary.has_stacks and foreign,
         "no_memory": no_memory and not foreign,
         "no_memory_in_file": no_memory and foreign,
         "device_unknown": (
-            case.device >= 0
-            and not case.facts.strings[int(case.facts["devices"]["name"][case.device])]
+            context.device >= 0
+            and not context.facts.strings[int(context.facts["devices"]["name"][context.device])]
         ),
-        "other_ranks": bool(len(case.collectives)) or bool(work.communication.any()),
+        "other_ranks": bool(len(context.collectives)) or bool(work.communication.any()),
         "cut": (
             bool(summary.attribution.kernels)
-            and bool(np.any(case.facts["steps"]["flags"] & StepFlag.CUT))
+            and bool(np.any(context.facts["steps"]["flags"] & StepFlag.CUT))
         ),
     }
     return [key for key, is_so in absent.items() if is_so]

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
-from torch_tb_profiler.analysis.findings.case import Case
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -17,11 +17,11 @@ FindingView = Literal[
 ]
 __all__ = [
     "Candidate",
-    "Case",
     "FindingView",
     "RankVerdict",
     "Reach",
     "Rule",
+    "RuleContext",
     "Unit",
     "without_time",
 ]
@@ -71,7 +71,7 @@ class Rule(msgspec.Struct, frozen=True):
     """
 
     place: int
-    claim: Callable[[Case], Candidate | None] | None
+    claim: Callable[[RuleContext], Candidate | None] | None
     title: str
     sentence: str
     attempt: str

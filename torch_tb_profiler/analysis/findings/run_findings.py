@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.python_frames import function_name
 
 LONGEST_LABEL = 120
 SHOWN = 20
@@ -257,8 +257,7 @@ def _doing(part: BlamedWork) -> str:
     """What takes longer, of a frame its function: the line stands beside it; empty where nothing but the step was recorded."""
     if part.name.startswith("ProfilerStep"):
         return ""
-    frame = PythonFrame.of(part.name)
-    name = frame.function if frame is not None else part.name
+    name = function_name(part.name)
     return f"{name} in {part.module}" if part.module else name
 
 

@@ -16,13 +16,13 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.steps import host_step
-from torch_tb_profiler.analysis.findings.case import Case
-from torch_tb_profiler.analysis.findings.edits import rows_mask
+from torch_tb_profiler.analysis.findings.operators import outermost
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -58,116 +58,107 @@ class Own(msgspec.Struct, frozen=True):
     recorded: bool
 
 
-def step_of(case: Case, row: Ints) -> Ints:
+def step_of(context: RuleContext, row: Ints) -> Ints:
     """The step in which spans begin, −1 outside; row of steps."""
-    table, start = case.facts["steps"], case.trace["spans"]["start"][row]
-    return host_step(table["host_start"], table["host_end"], start).astype(np.int64)
+    table, start = context.facts["steps"], context.trace["spans"]["start"][row]
+    return window_at(table["host_start"], table["host_end"], start).astype(np.int64)
 
 
-def calls_of_some(case: Case) -> Own | None:
+def calls_of_some(context: RuleContext) -> Own | None:
     """The call, by its name and what calls it, that at most half of the steps make, the one with most time; None without
     one that makes its steps longer.
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = np.flatnonzero(on_main(case))
-    step = step_of(case, row)
-    looked_at = np.isin(step, case.steps)
+    spans, parent = context.trace["spans"], context.parent
+    row = main_calls(context)
+    step = step_of(context, row)
+    looked_at = np.isin(step, context.steps)
     row, step = row[looked_at], step[looked_at]
     if not len(row):
         return None
     name = spans["name"][row].astype(np.int64)
     around = np.append(spans["name"], np.int32(-1))[parent[row]].astype(np.int64)
-    around[np.append(case.names.step, -1)[around] >= 0] = -1
+    around[context.names.step[around] >= 0] = -1
     _, key = group_rows((name, around))
-    pair = np.unique(key * (case.facts["steps"].n + 1) + step)
-    steps_with = np.bincount(pair // (case.facts["steps"].n + 1), minlength=key.max() + 1)
-    rare = 2 * steps_with[key] <= len(case.steps)
+    pair = np.unique(key * (context.facts["steps"].n + 1) + step)
+    steps_with = np.bincount(pair // (context.facts["steps"].n + 1), minlength=key.max() + 1)
+    rare = 2 * steps_with[key] <= len(context.steps)
     if not rare.any():
         return None
-    chosen = rows_mask(case.scene, row[rare])
+    chosen = context.mask(row[rare])
     above = np.append(nearest(parent, chosen), np.int32(-1))
     top = rare & (above[parent[row]] < 0)
     row, step, name = row[top], step[top], name[top]
-    kept = ~_by_design(case, row)
+    kept = ~_by_design(context, row)
     row, step, name = row[kept], step[kept], name[kept]
     if not len(row):
         return None
-    each, group = np.unique(name, return_inverse=True)
-    cost = spans["dur"][row] + _launched(case, row)
-    best = int(np.argmax(sum_by(group, len(each), cost)))
-    mine = group == best
-    found = Own(row[mine], *case.times(row[mine]), step[mine], int(each[best]), True)
-    return found if _lengthens(case, found, cost[mine]) else None
+    cost = spans["dur"][row] + _launched(context, row)
+    mine, _ = costliest(name, cost)
+    found = Own(row[mine], *context.times(row[mine]), step[mine], int(name[mine][0]), True)
+    return found if _lengthens(context, found, cost[mine]) else None
 
 
-def shown(case: Case, row: Ints, step: Ints) -> Ints:
+def shown(context: RuleContext, row: Ints, step: Ints) -> Ints:
     """Rows of spans that show pieces of steps: the given ones, and for −1 the mark of the step, where it has one."""
-    marks = [case.mark_of(one) for one in step.tolist()]
+    marks = [context.mark_of(one) for one in step.tolist()]
     mark = np.array([int(one[0]) if len(one) else -1 for one in marks], np.int64)
     return np.where(row >= 0, row, mark)
 
 
-def on_main(case: Case) -> Mask:
-    """Operators, annotations and frames of the program's thread, steps themselves aside."""
-    spans = case.trace["spans"]
-    wanted = np.isin(spans["role"], (Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
-    is_step = np.append(case.names.step, -1)[spans["name"]] >= 0
-    return np.asarray(wanted & ~is_step & (spans["track"] == case.main_track))
+def main_calls(context: RuleContext) -> Ints:
+    """Rows of operators, annotations and frames on the program's thread, steps themselves aside."""
+    row = context.on_main(context.of_role(Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
+    return row[context.names.step[context.trace["spans"]["name"][row]] < 0]
 
 
-def _by_design(case: Case, row: Ints) -> Mask:
+def _by_design(context: RuleContext, row: Ints) -> Mask:
     """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    chosen = rows_mask(case.scene, row)
-    host = np.flatnonzero(on_main(case))
-    belongs = host[case.named(host, _BELONGS.match)]
-    inner = rows_mask(case.scene, belongs)
-    inner[case.compilations.row] = True
+    spans, parent = context.trace["spans"], context.parent
+    inner = context.mask(context.rows_named(main_calls(context), _BELONGS.match))
+    inner[context.compilations.row] = True
     around = np.append(nearest(parent, inner), np.int32(-1))
-    outermost = np.flatnonzero(inner & (around[parent] < 0))
-    above = climb(parent, outermost.astype(np.int64), chosen)
-    time = np.zeros(spans.n, np.int64)
-    np.add.at(time, above[above >= 0], spans["dur"][outermost[above >= 0]])
+    whole = np.flatnonzero(inner & (around[parent] < 0))
+    above = context.home(whole, row)
+    time = sum_by(above, spans.n + 1, spans["dur"][whole])
     below = around[row] >= 0
     return np.asarray(below | (2 * time[row] >= np.maximum(spans["dur"][row], 1)))
 
 
-def _launched(case: Case, row: Ints) -> Ints:
+def _launched(context: RuleContext, row: Ints) -> Ints:
     """Time of the device work that is launched within calls that do not enclose each other, ns."""
     total = np.zeros(len(row) + 1, np.int64)
-    if not len(case.work.row):
+    if not context.has_device:
         return total[:-1]
-    chosen = rows_mask(case.scene, row)
-    above = climb(case.facts["span_links"]["parent"], case.work.launch.copy(), chosen)
+    above = context.home(context.work.launch, row)
     place = np.where(above >= 0, np.searchsorted(row, above), len(row))
-    np.add.at(total, place, case.work.end - case.work.start)
+    np.add.at(total, place, context.work.end - context.work.start)
     return total[:-1]
 
 
-def _lengthens(case: Case, own: Own, cost: Ints) -> bool:
+def _lengthens(context: RuleContext, own: Own, cost: Ints) -> bool:
     """Whether the steps with a call are longer than those without it, and by it: by half of its time at least, and by
     twice its time at most.
     """
-    wall = step_lengths(case.facts["steps"])
+    wall = step_lengths(context.facts["steps"])
     having = np.unique(own.step)
-    others = np.setdiff1d(case.steps, having)
+    others = np.setdiff1d(context.steps, having)
     typical = float(cost.sum()) / len(having)
     longer = float(np.median(wall[having]) - np.median(wall[others]))
     return typical / 2 <= longer <= 2 * typical
 
 
-def longer_steps(case: Case) -> tuple[Ints, Ints]:
+def longer_steps(context: RuleContext) -> tuple[Ints, Ints]:
     """``(usual, longer)``, rows of steps: of the commonest kind, of equally common ones the shortest; and of the other kind
     with most time beyond them, or those that are odd. Both are empty where there is none, and of a server's phases.
     """
     none = np.zeros(0, np.int64)
-    table = case.facts["steps"]
-    if case.is_whole or case.facts["iterations"].n or len(case.steps) < 3:
+    table = context.facts["steps"]
+    if context.is_whole or context.facts["iterations"].n or len(context.steps) < 3:
         return none, none
     wall, kind = step_lengths(table).astype(np.float64), table["kind"].astype(np.int64)
     odd = (table["flags"] & StepFlag.ODD) != 0
     kind = np.where(odd, -1, kind)
-    rows = case.steps
+    rows = context.steps
     each, count = np.unique(kind[rows][~odd[rows]], return_counts=True)
     if not len(each):
         return none, none
@@ -184,16 +175,16 @@ def longer_steps(case: Case) -> tuple[Ints, Ints]:
     return (usual, best) if len(best) else (none, none)
 
 
-def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
+def time_of_some(context: RuleContext, usual: Ints, longer: Ints) -> Own | None:
     """The time that each longer step has beyond a usual one, where that is one stretch: between the calls that both
     begin with and those that both end with. None where it is not.
     """
     if len(longer) < 2:
         # One stretch may be a machine that was busy with something else.
         return None
-    wall = step_lengths(case.facts["steps"])
+    wall = step_lengths(context.facts["steps"])
     like = int(usual[np.argsort(wall[usual], kind="stable")[len(usual) // 2]])
-    found = [_stretch(case, like, step) for step in longer.tolist()]
+    found = [_stretch(context, like, step) for step in longer.tolist()]
     if any(one is None for one in found):
         return None
     start, end, before = (
@@ -202,19 +193,21 @@ def time_of_some(case: Case, usual: Ints, longer: Ints) -> Own | None:
     excess = wall[longer] - np.median(wall[usual])
     if float((end - start).sum()) < float(excess.sum()) / 2:
         return None
-    return _named(case, longer, start, end, before)
+    return _named(context, longer, start, end, before)
 
 
-def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
+def _stretch(context: RuleContext, like: int, step: int) -> tuple[int, int, int] | None:
     """``(start, end, before)`` of what one step has beyond another, ``before``: the call before it, −1 none."""
-    table = case.facts["steps"]
-    if len(case.steps) > _MOST_STEPS:
+    table = context.facts["steps"]
+    if len(context.steps) > _MOST_STEPS:
         return None
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in (like, step)]
-    rows = [_top(case, *window, -1) for window in windows]
+    rows = [_top(context, *window, -1) for window in windows]
     for _ in range(_DEEPEST):
-        base, own = (_edges(case, row, window) for row, window in zip(rows, windows, strict=True))
-        names = [case.trace["spans"]["name"][row] for row in rows]
+        base, own = (
+            _edges(context, row, window) for row, window in zip(rows, windows, strict=True)
+        )
+        names = [context.trace["spans"]["name"][row] for row in rows]
         first, last = _common(*names)
         if first + last < len(rows[0]) or first + last < len(rows[1]):
             return _between(base, own, rows[1], first, last)
@@ -224,18 +217,18 @@ def _stretch(case: Case, like: int, step: int) -> tuple[int, int, int] | None:
         at = int(np.argmax(longer))
         windows = [(int(edges[1][at]), int(edges[0][at + 1])) for edges in (base, own)]
         rows = [
-            _top(case, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
+            _top(context, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
         ]
         if not len(rows[0]) or not len(rows[1]):
             return None
     return None
 
 
-def gap_of_some(case: Case) -> Own | None:
+def gap_of_some(context: RuleContext) -> Own | None:
     """The time between the same two calls, of steps that all make the same calls, that comes in every n-th step alone, at
     least three times: nothing was recorded there. None where there is none.
     """
-    found = (_rare_gap(case, gaps) for gaps in common_gaps(case, case.steps))
+    found = (_rare_gap(context, gaps) for gaps in common_gaps(context, context.steps))
     return next((own for own in found if own is not None), None)
 
 
@@ -254,35 +247,35 @@ class CommonGaps(msgspec.Struct, frozen=True):
         return int(self.rows[step][gap - 1]) if gap else -1
 
 
-def common_gaps(case: Case, steps: Ints) -> Iterator[CommonGaps]:
+def common_gaps(context: RuleContext, steps: Ints) -> Iterator[CommonGaps]:
     """The gaps between the outermost calls of some steps; then those within an annotation that takes most of the time. None
     where the steps do not all make the same calls.
     """
-    table, names = case.facts["steps"], case.trace["spans"]["name"]
+    table, names = context.facts["steps"], context.trace["spans"]["name"]
     if len(steps) > _MOST_STEPS:
         return
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in steps]
-    rows = [_top(case, *window, -1) for window in windows]
+    rows = [_top(context, *window, -1) for window in windows]
     for _ in range(_DEEPEST):
         first = names[rows[0]]
         if not all(np.array_equal(names[row], first) for row in rows[1:]):
             return
-        edges = [_edges(case, row, window) for row, window in zip(rows, windows, strict=True)]
+        edges = [_edges(context, row, window) for row, window in zip(rows, windows, strict=True)]
         begins, ends = (np.array([edge[side] for edge in edges]) for side in (0, 1))
         yield CommonGaps(rows, begins, ends)
         inner = begins[:, 1:] - ends[:, :-1]
         if not inner.size or 2 * inner.sum(axis=0).max() < (ends[:, -1] - begins[:, 0]).sum():
             return
         at = int(inner.sum(axis=0).argmax())
-        if case.trace["spans"]["role"][rows[0][at]] != Role.ANNOTATION:
+        if context.trace["spans"]["role"][rows[0][at]] != Role.ANNOTATION:
             return
         windows = list(zip(ends[:, at].tolist(), begins[:, at + 1].tolist(), strict=True))
         rows = [
-            _top(case, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
+            _top(context, *window, int(row[at])) for row, window in zip(rows, windows, strict=True)
         ]
 
 
-def _rare_gap(case: Case, gaps: CommonGaps) -> Own | None:
+def _rare_gap(context: RuleContext, gaps: CommonGaps) -> Own | None:
     """The longest gap that is much longer in every n-th step than in all others."""
     gap = gaps.ends - gaps.begins
     long = 2 * gap >= gap.max(axis=0)
@@ -297,7 +290,7 @@ def _rare_gap(case: Case, gaps: CommonGaps) -> Own | None:
     step = np.flatnonzero(long[:, at])
     before = np.array([gaps.before(one, at) for one in step.tolist()], np.int64)
     start, end = gaps.begins[step, at], gaps.ends[step, at] - others[at]
-    return _named(case, case.steps[step], start, end, before)
+    return _named(context, context.steps[step], start, end, before)
 
 
 def every(position: Ints, n: int) -> int:
@@ -322,23 +315,23 @@ def _between(
     return int(begins), int(ends) - usual, int(row[first - 1]) if first else -1
 
 
-def _top(case: Case, begin: int, end: int, under: int) -> Ints:
+def _top(context: RuleContext, begin: int, end: int, under: int) -> Ints:
     """The outermost operators and annotations of the program's thread in a window, in a call or in none."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = context.trace["spans"], context.parent
     low, high = (int(edge) for edge in np.searchsorted(spans["start"], (begin, end)))
     row = np.arange(low, high)
     role, name = spans["role"][low:high], spans["name"][low:high]
-    is_step = np.append(case.names.step, -1)[name] >= 0
+    is_step = context.names.step[name] >= 0
     chosen = ((role == Role.OPERATOR) | (role == Role.ANNOTATION)) & ~is_step
-    chosen &= (spans["track"][low:high] == case.main_track) & (row != under)
+    chosen &= (spans["track"][low:high] == context.main_track) & (row != under)
     above = np.maximum(parent[low:high].astype(np.int64) - low, -1)
     own = np.flatnonzero(chosen)
     return np.asarray(low + own[climb(above, above[own], chosen) < 0], np.int64)
 
 
-def _edges(case: Case, row: Ints, window: tuple[int, int]) -> tuple[Ints, Ints]:
+def _edges(context: RuleContext, row: Ints, window: tuple[int, int]) -> tuple[Ints, Ints]:
     """Begin and end of the gaps around some calls in a window, one more than there are calls."""
-    start, end = case.times(row)
+    start, end = context.times(row)
     return np.append(window[0], end), np.append(start, window[1])
 
 
@@ -352,23 +345,21 @@ def _common(a: Array, b: Array) -> tuple[int, int]:
     return first, int(differs[0]) if len(differs) else n
 
 
-def _named(case: Case, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
+def _named(context: RuleContext, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
     """What most of some stretches was spent in: one of the outermost calls there by name, else what stands before."""
-    spans = case.trace["spans"]
-    row = np.flatnonzero(on_main(case))
+    spans = context.trace["spans"]
+    row = main_calls(context)
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
     inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
-    row = row[inside]
-    chosen = rows_mask(case.scene, row)
-    parent = case.facts["span_links"]["parent"]
-    row = row[climb(parent, parent[row].astype(np.int64), chosen) < 0]
-    if _by_design(case, row)[spans["dur"][row] > 0].any():
+    row = outermost(context, row[inside])
+    if _by_design(context, row)[spans["dur"][row] > 0].any():
         return None
-    name, group = np.unique(spans["name"][row], return_inverse=True)
-    total = sum_by(group, len(name), spans["dur"][row])
-    if len(name) and 3 * int(total.max()) >= int((end - start).sum()):
-        return Own(before, start, end, step, int(name[total.argmax()]), True)
-    if len(step) < _OFTEN or not every(np.searchsorted(case.steps, step), len(case.steps)):
+    name = spans["name"][row]
+    if len(row):
+        own, total = costliest(name, spans["dur"][row])
+        if 3 * total >= int((end - start).sum()):
+            return Own(before, start, end, step, int(name[own][0]), True)
+    if len(step) < _OFTEN or not every(np.searchsorted(context.steps, step), len(context.steps)):
         return None
     known = before[before >= 0]
     told = int(spans["name"][known[0]]) if len(known) else -1

@@ -15,8 +15,8 @@ from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.findings.candidate import Candidate
-from torch_tb_profiler.analysis.findings.case import Case, Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
@@ -38,96 +38,96 @@ _DIMENSION = re.compile(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
 _ALIGNED = re.compile(r"align(\d{1,2})(?!\d)", re.ASCII)
 
 
-def beyond_least(case: Case, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
+def beyond_least(context: RuleContext, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
     """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of
     it) that it needs at least: ``(row, start, end)``.
     """
-    row, start, end = case.alone(some)
+    row, start, end = context.alone(some)
     needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
     position = positions_of(some.row, row)
     start = np.maximum(start, some.start[position] + needed[position])
     return row, start, np.maximum(start, end)
 
 
-def beyond_peaks(case: Case, some: Work, in_half: bool) -> Candidate | None:
+def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate | None:
     """The time in which of all device work only ``some`` ran, beyond what the peaks allow for it
     (``in_half``: in a 16-bit type); as its change, what is achievable, and no time where that is not
     known.
     """
     if not len(some.row):
         return None
-    least = ideal_times(case.trace, case.insight, some.row, case.peaks, in_half)
-    reached = achievable_time(case, least.time, least.workload)
+    least = ideal_times(context.trace, context.insight, some.row, context.peaks, in_half)
+    reached = achievable_time(context, least.time, least.workload)
     unknown, dur = np.isnan(reached), some.end - some.start
     return Candidate(
-        *beyond_least(case, some, least.time),
-        {"kernels": case.per_step(some.row)},
-        {"largest": described(case, largest(case, some))},
+        *beyond_least(context, some, least.time),
+        {"kernels": context.per_step(some.row)},
+        {"largest": described(context, largest(context, some))},
         certainty="theoretical" if 2 * dur[unknown].sum() > dur.sum() else None,
         edit=work_takes(some.row, np.where(unknown, 0.0, reached)),
     )
 
 
-def achievable_time(case: Case, least: Array, workload: Ints) -> Array:
+def achievable_time(context: RuleContext, least: Array, workload: Ints) -> Array:
     """The time that is usually achievable for device work, ns, from the ``least`` that the peaks allow
     and rows of ``workloads``.
     """
-    texts = case.insight.strings
-    family = np.append(case.insight["workloads"]["family"], np.int32(-1))[workload]
+    texts = context.insight.strings
+    family = np.append(context.insight["workloads"]["family"], np.int32(-1))[workload]
     known = np.unique(family)
     shares = np.array([achievable_share(texts[int(n)] if n >= 0 else "") for n in known])
     return np.asarray(least / shares[np.searchsorted(known, family)])
 
 
-def judged_share(case: Case) -> float | None:
+def judged_share(context: RuleContext) -> float | None:
     """Share of the kernel time of the device, without communication, of which the least time is known;
     None without such kernels.
     """
-    work = case.work.take(case.work.kernel & ~case.work.communication)
+    work = context.work.take(context.work.kernel & ~context.work.communication)
     dur = work.end - work.start
     if not dur.sum():
         return None
-    least = ideal_times(case.trace, case.insight, work.row, case.peaks)
+    least = ideal_times(context.trace, context.insight, work.row, context.peaks)
     return float(dur[~np.isnan(least.time)].sum() / dur.sum())
 
 
-def largest(case: Case, some: Work) -> int:
+def largest(context: RuleContext, some: Work) -> int:
     """The workload that takes most of the time of some work; row of ``workloads``, −1 where none of
     it has one.
     """
-    workload = case.insight["device_workloads"]["workload"][
-        positions_of(device_rows(case.trace), some.row)
+    workload = context.insight["device_workloads"]["workload"][
+        positions_of(device_rows(context.trace), some.row)
     ]
-    like = representatives(case.insight["workloads"])[workload[workload >= 0]]
+    like = representatives(context.insight["workloads"])[workload[workload >= 0]]
     if not len(like):
         return -1
     return int(np.bincount(like, weights=(some.end - some.start)[workload >= 0]).argmax())
 
 
-def roof(case: Case, workload: int) -> str:
+def roof(context: RuleContext, workload: int) -> str:
     """Which peak holds a workload back: ``memory bandwidth``, ``rate of computing``; empty where that is not known."""
-    if workload < 0 or not case.peaks.bandwidth:
+    if workload < 0 or not context.peaks.bandwidth:
         return ""
-    table, texts = case.insight["workloads"], case.insight.strings
+    table, texts = context.insight["workloads"], context.insight.strings
     flops, moved = (float(table[key][workload]) for key in ("flops", "bytes"))
     unit, precision = (int(table[key][workload]) for key in ("unit", "precision"))
-    rate = case.peaks.rate(texts[unit], texts[precision]) if min(unit, precision) >= 0 else None
-    moving = moved / case.peaks.bandwidth
+    rate = context.peaks.rate(texts[unit], texts[precision]) if min(unit, precision) >= 0 else None
+    moving = moved / context.peaks.bandwidth
     if not flops or rate is None:
         return "memory bandwidth" if moving > 0 else ""
     return "rate of computing" if flops / rate > moving else "memory bandwidth"
 
 
-def described(case: Case, workload: int) -> str:
+def described(context: RuleContext, workload: int) -> str:
     """``aten::addmm with M=141, N=30522, K=512``; empty for −1."""
     if workload < 0:
         return ""
-    table, texts = case.insight["workloads"], case.insight.strings
+    table, texts = context.insight["workloads"], context.insight.strings
     name, parameters = (texts[int(table[key][workload])] for key in ("name", "parameters"))
     return f"{name} with {parameters}" if parameters else name
 
 
-def padding(case: Case, workload: int, kernel: str) -> str:
+def padding(context: RuleContext, workload: int, kernel: str) -> str:
     """Which dimensions to pad for whole loads, ``N from 30522 to 30528``; empty where that is not
     known.
 
@@ -136,7 +136,7 @@ def padding(case: Case, workload: int, kernel: str) -> str:
     """
     if workload < 0:
         return ""
-    table, texts = case.insight["workloads"], case.insight.strings
+    table, texts = context.insight["workloads"], context.insight.strings
     family, precision, parameters = (
         texts[int(table[key][workload])] for key in ("family", "precision", "parameters")
     )
@@ -149,7 +149,7 @@ def padding(case: Case, workload: int, kernel: str) -> str:
     odd = {
         key: size
         for key, size in sizes.items()
-        if whole and size % whole and key in _contiguous(case, workload, sizes)
+        if whole and size % whole and key in _contiguous(context, workload, sizes)
     }
     alignment = _ALIGNED.search(kernel)
     if alignment:
@@ -163,13 +163,13 @@ def padding(case: Case, workload: int, kernel: str) -> str:
     )
 
 
-def _contiguous(case: Case, workload: int, sizes: Mapping[str, int]) -> Collection[str]:
+def _contiguous(context: RuleContext, workload: int, sizes: Mapping[str, int]) -> Collection[str]:
     """Of a product C[M,N] = A[M,K] · B[K,N] the dimensions along which its matrices lie in memory;
     all where the strides were not recorded.
 
     C is made row by row: N. A row of A is K long, a column M; a row of B N, a column K.
     """
-    table, texts = case.insight["workloads"], case.insight.strings
+    table, texts = context.insight["workloads"], context.insight.strings
     name, *recorded = (
         texts[int(table[key][workload])] for key in ("name", "dims", "types", "strides")
     )

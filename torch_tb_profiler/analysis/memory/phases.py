@@ -21,10 +21,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
-from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN, host_step
+from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -111,7 +112,7 @@ def phases_of_spans(
     row = np.flatnonzero((of_span >= 0) & _on_main_threads(trace, of_span))
     start, phase = spans["start"][row], of_span[row]
     windows = steps["host_start"], steps["host_end"]
-    step = host_step(*windows, start)
+    step = window_at(*windows, start)
     stepped = facts.summary.step_source != WHOLE_SPAN
     begins = np.flatnonzero(_changes(phase) | _changes(step))
     begin, of_run = start[begins], phase[begins]
@@ -131,7 +132,7 @@ def phases_of_spans(
         last=np.full(len(time), len(begin) - 1),
         in_module=modules_of_paths(paths)[path] >= 0,
         ahead=(run >= 0) & (time < first[run]),
-        step=host_step(*windows, time) if stepped else np.full(len(time), -1, np.int32),
+        step=window_at(*windows, time) if stepped else np.full(len(time), -1, np.int32),
         of_run=of_run,
     )
 

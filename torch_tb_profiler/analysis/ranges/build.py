@@ -19,11 +19,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nest_rows
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import HIDDEN, named
-from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.store import insight_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import RangeKind
@@ -160,12 +159,12 @@ def _windows(facts: Facts) -> Intervals:
 def _add_host(facts: Facts, calls: _RangeCalls, number: Ints, sums: _Sums) -> None:
     """Calls, and the host time of outermost ones: its part in each step, and the rest outside all."""
     windows = _windows(facts)
-    begun = host_step(windows.start, windows.end, calls.start)
+    begun = window_at(windows.start, windows.end, calls.start)
     sums.add("calls", number, begun, np.ones(len(number), np.int64))
     row = np.flatnonzero(calls.outermost)
     start, end = calls.start[row], calls.end[row]
     window, first, last = shared(start, end, windows)
-    step = host_step(windows.start, windows.end, first)
+    step = window_at(windows.start, windows.end, first)
     sums.add("host", number[row][window], step, last - first)
     outside = (end - start) - sum_by(window, len(row), last - first)
     left = np.flatnonzero(outside > 0)
@@ -285,7 +284,7 @@ def _add_device_calls(
 ) -> None:
     """Ranges of which only the device's part is recorded: their time, and what of it the stream worked."""
     spans, steps = trace["spans"], facts["steps"]
-    step = host_step(steps["start"], steps["end"], alone.start)
+    step = window_at(steps["start"], steps["end"], alone.start)
     sums.add("calls", number, step, np.ones(len(number), np.int64))
     sums.add("device", number, step, alone.end - alone.start)
     work = device_rows(trace)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.timeline.call_path import (
     CallPath,
     call_path,
@@ -255,7 +255,7 @@ def _step(trace: Trace, facts: Facts, event: int) -> int:
     if event < spans.n:
         return int(facts["span_links"]["step"][event])
     time = trace["instants"]["time"][event - spans.n : event - spans.n + 1]
-    return int(host_step(steps["host_start"], steps["host_end"], time)[0])
+    return int(window_at(steps["host_start"], steps["host_end"], time)[0])
 
 
 def _operator_and_kernel(trace: Trace, facts: Facts, event: int, path: CallPath) -> tuple[int, int]:

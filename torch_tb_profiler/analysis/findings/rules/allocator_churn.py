@@ -11,19 +11,19 @@ import re
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import gaps_after
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 _ALLOCATES = re.compile(
     r"(?:cuda|hip|cu)(?:Malloc|Free|Mem(?:Create|Map|Unmap|Release|Alloc|Free))(?!Host|Pitch)"
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if not context.has_device:
         return None
-    row = case.runtime_calls(_ALLOCATES)
+    row = context.runtime_calls(_ALLOCATES)
     return Candidate(
-        *gaps_after(case, row), {"calls": len(row) / len(case.steps)}, edit=host_skips(row)
+        *gaps_after(context, row), {"calls": len(row) / len(context.steps)}, edit=host_skips(row)
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
@@ -27,60 +27,56 @@ _CHEAP = 10
 """Percentile of the own time of operators that stands for those that compute next to nothing."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    checks, stacks = _checks(case), _stacks(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    checks, stacks = _checks(context), _stacks(context)
     recorded = np.union1d(checks, stacks)
     if not len(recorded):
         return None
     edits: list[Edit] = [host_skips(recorded)]
-    row, (start, end) = recorded, case.times(recorded)
+    row, (start, end) = recorded, context.times(recorded)
     if not len(stacks):
-        kept, begin, until = _kept_stacks(case)
-        edits.append(thread_time_gone(case.trace["spans"]["track"][kept], begin, until))
+        kept, begin, until = _kept_stacks(context)
+        edits.append(thread_time_gone(context.trace["spans"]["track"][kept], begin, until))
         row = np.concatenate((row, kept))
         start, end = np.concatenate((start, begin)), np.concatenate((end, until))
-    once = checks[case.named(checks, lambda name: name == _SURE)]
+    once = context.rows_named(checks, _SURE.__eq__)
     return Candidate(
         row,
         start,
         end,
-        {"checks": case.per_step(once), "stacks": case.per_step(stacks)},
+        {"checks": context.per_step(once), "stacks": context.per_step(stacks)},
         edit=together(*edits),
     )
 
 
-def _checks(case: Case) -> Ints:
+def _checks(context: RuleContext) -> Ints:
     """The operators that check a gradient."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    none = np.zeros(0, np.int64)
-    row = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    row = row[case.named(row, _CHECKS.match)]
+    parent = context.parent
+    row = context.rows_named(context.of_role(Role.OPERATOR), _CHECKS.match)
     row = row[parent[row] >= 0]
-    row = row[case.named(parent[row], _NODE.match)] if len(row) else none
-    sure = case.named(row, lambda name: name == _SURE)
-    checked = np.isin(parent[row], parent[row[sure]])
-    return np.asarray(row[checked])
+    row = row[context.named(parent[row], _NODE.match)]
+    sure = context.rows_named(row, _SURE.__eq__)
+    return row[np.isin(parent[row], parent[sure])]
 
 
-def _stacks(case: Case) -> Ints:
+def _stacks(context: RuleContext) -> Ints:
     """Frames that write the stack down, called by operators."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = np.flatnonzero(spans["role"] == Role.PYTHON)
-    row = row[case.named(row, _STACK.match)]
+    spans, parent = context.trace["spans"], context.parent
+    row = context.rows_named(context.of_role(Role.PYTHON), _STACK.match)
     row = row[parent[row] >= 0]
     return np.asarray(row[spans["role"][parent[row]] == Role.OPERATOR])
 
 
-def _kept_stacks(case: Case) -> tuple[Ints, Ints, Ints]:
+def _kept_stacks(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     """Where stacks were written down unrecorded: operators of the forward pass, and the time in each that even the
     cheapest of them takes beyond what other operators do: ``(row, start, end)``.
     """
-    spans = case.trace["spans"]
-    made = case.training.differentiated
-    host = case.scene.graph.host
+    spans = context.trace["spans"]
+    made = context.training.differentiated
+    host = context.scene.graph.host
     time = np.zeros(spans.n + 1, np.int64)
     np.add.at(time, host.span, host.end - host.start)
-    others = np.setdiff1d(case.operators, made)
+    others = np.setdiff1d(context.operators, made)
     if not len(made) or not len(others):
         none = np.zeros(0, np.int64)
         return none, none, none

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together
 from torch_tb_profiler.analysis.findings.gaps import LATENCY
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -26,13 +26,13 @@ LONG = 100_000
 _COPIES = re.compile(r"(?:cuda|cu|hip|xpu|musa|aclrt?)Memcpy\w*$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    row = case.runtime_calls(_COPIES)
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    row = context.runtime_calls(_COPIES)
     row = row[spans["dur"][row] >= LONG]
-    if not len(row) or not len(case.work.row):
+    if not len(row) or not context.has_device:
         return None
-    piece, start, end = case.idle_in(row, case.gaps)
+    piece, start, end = context.idle_in(row, context.gaps)
     if not len(piece):
         return None
     call, number = np.unique(piece, return_inverse=True)
@@ -40,17 +40,17 @@ def _claim(case: Case) -> Candidate | None:
     longest = int(held.argmax())
     track = spans["track"][piece].astype(np.int64)
     idle = union(start, end)
-    steps = len(case.steps)
+    steps = len(context.steps)
     return Candidate(
         piece,
         start,
         end,
         {
             "copies": len(call) / steps,
-            "held": int(measure(case.judged, idle.start, idle.end).sum()) / steps,
+            "held": int(measure(context.judged, idle.start, idle.end).sum()) / steps,
             "longest": int(spans["dur"][call[longest]]),
         },
-        {"called": case.trace.strings[int(spans["name"][call[longest]])]},
+        {"called": context.trace.strings[int(spans["name"][call[longest]])]},
         edit=together(thread_time_gone(track, start, end), _at_once(call)),
     )
 

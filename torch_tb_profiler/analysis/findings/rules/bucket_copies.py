@@ -8,23 +8,15 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import bucket_copies
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import launched_in
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.operators import calls_for_nothing
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 
-def _claim(case: Case) -> Candidate | None:
-    host = bucket_copies(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    host = bucket_copies(context)
     if not len(host):
         return None
-    work, _ = launched_in(case, host)
-    row = work.row if len(case.work.row) else host
-    return Candidate(
-        row,
-        *case.times(row),
-        {"copies": case.per_step(host)},
-        edit=together(host_skips(host), work_takes(work.row, 0)),
-    )
+    return calls_for_nothing(context, host, {"copies": context.per_step(host)})
 
 
 RULE = Rule(

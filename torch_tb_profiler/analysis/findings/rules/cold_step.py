@@ -12,29 +12,27 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.step_work import SETUP_CALLS
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.store.roles import Role
 
 
-def _claim(case: Case) -> Candidate | None:
-    table = case.facts["steps"]
+def _claim(context: RuleContext) -> Candidate | None:
+    table = context.facts["steps"]
     cold = np.flatnonzero(table["flags"] & StepFlag.COLD)
-    if not len(cold) or cold[0] in case.steps:
+    if not len(cold) or cold[0] in context.steps:
         return None
     wall, first = step_lengths(table), int(cold[0])
     window = int(table["host_start"][first]), int(table["host_end"][first])
-    spans = case.trace["spans"]
-    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
     parts = {
-        "compiling": case.compilations.row,
-        "setting_up": runtime[case.named(runtime, SETUP_CALLS.match)],
+        "compiling": context.compilations.row,
+        "setting_up": context.rows_named(context.of_role(Role.RUNTIME), SETUP_CALLS.match),
     }
     found = without_time(
-        {"wall": int(wall[first]), "others": float(np.median(wall[case.steps]))},
-        case.mark_of(first),
+        {"wall": int(wall[first]), "others": float(np.median(wall[context.steps]))},
+        context.mark_of(first),
     )
     for key, row in parts.items():
-        time = int(measure(case.when(row), *(np.array([edge]) for edge in window))[0])
+        time = int(measure(context.when(row), *(np.array([edge]) for edge in window))[0])
         if time >= _TOLD * int(wall[first]):
             found.numbers[key] = time
     return found

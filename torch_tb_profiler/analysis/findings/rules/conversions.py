@@ -13,17 +13,15 @@ from collections import Counter
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
+    calls_for_nothing,
     calls_where,
-    launched_in,
     outermost,
     read_arguments,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.store.columns import Ints
@@ -35,28 +33,23 @@ _CALLS = re.compile(r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCo
 _NODE = re.compile(r"autograd::engine::evaluate_function")
 
 
-def _claim(case: Case) -> Candidate | None:
-    copies = case.operators[case.named(case.operators, _COPY.match)]
-    copies = case.within(np.intersect1d(copies, calls_where(case, _has_two, _converts)))
-    if case.per_step(copies) < MANY:
+def _claim(context: RuleContext) -> Candidate | None:
+    copies = context.rows_named(context.operators, _COPY.match)
+    copies = context.within(np.intersect1d(copies, calls_where(context, _has_two, _converts)))
+    if context.per_step(copies) < MANY:
         return None
-    calls = case.operators[case.named(case.operators, _CALLS.match)]
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    around = np.unique(climb(parent, copies, rows_mask(case.scene, outermost(case, calls))))
+    calls = context.rows_named(context.operators, _CALLS.match)
+    around = np.unique(context.home(copies, outermost(context, calls)))
     host = around[around >= 0]
-    work, _ = launched_in(case, host)
-    row = work.row if len(case.work.row) else host
-    if not len(row):
-        return None
-    back = _there_and_back(case, copies)
-    return Candidate(
-        row,
-        *case.times(row),
-        {"conversions": case.per_step(copies), "back": back / len(case.steps)},
-        {"types": _types(case, copies)},
+    back = _there_and_back(context, copies)
+    found = calls_for_nothing(
+        context,
+        host,
+        {"conversions": context.per_step(copies), "back": back / len(context.steps)},
+        words={"types": _types(context, copies)},
         certainty="likely" if back else "theoretical",
-        edit=together(host_skips(host), work_takes(work.row, 0)),
     )
+    return found if len(found.row) else None
 
 
 def _has_two(types: str) -> bool:
@@ -80,12 +73,12 @@ def _converts(call: Call) -> bool:
     )
 
 
-def _there_and_back(case: Case, copies: Ints) -> int:
+def _there_and_back(context: RuleContext, copies: Ints) -> int:
     """How many of the forward pass convert a tensor back of a shape that others convert there, if that is the rule."""
-    nodes = case.operators[case.named(case.operators, _NODE.match)]
-    forward = copies[~beneath(case, nodes)[copies]] if len(nodes) else copies
+    nodes = context.rows_named(context.operators, _NODE.match)
+    forward = copies[~beneath(context, nodes)[copies]] if len(nodes) else copies
     found: Counter[tuple[object, ...]] = Counter()
-    for call in read_arguments(case, forward).values():
+    for call in read_arguments(context, forward).values():
         shape = call.tensor(0)
         source, result = _pair(call)
         found[(shape.shape if shape else (), source, result)] += 1
@@ -96,8 +89,8 @@ def _there_and_back(case: Case, copies: Ints) -> int:
     return pairs if len(forward) and 2 * pairs >= len(forward) else 0
 
 
-def _types(case: Case, copies: Ints) -> str:
-    pairs = Counter(_pair(call) for call in read_arguments(case, copies).values())
+def _types(context: RuleContext, copies: Ints) -> str:
+    pairs = Counter(_pair(call) for call in read_arguments(context, copies).values())
     [(types, _)] = pairs.most_common(1)
     return " to ".join(precision(one) or one for one in types)
 

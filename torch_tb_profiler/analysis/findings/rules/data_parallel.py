@@ -6,14 +6,14 @@ Formula: the trace has ``DataParallel.forward`` and at least two devices. It cla
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not case.facts.summary.data_parallel or case.facts["devices"].n < 2:
+def _claim(context: RuleContext) -> Candidate | None:
+    if not context.facts.summary.data_parallel or context.facts["devices"].n < 2:
         return None
-    calls = case.calls[case.named(case.calls, "DataParallel.forward".__eq__)]
-    return without_time({"devices": case.facts["devices"].n}, calls)
+    calls = context.rows_named(context.calls, "DataParallel.forward".__eq__)
+    return without_time({"devices": context.facts["devices"].n}, calls)
 
 
 RULE = Rule(

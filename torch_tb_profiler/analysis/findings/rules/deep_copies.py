@@ -9,18 +9,18 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import deep_copies
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 
 
-def _claim(case: Case) -> Candidate | None:
-    row = deep_copies(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    row = deep_copies(context)
     if not len(row):
         return None
-    time = int(case.trace["spans"]["dur"][row].sum())
+    time = int(context.trace["spans"]["dur"][row].sum())
     return Candidate(
         row,
-        *case.times(row),
-        {"copies": case.per_step(row), "deep": time / len(case.steps)},
+        *context.times(row),
+        {"copies": context.per_step(row), "deep": time / len(context.steps)},
         edit=host_skips(row),
     )
 

@@ -18,22 +18,18 @@ from collections import Counter
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_takes_each,
-    rows_mask,
-    work_scaled,
-)
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
+    calls_take,
     calls_where,
     launched_in,
     outermost,
     read_arguments,
     tensors,
+    times_of_calls,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -49,69 +45,54 @@ _STEP = re.compile(r"Optimizer\.step#")
 Shape = tuple[int, ...]
 
 
-def _claim(case: Case) -> Candidate | None:
-    backward = case.operators[case.named(case.operators, _BACKWARD.match)]
-    backward = outermost(case, case.within(backward))
+def _claim(context: RuleContext) -> Candidate | None:
+    backward = context.rows_named(context.operators, _BACKWARD.match)
+    backward = outermost(context, context.within(backward))
     if not len(backward):
         return None
-    inside = case.operators[beneath(case, backward)[case.operators]]
-    fill = outermost(case, inside[case.named(inside, _FILL.match)])
-    if not len(fill) or _is_tied(case, backward):
+    inside = context.operators[beneath(context, backward)[context.operators]]
+    fill = outermost(context, context.rows_named(inside, _FILL.match))
+    if not len(fill) or _is_tied(context, backward):
         return None
-    tables = _tables(case, backward, fill)
+    tables = _tables(context, backward, fill)
     if tables:
-        found = _by_shape(case, tables)
+        found = _by_shape(context, tables)
         if found is None:
             return None
         row, factor = found
     else:
-        filling, whole = _time(case, fill), _time(case, backward)
+        filling, whole = (float(times_of_calls(context, row).sum()) for row in (fill, backward))
         if filling < MOST * whole:
             return None
         # To add to a row reads two and writes one, to fill it writes one.
         used = max(whole - filling, 0.0) / (3 * filling)
-        row = np.concatenate((fill, _by_time(case, backward, fill)))
+        row = np.concatenate((fill, _by_time(context, backward, fill)))
         factor = np.full(len(row), used)
     order = np.argsort(row, kind="stable")
     row, factor = row[order], factor[order]
-    work, call = launched_in(case, row)
-    edit = work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(row, factor)
-    numbers = {"dense": _lost(case, row, factor) / len(case.steps)}
+    lost = float((times_of_calls(context, row) * (1 - factor)).sum())
+    numbers = {"dense": lost / len(context.steps)}
     if tables:
         shape = max(tables, key=lambda shape: shape[0] * (1 - tables[shape]))
         numbers |= {"rows": shape[0], "used": tables[shape] * shape[0]}
+    work, _ = launched_in(context, row)
     shown = work.row if len(work.row) else row
-    return Candidate(shown, *case.times(shown), numbers, edit=edit)
+    return Candidate(shown, *context.times(shown), numbers, edit=calls_take(context, row, factor))
 
 
-def _time(case: Case, row: Ints) -> float:
-    """Time of some calls, ns: of the device work that they launched, else their own."""
-    work, _ = launched_in(case, row)
-    return float((work.end - work.start).sum() or case.trace["spans"]["dur"][row].sum())
-
-
-def _lost(case: Case, row: Ints, factor: Array) -> float:
-    work, call = launched_in(case, row)
-    if len(work.row):
-        return float(((work.end - work.start) * (1 - factor[call])).sum())
-    return float((case.trace["spans"]["dur"][row] * (1 - factor)).sum())
-
-
-def _is_tied(case: Case, backward: Ints) -> bool:
+def _is_tied(context: RuleContext, backward: Ints) -> bool:
     """Whether each of these gradients is added to another one, as that of a product with the same table."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    nodes = case.operators[case.named(case.operators, _NODE.match)]
-    added = case.operators[case.named(case.operators, _SUM.match)]
-    home = climb(parent, added, rows_mask(case.scene, np.concatenate((nodes, backward))))
+    nodes = context.rows_named(context.operators, _NODE.match)
+    added = context.rows_named(context.operators, _SUM.match)
+    home = context.home(added, np.concatenate((nodes, backward)))
     return bool(np.isin(home, nodes).sum() >= len(backward))
 
 
-def _tables(case: Case, backward: Ints, fill: Ints) -> dict[Shape, float]:
+def _tables(context: RuleContext, backward: Ints, fill: Ints) -> dict[Shape, float]:
     """Shape of each table → share of its rows that are read at most; empty where shapes were not recorded."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    inner = case.operators[beneath(case, fill)[case.operators]]
-    home = climb(parent, inner, rows_mask(case.scene, backward))
-    calls, own = read_arguments(case, backward), read_arguments(case, inner)
+    inner = context.operators[beneath(context, fill)[context.operators]]
+    home = context.home(inner, backward)
+    calls, own = read_arguments(context, backward), read_arguments(context, inner)
     tables: dict[Shape, float] = {}
     for row, outer in zip(inner.tolist(), home.tolist(), strict=True):
         filled, call = own.get(row), calls.get(outer)
@@ -124,7 +105,7 @@ def _tables(case: Case, backward: Ints, fill: Ints) -> dict[Shape, float]:
     return {shape: share for shape, share in tables.items() if share <= MOST}
 
 
-def _by_shape(case: Case, tables: dict[Shape, float]) -> tuple[Ints, Array] | None:
+def _by_shape(context: RuleContext, tables: dict[Shape, float]) -> tuple[Ints, Array] | None:
     """Operators that get a tensor of the shape of a table, and the share of their time that remains; None where one is a
     product with it.
     """
@@ -137,13 +118,13 @@ def _by_shape(case: Case, tables: dict[Shape, float]) -> tuple[Ints, Array] | No
             tensor.shape in tables or tensor.shape[::-1] in tables for tensor in tensors(call)
         )
 
-    products = case.operators[case.named(case.operators, _PRODUCT.match)]
-    if np.isin(products, calls_where(case, bool, turned)).any():
+    products = context.rows_named(context.operators, _PRODUCT.match)
+    if np.isin(products, calls_where(context, bool, turned)).any():
         return None
-    lookups = case.operators[case.named(case.operators, _LOOKUP.match)]
-    row = case.within(np.intersect1d(calls_where(case, bool, holds), case.operators))
-    row = outermost(case, row[~beneath(case, lookups)[row]])
-    calls = read_arguments(case, row)
+    lookups = context.rows_named(context.operators, _LOOKUP.match)
+    row = context.within(np.intersect1d(calls_where(context, bool, holds), context.operators))
+    row = outermost(context, row[~beneath(context, lookups)[row]])
+    calls = read_arguments(context, row)
     return row, np.array([_left(calls[one], tables) for one in row.tolist()])
 
 
@@ -163,27 +144,23 @@ def _left(call: Call, tables: dict[Shape, float]) -> float:
     return 1.0
 
 
-def _by_time(case: Case, backward: Ints, fill: Ints) -> Ints:
+def _by_time(context: RuleContext, backward: Ints, fill: Ints) -> Ints:
     """Operators of the optimizers that take as long as something that touches a whole table: of each name in a region
     the shortest such ones, as many as tables.
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    region = case.within(case.calls[case.named(case.calls, _STEP.match)])
+    region = context.within(context.rows_named(context.calls, _STEP.match))
     if not len(region):
         return region
-    inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
-    work, call = launched_in(case, inside)
-    time: Array = spans["dur"][inside].astype(np.float64)
-    if len(work.row):
-        time = np.bincount(call, weights=work.end - work.start, minlength=len(inside))
-    long = np.flatnonzero(time >= MOST * _time(case, fill) / len(fill))
+    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
+    time = times_of_calls(context, inside)
+    long = np.flatnonzero(time >= MOST * times_of_calls(context, fill).mean())
     inside, time = inside[long], time[long]
-    home = climb(parent, inside, rows_mask(case.scene, region))
-    allowed = max(1, round(len(backward) / len(case.steps)))
+    home = context.home(inside, region)
+    allowed = max(1, round(len(backward) / len(context.steps)))
     taken: Counter[tuple[int, int]] = Counter()
     chosen = []
     for place in np.argsort(time, kind="stable").tolist():
-        key = int(home[place]), int(spans["name"][inside[place]])
+        key = int(home[place]), int(context.trace["spans"]["name"][inside[place]])
         if taken[key] < allowed:
             taken[key] += 1
             chosen.append(place)

@@ -14,21 +14,20 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.edits import own_time_takes, together, work_scaled
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.operators import (
     LEAST_OWN_NS,
     calls_where,
+    holds_type,
     launching,
     most_named,
     outermost,
     own_times,
-    tensors,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.hardware.call import Call
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule_context import Work
+from torch_tb_profiler.store.columns import Array, Ints
 
 _DOUBLE = re.compile(r'"(?:double|c10::complex<double>)"')
 _PRODUCT = re.compile(r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64")
@@ -36,48 +35,41 @@ _NAMED = re.compile(r"\bdouble\b")
 _OTHER = re.compile(r"\b(?:float|half|__half|__nv_bfloat16|\w*BFloat16|\w*Half)\b")
 
 
-def _claim(case: Case) -> Candidate | None:
-    typed = calls_where(case, _DOUBLE.search, _holds_double)
-    work, factor = _device(case, typed)
-    host, own = typed, np.zeros(case.trace["spans"].n, np.int64)
+def _claim(context: RuleContext) -> Candidate | None:
+    typed = calls_where(context, _DOUBLE.search, holds_type("double", "c10::complex<double>"))
+    work, factor = _device(context, typed)
+    host, own = typed, np.zeros(context.trace["spans"].n, np.int64)
     if len(typed):
-        own = own_times(case)
-        host = case.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launching(case)[typed]])
+        own = own_times(context)
+        host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launching(context)[typed]])
     row = np.concatenate((work.row, host))
     if not len(row):
         return None
-    start, _ = case.times(row)
+    start, _ = context.times(row)
     end = start + np.concatenate((work.end - work.start, own[host]))
-    operator = case.facts["span_links"]["operator"][row].astype(np.int64)
+    operator = context.facts["span_links"]["operator"][row].astype(np.int64)
     named = np.where(operator >= 0, operator, row)
     time = int((end - start).sum())
     return Candidate(
         row,
         start,
         end,
-        {"operators": case.per_step(row), "double": time / len(case.steps)},
-        {"largest": most_named(case, named, end - start), "entry": _entry(case, typed)},
+        {"operators": context.per_step(row), "double": time / len(context.steps)},
+        {"largest": most_named(context, named, end - start), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
 
 
-def _holds_double(call: Call) -> bool:
-    return any(
-        tensor.shape and tensor.dtype in ("double", "c10::complex<double>")
-        for tensor in tensors(call)
-    )
-
-
-def _device(case: Case, typed: Ints) -> tuple[Work, Array]:
+def _device(context: RuleContext, typed: Ints) -> tuple[Work, Array]:
     """Kernels that compute in float64, and how many times as long they would take in float32."""
-    work = case.work.take(case.work.kernel & ~case.work.communication)
-    operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
-    arguments = case.trace["operator_args"]
+    work = context.work.take(context.work.kernel & ~context.work.communication)
+    operator = context.facts["span_links"]["operator"][work.row].astype(np.int64)
+    arguments = context.trace["operator_args"]
     known = np.isin(operator, arguments["span"][arguments["types"] >= 0])
-    double = np.where(known, np.isin(operator, typed), case.named(work.row, _is_double))
+    double = np.where(known, np.isin(operator, typed), context.named(work.row, _is_double))
     work = work.take(double)
-    product = case.named(work.row, _PRODUCT.search)
-    return work, np.where(product, _rate(case), 0.5)
+    product = context.named(work.row, _PRODUCT.search)
+    return work, np.where(product, _rate(context), 0.5)
 
 
 def _is_double(name: str) -> bool:
@@ -85,11 +77,12 @@ def _is_double(name: str) -> bool:
     return bool(plain or _PRODUCT.search(name))
 
 
-def _rate(case: Case) -> float:
+def _rate(context: RuleContext) -> float:
     """Time of a product in float32 ÷ time in float64, at most 1; half where the device is unknown."""
     rates = {
         precision: max(
-            (case.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector")), default=0.0
+            (context.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector")),
+            default=0.0,
         )
         for precision in ("fp64", "fp32")
     }
@@ -98,17 +91,13 @@ def _rate(case: Case) -> float:
     return min(rates["fp64"] / rates["fp32"], 1.0)
 
 
-def _entry(case: Case, typed: Ints) -> str:
+def _entry(context: RuleContext, typed: Ints) -> str:
     """The line where tensors become float64: of operators that got none and have such beneath them; empty
     where none was recorded.
     """
-    links, operators = case.facts["span_links"], case.operators
-    parent = links["parent"][typed].astype(np.int64)
-    above = np.unique(parent[parent >= 0])
-    above = np.intersect1d(above, operators)
-    makes: Mask = ~np.isin(above, typed) & case.named(above, _MAKES.match)
-    made = outermost(case, above[makes])
-    line, _ = line_of(case.trace, case.facts, made, np.ones(len(made), np.int64))
+    above = np.intersect1d(context.parent[typed], context.operators)
+    made = outermost(context, context.rows_named(np.setdiff1d(above, typed), _MAKES.match))
+    line, _ = line_of(context.trace, context.facts, made, np.ones(len(made), np.int64))
     return line or ""
 
 

@@ -17,16 +17,11 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    rows_mask,
-    thread_time_gone,
-    together,
-    work_takes,
-)
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
+from torch_tb_profiler.analysis.findings.operators import launched_during
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
@@ -53,19 +48,19 @@ class _Attentions(msgspec.Struct, frozen=True):
     second: Ints
 
 
-def _claim(case: Case) -> Candidate | None:
-    found = _attentions(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    found = _attentions(context)
     if found is None:
         return None
-    spans = case.trace["spans"]
+    spans = context.trace["spans"]
     end = spans["start"] + spans["dur"]
-    backward, products = _backward(case, found)
+    backward, products = _backward(context, found)
     track = spans["track"][np.concatenate((found.first, backward))]
     start = np.concatenate((end[found.first], spans["start"][backward]))
     stop = np.concatenate((spans["start"][found.second], end[backward]))
     row = np.concatenate((found.softmax, backward))
     times = start, stop
-    if not len(case.work.row):
+    if not context.has_device:
         # The exponentials are computed all the same; a device does so beside the products.
         edit = thread_time_gone(
             np.concatenate((track, track[: len(found.first)])),
@@ -75,52 +70,52 @@ def _claim(case: Case) -> Candidate | None:
             ),
         )
     else:
-        own = _launched(case, track, start, stop)
+        own = launched_during(context, track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
-        product = _launched(case, spans["track"][kept], spans["start"][kept], end[kept])
-        work = np.concatenate((case.work.row[own], case.work.row[product & ~own]))
+        product = launched_during(context, spans["track"][kept], spans["start"][kept], end[kept])
+        work = np.concatenate((context.work.row[own], context.work.row[product & ~own]))
         takes = np.concatenate(
-            (np.zeros(int(own.sum())), _arithmetic(case, case.work.row[product & ~own]))
+            (np.zeros(int(own.sum())), _arithmetic(context, context.work.row[product & ~own]))
         )
         edit = together(thread_time_gone(track, start, stop), work_takes(work, takes))
-        row, times = case.work.row[own], (case.work.start[own], case.work.end[own])
+        row, times = context.work.row[own], (context.work.start[own], context.work.end[own])
     return Candidate(
         row,
         *times,
         {
-            "attentions": len(found.softmax) / len(case.steps),
-            "between": float((times[1] - times[0]).sum()) / len(case.steps),
+            "attentions": len(found.softmax) / len(context.steps),
+            "between": float((times[1] - times[0]).sum()) / len(context.steps),
         },
         edit=edit,
     )
 
 
-def _attentions(case: Case) -> _Attentions | None:
+def _attentions(context: RuleContext) -> _Attentions | None:
     """The attentions of all threads outside of what is none of theirs."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = case.operators
-    softmax = case.named(row, _SOFTMAX.match)
+    spans, row = context.trace["spans"], context.operators
+    softmax = context.named(row, _SOFTMAX.match)
     if not softmax.any():
         return None
-    batched = case.named(row, _BATCHED.match)
-    chosen = softmax | batched | case.named(row, _OTHER.match)
+    batched = context.named(row, _BATCHED.match)
+    chosen = softmax | batched | context.named(row, _OTHER.match)
     row, softmax, batched = row[chosen], softmax[chosen], batched[chosen]
     order = np.argsort(spans["track"][row], kind="stable")
     row, softmax, batched = row[order], softmax[order], batched[order]
     middle = np.flatnonzero(softmax[1:-1] & batched[:-2] & batched[2:]) + 1
     ends = spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]
     middle = middle[ends]
-    done = rows_mask(case.scene, case.operators[case.named(case.operators, _DONE.match)])
-    middle = middle[climb(parent, row[middle].astype(np.int64), done) < 0]
-    middle = middle[np.isin(row[middle], case.within(row[middle]))]
+    middle = middle[
+        context.home(row[middle], context.rows_named(context.operators, _DONE.match)) < 0
+    ]
+    middle = middle[np.isin(row[middle], context.within(row[middle]))]
     if len(middle) < MANY:
         return None
     return _Attentions(row[middle - 1], row[middle], row[middle + 1])
 
 
-def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
+def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:
     """Backward functions of what lies between the products, and of the products."""
-    calls = case.backward_calls
+    calls = context.backward_calls
     low, high = calls.sequence[found.first], calls.sequence[found.second]
     known = (low >= 0) & (high > low)
     if not known.any() or not len(calls.row):
@@ -128,32 +123,20 @@ def _backward(case: Case, found: _Attentions) -> tuple[Ints, Ints]:
     low, high = np.sort(low[known]), np.sort(high[known])
     place = np.searchsorted(low, calls.number, side="right") - 1
     row = np.sort(calls.row[(place >= 0) & (calls.number <= high[place])])
-    product = case.named(row, _PRODUCT_BACKWARD.match)
+    product = context.named(row, _PRODUCT_BACKWARD.match)
     return row[~product], row[product]
 
 
-def _launched(case: Case, track: Array, start: Ints, end: Ints) -> Array:
-    """Which device work was launched in stretches of threads that do not overlap, bool."""
-    spans, launch = case.trace["spans"], case.work.launch
-    order = np.lexsort((start, track))
-    width = int(spans["start"][-1]) + 1
-    key = track[order].astype(np.int64) * width + start[order]
-    called = spans["track"][launch].astype(np.int64) * width + spans["start"][launch]
-    place = np.searchsorted(key, called, side="right") - 1
-    inside = (place >= 0) & (track[order[place]] == spans["track"][launch])
-    return np.asarray(inside & (spans["start"][launch] < end[order[place]]) & (launch >= 0))
-
-
-def _arithmetic(case: Case, row: Ints) -> Array:
+def _arithmetic(context: RuleContext, row: Ints) -> Array:
     """What the arithmetic of products needs where scores are neither written nor read, ns; NaN unknown."""
-    workload = ideal_times(case.trace, case.insight, row, case.peaks).workload
-    table, texts = case.insight["workloads"], case.insight.strings
+    workload = ideal_times(context.trace, context.insight, row, context.peaks).workload
+    table, texts = context.insight["workloads"], context.insight.strings
     time = np.full(table.n + 1, np.nan)
     for number in np.unique(workload[workload >= 0]).tolist():
         unit, precision = (int(table[key][number]) for key in ("unit", "precision"))
         if min(unit, precision) < 0 or table["flops"][number] <= 0:
             continue
-        rate = case.peaks.rate(texts[unit], texts[precision])
+        rate = context.peaks.rate(texts[unit], texts[precision])
         if rate:
             least = 1e9 * int(table["flops"][number]) / rate
             time[number] = least / achievable_share("attention")

@@ -14,23 +14,23 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    if len(case.work.row):
-        talking = case.work.take(case.work.communication)
-        row, (piece, start, end) = talking.row, case.alone(talking)
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    if context.has_device:
+        talking = context.work.take(context.work.communication)
+        row, (piece, start, end) = talking.row, context.alone(talking)
     else:
-        row = case.insight["collectives"]["event"].astype(np.int64)
-        alone = subtract(case.when(row), case.when(case.operators))
-        number, start, end = shared(*case.times(row), alone)
+        row = context.insight["collectives"]["event"].astype(np.int64)
+        alone = subtract(context.when(row), context.when(context.operators))
+        number, start, end = shared(*context.times(row), alone)
         piece = row[number]
-    total = int(spans["dur"][case.within(row)].sum()) / len(case.steps)
-    numbers = {"collectives": case.per_step(row), "total": total}
-    if len(case.work.row) or (case.scene.work_causes == PathCause.COMMUNICATION).any():
+    total = int(spans["dur"][context.within(row)].sum()) / len(context.steps)
+    numbers = {"collectives": context.per_step(row), "total": total}
+    if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
         return Candidate(piece, start, end, numbers, change="overlap")
     return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
 

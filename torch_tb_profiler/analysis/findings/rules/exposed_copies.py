@@ -11,20 +11,20 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import alone, copies_named
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.insight_schema import PathCause
 
 _PAGEABLE = re.compile(r"Memcpy .*Pageable")
 
 
-def _claim(case: Case) -> Candidate | None:
-    copies = copies_named(case, HOST_COPY)
-    pageable = case.named(copies.row, _PAGEABLE.match)
+def _claim(context: RuleContext) -> Candidate | None:
+    copies = copies_named(context, HOST_COPY)
+    pageable = context.named(copies.row, _PAGEABLE.match)
     if not len(copies.row):
         return None
     longest = {"longest": int((copies.end - copies.start).max())}
-    return alone(case, copies, {"pageable": float(np.mean(pageable)), **longest})
+    return alone(context, copies, {"pageable": float(np.mean(pageable)), **longest})
 
 
 RULE = Rule(

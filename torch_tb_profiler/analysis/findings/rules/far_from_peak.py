@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.workloads import (
     LONG_KERNEL,
     achievable_time,
@@ -30,17 +30,17 @@ MOST = 5
 """Workloads, those that lose most time, that a finding is about."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    work = case.work.take(case.work.kernel & ~case.work.communication)
+def _claim(context: RuleContext) -> Candidate | None:
+    work = context.work.take(context.work.kernel & ~context.work.communication)
     work = work.take(work.end - work.start >= LONG_KERNEL)
     if not len(work.row):
         return None
-    least = ideal_times(case.trace, case.insight, work.row, case.peaks)
+    least = ideal_times(context.trace, context.insight, work.row, context.peaks)
     known = ~np.isnan(least.time) & (least.workload >= 0)
     if not known.any():
         return None
     work, time, workload = work.take(known), least.time[known], least.workload[known]
-    dur, reachable = work.end - work.start, achievable_time(case, time, workload)
+    dur, reachable = work.end - work.start, achievable_time(context, time, workload)
     first, group = group_rows((workload,))
     gain, needed, length = (
         np.bincount(group, weights=values)
@@ -52,18 +52,18 @@ def _claim(case: Case) -> Candidate | None:
         return None
     chosen: Mask = np.isin(group, far)
     some = work.take(chosen)
-    kernels = case.work.take(case.work.kernel & ~case.work.communication)
+    kernels = context.work.take(context.work.kernel & ~context.work.communication)
     largest = int(workload[first[far[0]]])
     return Candidate(
-        *beyond_least(case, some, time[chosen]),
+        *beyond_least(context, some, time[chosen]),
         {
             "workloads": len(far),
             "reached": float(needed[far].sum() / length[far].sum()),
-            "kernels": case.per_step(some.row),
+            "kernels": context.per_step(some.row),
             "of_largest": float(length[far[0]] / (kernels.end - kernels.start).sum()),
             "reached_largest": float(needed[far[0]] / length[far[0]]),
         },
-        {"largest": described(case, largest), "roof": roof(case, largest)},
+        {"largest": described(context, largest), "roof": roof(context, largest)},
         edit=work_takes(some.row, reachable[chosen]),
     )
 

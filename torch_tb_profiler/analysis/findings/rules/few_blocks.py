@@ -9,33 +9,33 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.findings.case import Work
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.findings.workloads import LONG_KERNEL, described, largest
 from torch_tb_profiler.store.columns import Ints
 
 
-def _claim(case: Case) -> Candidate | None:
-    work = case.work.take(case.work.kernel & ~case.work.communication)
-    blocks = device_arguments(case.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
+def _claim(context: RuleContext) -> Candidate | None:
+    work = context.work.take(context.work.kernel & ~context.work.communication)
+    blocks = device_arguments(context.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
     chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
     if not chosen.any():
         return None
     begin, blocks = work.start[chosen], blocks[chosen]
     idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
     piece, start, end = shared(
-        begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(case.work))
+        begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(context.work))
     )
     return Candidate(
         work.row[chosen][piece],
         start,
         end,
         {
-            "kernels": int(chosen.sum()) / len(case.steps),
+            "kernels": int(chosen.sum()) / len(context.steps),
             "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
         },
-        {"largest": described(case, largest(case, work.take(chosen)))},
+        {"largest": described(context, largest(context, work.take(chosen)))},
         edit=work_takes(work.row[chosen], blocks * (work.end[chosen] - begin)),
     )
 

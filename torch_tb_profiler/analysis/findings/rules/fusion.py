@@ -12,15 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.workloads import beyond_least
 from torch_tb_profiler.analysis.what_if.fusion import fusions
 from torch_tb_profiler.hardware.fusion import title_of
 
 
-def _claim(case: Case) -> Candidate | None:
-    found = fusions(case.scene)
-    judged = np.isin(found.row, case.within(found.row)) & np.isin(found.row, case.work.row)
+def _claim(context: RuleContext) -> Candidate | None:
+    found = fusions(context.scene)
+    judged = np.isin(found.row, context.within(found.row)) & np.isin(found.row, context.work.row)
     # Of each chain one kernel's launch stays.
     chosen = np.flatnonzero(np.bincount(found.chain[judged], minlength=1) > 1)
     if not len(chosen):
@@ -28,17 +28,17 @@ def _claim(case: Case) -> Candidate | None:
     mine = np.isin(found.chain, chosen) & judged
     row, order = np.unique(found.row[mine], return_index=True)
     kept = found.kept[mine][order]
-    dur = case.trace["spans"]["dur"][row]
-    some = case.work.take(np.isin(case.work.row, row))
+    dur = context.trace["spans"]["dur"][row]
+    some = context.work.take(np.isin(context.work.row, row))
     titles: dict[tuple[str, ...], float] = {}
     gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))
     for number in chosen.tolist():
         names = found.names[number]
         titles[names] = titles.get(names, 0) + float(gained[number])
     largest = max(titles, key=lambda names: titles[names])
-    steps = len(case.steps)
+    steps = len(context.steps)
     return Candidate(
-        *beyond_least(case, some, kept * dur),
+        *beyond_least(context, some, kept * dur),
         {
             "chains": len(chosen) / steps,
             "kernels": len(row) / steps,

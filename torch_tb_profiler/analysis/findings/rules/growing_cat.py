@@ -12,14 +12,15 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_takes_each, work_scaled
 from torch_tb_profiler.analysis.findings.operators import (
+    calls_take,
     launched_in,
     outermost,
     read_arguments,
+    times_of_calls,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.store.columns import Ints
 
 SIZES, CALLS = 8, 16
 """Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
@@ -28,20 +29,20 @@ STEADY, GROWS = 0.9, 3
 _CAT = re.compile(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    cats = case.operators[case.named(case.operators, _CAT.match)]
-    cats = outermost(case, case.within(cats))
+def _claim(context: RuleContext) -> Candidate | None:
+    cats = context.rows_named(context.operators, _CAT.match)
+    cats = outermost(context, context.within(cats))
     if len(cats) < SIZES:
         return None
-    step = case.facts["span_links"]["step"][cats]
-    known = any(call.tensors(0) for call in read_arguments(case, cats).values())
+    step = context.facts["span_links"]["step"][cats]
+    known = any(call.tensors(0) for call in read_arguments(context, cats).values())
     if not known:
-        cats, step = _longer(case, cats, step)
+        cats, step = _longer(context, cats, step)
     rows, factors = [], []
     for one in np.unique(step).tolist():
-        own = _growing(case, cats[step == one]) if known else cats[step == one]
+        own = _growing(context, cats[step == one]) if known else cats[step == one]
         if len(own):
-            time = _times(case, own)
+            time = times_of_calls(context, own)
             rows.append(own)
             # Any of the last ones may be an outlier.
             last = float(np.median(time[-SIZES // 2 :]))
@@ -49,23 +50,21 @@ def _claim(case: Case) -> Candidate | None:
     if not rows:
         return None
     row, factor = np.concatenate(rows), np.concatenate(factors)
-    work, call = launched_in(case, row)
-    shown = work.row if len(case.work.row) else row
-    edit = work_scaled(work.row, factor[call]) if len(work.row) else host_takes_each(row, factor)
+    shown = launched_in(context, row)[0].row if context.has_device else row
     return Candidate(
         shown,
-        *case.times(shown),
+        *context.times(shown),
         {
-            "calls": len(row) / len(case.steps),
-            "growing": float(_times(case, row).sum()) / len(case.steps),
+            "calls": len(row) / len(context.steps),
+            "growing": float(times_of_calls(context, row).sum()) / len(context.steps),
         },
-        edit=edit,
+        edit=calls_take(context, row, factor),
     )
 
 
-def _growing(case: Case, cats: Ints) -> Ints:
+def _growing(context: RuleContext, cats: Ints) -> Ints:
     """Those of one step that copy what earlier ones made, in time order."""
-    calls = read_arguments(case, cats)
+    calls = read_arguments(context, cats)
     made: set[int] = set()
     found, sizes = [], set()
     for one in cats.tolist():
@@ -80,26 +79,18 @@ def _growing(case: Case, cats: Ints) -> Ints:
     return np.array(found if len(sizes) >= SIZES else [], np.int64)
 
 
-def _longer(case: Case, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
+def _longer(context: RuleContext, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
     """All of them and their steps, if in each step there are as many and they take longer and longer; else none."""
     each = np.unique(step, return_counts=True)[1]
     none = cats[:0]
     if each.min() != each.max() or each.max() < CALLS:
         return none, none
-    time = np.median(_times(case, cats).reshape(len(each), -1), axis=0)
+    time = np.median(times_of_calls(context, cats).reshape(len(each), -1), axis=0)
     quarter = len(time) // 4
     rank = np.argsort(np.argsort(time))
     steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
     grows = time[-quarter:].mean() >= GROWS * time[:quarter].mean()
     return (cats, step) if steady and grows else (none, none)
-
-
-def _times(case: Case, rows: Ints) -> Array:
-    """ns of each call: of the device work that it launched, else its own."""
-    work, call = launched_in(case, rows)
-    if len(work.row):
-        return np.bincount(call, weights=work.end - work.start, minlength=len(rows))
-    return case.trace["spans"]["dur"][rows].astype(np.float64)
 
 
 RULE = Rule(

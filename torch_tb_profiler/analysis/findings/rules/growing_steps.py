@@ -18,20 +18,21 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
-from torch_tb_profiler.analysis.facts.steps import host_step
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import rows_mask, thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.operators import outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
-    on_main,
+    main_calls,
     shown,
     step_of,
 )
@@ -76,30 +77,30 @@ class _Trend(msgspec.Struct, frozen=True):
     called: Array
 
 
-def _claim(case: Case) -> Candidate | None:
-    table = case.facts["steps"]
+def _claim(context: RuleContext) -> Candidate | None:
+    table = context.facts["steps"]
     wall = step_lengths(table).astype(np.float64)
-    steps = case.steps[(table["flags"][case.steps] & StepFlag.ODD) == 0]
-    if case.is_whole or case.facts["iterations"].n or len(steps) > _MOST_STEPS:
+    steps = context.steps[(table["flags"][context.steps] & StepFlag.ODD) == 0]
+    if context.is_whole or context.facts["iterations"].n or len(steps) > _MOST_STEPS:
         return None
     growth = growth_of(wall, steps)
     if growth <= 0:
         return None
-    trend = _trend(case, steps)
-    chosen = _holding(case, trend, growth) if trend else np.zeros(0, np.int64)
+    trend = _trend(context, steps)
+    chosen = _holding(context, trend, growth) if trend else np.zeros(0, np.int64)
     numbers = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
     if trend is None or not len(chosen):
-        return _gap(case, steps, wall[steps], numbers)
+        return _gap(context, steps, wall[steps], numbers)
     own = np.isin(trend.name, chosen)
     row = trend.row[own]
-    inside = np.unique(trend.name[_inside(case, trend, row)])
+    inside = np.unique(trend.name[context.home(trend.row, row) >= 0])
     grown = inside[trend.slope[inside] >= _COUNTS * growth]
     begin = _begin(trend, grown, steps)
-    start, end = case.times(row)
-    top = grown[_of_operators(case, trend.names[grown])]
+    start, end = context.times(row)
+    top = grown[_of_operators(context, trend.names[grown])]
     top = top if len(top) else chosen
-    sizes = _sizes(case, trend, top)
-    if not _grows_itself(case, trend, chosen, steps, sizes):
+    sizes = _sizes(context, trend, top)
+    if not _grows_itself(context, trend, chosen, steps, sizes):
         return None
     return Candidate(
         row,
@@ -107,17 +108,19 @@ def _claim(case: Case) -> Candidate | None:
         end,
         numbers,
         {
-            "what": _what(case, trend, chosen),
-            "grows": _grows(case, trend, top),
+            "what": _what(context, trend, chosen),
+            "grows": _grows(context, trend, top),
             "sizes": sizes,
         },
         edit=_as_begun(trend, chosen, row, begin),
     )
 
 
-def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Candidate | None:
+def _gap(
+    context: RuleContext, steps: Ints, wall: Array, numbers: dict[str, float]
+) -> Candidate | None:
     """The time between the same calls that grows while the rest of the steps does not: nothing was recorded there."""
-    for gaps in common_gaps(case, steps):
+    for gaps in common_gaps(context, steps):
         gap = (gaps.ends - gaps.begins).astype(np.float64)
         # Each alone may be too noisy: together they must fit.
         slope, begin = _lines(steps, gap, fits=0.0)
@@ -127,13 +130,13 @@ def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Can
         fits = _lines(steps, together[:, None])[0][0] > 0
         if held < _HOLDS * numbers["growth"] or not fits or not _alone(steps, together, wall):
             continue
-        pieces = [_pieces(case, steps, gaps, at, slope[at], begin[at]) for at in grown.tolist()]
+        pieces = [_pieces(context, steps, gaps, at, slope[at], begin[at]) for at in grown.tolist()]
         row, start, end = (np.concatenate(part) for part in zip(*pieces, strict=True))
         first = gaps.before(0, int(slope.argmax()))
-        text = case.trace.strings[int(case.trace["spans"]["name"][first])] if first >= 0 else ""
+        text = context.name_of(first) if first >= 0 else ""
         what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
         grows = f"it takes {format_ns(held)} longer in each step than in the one before"
-        track, seen = np.full(len(row), case.main_track), row >= 0
+        track, seen = np.full(len(row), context.main_track), row >= 0
         return Candidate(
             row[seen],
             start[seen],
@@ -146,13 +149,13 @@ def _gap(case: Case, steps: Ints, wall: Array, numbers: dict[str, float]) -> Can
 
 
 def _pieces(
-    case: Case, steps: Ints, gaps: CommonGaps, at: int, slope: float, begin: float
+    context: RuleContext, steps: Ints, gaps: CommonGaps, at: int, slope: float, begin: float
 ) -> tuple[Ints, Ints, Ints]:
     """Of one gap in each step, the call before it, and what lies beyond its time when the growth began."""
     before = np.array([gaps.before(one, at) for one in range(len(steps))], np.int64)
     least = slope * (1 + max(min(begin, float(steps[0])) - begin, 0.0))
     start = np.minimum(gaps.begins[:, at] + round(float(least)), gaps.ends[:, at])
-    return shown(case, before, steps), start, gaps.ends[:, at]
+    return shown(context, before, steps), start, gaps.ends[:, at]
 
 
 def _alone(steps: Ints, held: Array, wall: Array) -> bool:
@@ -163,10 +166,10 @@ def _alone(steps: Ints, held: Array, wall: Array) -> bool:
     return bool(rest < _FLAT * own)
 
 
-def _trend(case: Case, steps: Ints) -> _Trend | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    row = np.flatnonzero(on_main(case))
-    step = step_of(case, row)
+def _trend(context: RuleContext, steps: Ints) -> _Trend | None:
+    spans, parent = context.trace["spans"], context.parent
+    row = main_calls(context)
+    step = step_of(context, row)
     # Of calls within one of their own name the outer one holds the time.
     kept = np.isin(step, steps) & (
         np.append(spans["name"], np.int32(-1))[parent[row]] != spans["name"][row]
@@ -175,7 +178,7 @@ def _trend(case: Case, steps: Ints) -> _Trend | None:
     if not len(row):
         return None
     names, name = np.unique(spans["name"][row], return_inverse=True)
-    shape = (case.facts["steps"].n, len(names))
+    shape = (context.facts["steps"].n, len(names))
     cell = step * len(names) + name
     size = shape[0] * shape[1]
     time = np.bincount(cell, weights=spans["dur"][row], minlength=size).reshape(shape)
@@ -200,12 +203,12 @@ def _lines(steps: Ints, values: Array, fits: float = _FITS) -> tuple[Array, Arra
     return slope, begin
 
 
-def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
+def _holding(context: RuleContext, trend: _Trend, growth: float) -> Ints:
     """The name that holds most of the growth, of several the innermost of the program's own; else the operators that do
     together.
     """
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
-    texts = case.trace.strings.many(trend.names[most])
+    texts = context.trace.strings.many(trend.names[most])
     users = [
         (frame := PythonFrame.of(text)) is not None
         and frame.file != ""
@@ -215,13 +218,13 @@ def _holding(case: Case, trend: _Trend, growth: float) -> Ints:
     most = most[users] if any(users) else most
     if len(most):
         innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
-        if not _of_operators(case, trend.names[innermost]).all():
+        if not _of_operators(context, trend.names[innermost]).all():
             return innermost
     names = np.flatnonzero(trend.slope >= _PART * growth)
-    names = names[_of_operators(case, trend.names[names])]
+    names = names[_of_operators(context, trend.names[names])]
     # Operators within each other would count twice.
-    own = np.isin(trend.name, names)
-    outer = np.unique(trend.name[own & ~_nested(case, trend.row, own)])
+    own = outermost(context, trend.row[np.isin(trend.name, names)])
+    outer = np.unique(trend.name[np.isin(trend.row, own)])
     return outer if float(trend.slope[outer].sum()) >= _HOLDS * growth else outer[:0]
 
 
@@ -234,69 +237,55 @@ def _begin(trend: _Trend, grown: Ints, steps: Ints) -> float:
     return min(float(begin.max(initial=-np.inf)), float(steps[0]))
 
 
-def _nested(case: Case, row: Ints, own: Mask) -> Mask:
-    """Which of some rows stand within another one of ``own``."""
-    chosen = rows_mask(case.scene, row[own])
-    parent = case.facts["span_links"]["parent"]
-    return np.asarray(climb(parent, parent[row].astype(np.int64), chosen) >= 0)
-
-
-def _inside(case: Case, trend: _Trend, row: Ints) -> Mask:
-    """Which calls stand in some rows, or are these."""
-    chosen = rows_mask(case.scene, row)
-    parent = case.facts["span_links"]["parent"]
-    return np.asarray(climb(parent, trend.row.copy(), chosen) >= 0)
-
-
-def _of_operators(case: Case, names: Ints) -> Mask:
+def _of_operators(context: RuleContext, names: Ints) -> Mask:
     """Which names are those of operators."""
-    spans = case.trace["spans"]
+    spans = context.trace["spans"]
     return np.isin(names, np.unique(spans["name"][spans["role"] == Role.OPERATOR]))
 
 
-def _what(case: Case, trend: _Trend, chosen: Ints) -> str:
-    return _called(case, trend, int(chosen[trend.slope[chosen].argmax()]))
+def _what(context: RuleContext, trend: _Trend, chosen: Ints) -> str:
+    return _called(context, trend, int(chosen[trend.slope[chosen].argmax()]))
 
 
-def _called(case: Case, trend: _Trend, name: int) -> str:
+def _called(context: RuleContext, trend: _Trend, name: int) -> str:
     """A name without the line of a function."""
-    text = case.trace.strings[int(trend.names[name])]
+    text = context.trace.strings[int(trend.names[name])]
     frame = PythonFrame.of(text)
     return frame.function if frame and frame.file else text
 
 
-def _grows(case: Case, trend: _Trend, names: Ints) -> str:
+def _grows(context: RuleContext, trend: _Trend, names: Ints) -> str:
     """``aten::std takes 1.9 ms longer each step`` or ``aten::sub is called 16 times more``; the largest of each."""
     most = int(names[trend.slope[names].argmax()])
     parts = [
-        f"{_called(case, trend, most)} takes {format_ns(float(trend.slope[most]))} longer in each"
+        f"{_called(context, trend, most)} takes {format_ns(float(trend.slope[most]))} longer in each"
         " step than in the one before"
     ]
     counted = names[trend.calls[names] >= _CALLS]
     if len(counted):
         often = int(counted[trend.calls[counted].argmax()])
         more = format_count(round(float(trend.calls[often])))
-        parts.append(f"{_called(case, trend, often)} is called {more} times more")
+        parts.append(f"{_called(context, trend, often)} is called {more} times more")
     return " and ".join(parts)
 
 
-def _sizes(case: Case, trend: _Trend, names: Ints) -> str:
+def _sizes(context: RuleContext, trend: _Trend, names: Ints) -> str:
     """The first and the last size of the input that grows of the operator that grows most; empty for none."""
     most = int(names[trend.slope[names].argmax()])
     own = trend.name == most
     rows, step = trend.row[own], trend.step[own]
-    arguments = case.trace["operator_args"]
+    arguments = context.trace["operator_args"]
     at = np.flatnonzero(np.isin(arguments["span"], rows) & (arguments["dims"] >= 0))
     steps = step[np.searchsorted(rows, arguments["span"][at])]
     # Of each step the call with the largest input.
     texts, which = np.unique(arguments["dims"][at], return_inverse=True)
-    largest = [_largest(case.trace.strings[int(text)]) for text in texts]
+    largest = [_largest(context.trace.strings[int(text)]) for text in texts]
     each = np.unique(steps)
     size = [max(largest[one] for one in set(which[steps == step])) for step in each.tolist()]
     counts = np.array([count for count, _, _ in size], np.float64)
     if len(each) < 2 or _lines(each, counts[:, None])[0][0] <= 0:
         return ""
-    name = case.trace.strings[int(trend.names[most])]
+    name = context.trace.strings[int(trend.names[most])]
     return f"input {size[-1][1] + 1} of {name} from {size[0][2]} to {size[-1][2]}"
 
 
@@ -309,17 +298,19 @@ def _largest(dims: str) -> tuple[int, int, str]:
     return max(found)
 
 
-def _grows_itself(case: Case, trend: _Trend, chosen: Ints, steps: Ints, sizes: str) -> bool:
+def _grows_itself(
+    context: RuleContext, trend: _Trend, chosen: Ints, steps: Ints, sizes: str
+) -> bool:
     """Whether it is the program that grows, and not a machine that becomes slower: its calls become more or larger, or one
     function alone becomes longer.
     """
     if sizes or (trend.calls[trend.slope > 0] >= _CALLS).any():
         return True
-    texts = case.trace.strings.many(trend.names[chosen])
+    texts = context.trace.strings.many(trend.names[chosen])
     # Copying and computing take longer where others use the memory, too.
-    if _of_operators(case, trend.names[chosen]).any() or any(map(_TENSORS.search, texts)):
+    if _of_operators(context, trend.names[chosen]).any() or any(map(_TENSORS.search, texts)):
         return False
-    wall = step_lengths(case.facts["steps"])[steps].astype(np.float64)
+    wall = step_lengths(context.facts["steps"])[steps].astype(np.float64)
     return _alone(steps, trend.time[np.ix_(steps, chosen)].sum(axis=1), wall)
 
 
@@ -332,14 +323,14 @@ def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:
     factor[:-1] = np.minimum(origin.sum() / np.maximum(time, 1), 1)
 
     def edit(scene: Scene, durations: Durations) -> None:
-        table, inside = scene.facts["steps"], scene.inside(rows_mask(scene, row))
+        table, inside = scene.facts["steps"], scene.inside(mask_of(scene.trace["spans"].n, row))
         host, work = scene.graph.host, scene.graph.work
         called = np.append(scene.trace["spans"]["start"], np.int64(-1))[work.launch]
         for values, mask, when in (
             (durations.segment, inside.segment, host.start),
             (durations.work, inside.work, called),
         ):
-            of_step = host_step(table["host_start"], table["host_end"], when[mask])
+            of_step = window_at(table["host_start"], table["host_end"], when[mask])
             values[mask] *= factor[of_step]
 
     return StagedEdit(Stage.SCALE, edit)

@@ -16,16 +16,15 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_takes_each, rows_mask
+from torch_tb_profiler.analysis.findings.edits import host_takes_each
 from torch_tb_profiler.analysis.findings.operators import (
     LEAST_OWN_NS,
     calls_where,
+    holds_type,
     most_named,
     outermost,
-    tensors,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Array, Ints
 
 HALF = 0.5
@@ -38,39 +37,37 @@ _PRODUCT = re.compile(
 _LIBRARY = re.compile(r"aten::(?:mkldnn|onednn)_")
 
 
-def _claim(case: Case) -> Candidate | None:
-    if len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if context.has_device:
         return None
-    spans = case.trace["spans"]
-    row = calls_where(case, lambda text: _TYPE in text, _holds_half)
-    row = row[case.named(row, _PRODUCT.match)]
-    row = case.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
+    spans = context.trace["spans"]
+    row = calls_where(context, lambda text: _TYPE in text, holds_type(_TYPE))
+    row = context.rows_named(row, _PRODUCT.match)
+    row = context.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
     if not len(row):
         return None
-    fast = case.operators[case.named(case.operators, _LIBRARY.match)]
-    within = with_ancestors(case.facts["span_links"]["parent"], rows_mask(case.scene, fast))
-    row = outermost(case, row)
+    fast = context.rows_named(context.operators, _LIBRARY.match)
+    within = with_ancestors(context.parent, context.mask(fast))
+    row = outermost(context, row)
     row = row[~within[row]]
-    start, end = case.times(row)
+    start, end = context.times(row)
     return Candidate(
         row,
         start,
         end,
-        {"products": case.per_step(row), "half": int((end - start).sum()) / len(case.steps)},
-        {"largest": most_named(case, row)} if len(row) else {},
-        edit=host_takes_each(row, _factors(case, row)),
+        {"products": context.per_step(row), "half": int((end - start).sum()) / len(context.steps)},
+        {"largest": most_named(context, row)} if len(row) else {},
+        edit=host_takes_each(row, _factors(context, row)),
     )
 
 
-def _holds_half(call: Call) -> bool:
-    return any(tensor.shape and tensor.dtype == _TYPE for tensor in tensors(call))
-
-
-def _factors(case: Case, row: Ints) -> Array:
+def _factors(context: RuleContext, row: Ints) -> Array:
     """Of each product, the time that it would take in float32 ÷ now."""
-    spans, arguments = case.trace["spans"], case.trace["operator_args"]
-    single = calls_where(case, lambda text: '"float"' in text and _TYPE not in text, _holds_single)
-    single = single[case.named(single, _PRODUCT.match)]
+    spans, arguments = context.trace["spans"], context.trace["operator_args"]
+    single = calls_where(
+        context, lambda text: '"float"' in text and _TYPE not in text, holds_type("float")
+    )
+    single = context.rows_named(single, _PRODUCT.match)
     factor = np.full(len(row), HALF)
     every = np.concatenate((row, single))
     dims = arguments["dims"][positions_of(arguments["span"], every)]
@@ -81,10 +78,6 @@ def _factors(case: Case, row: Ints) -> Array:
         mine = group[: len(row)] == number
         factor[mine] = np.minimum(there / spans["dur"][row[mine]], 1.0)
     return factor
-
-
-def _holds_single(call: Call) -> bool:
-    return any(tensor.shape and tensor.dtype == "float" for tensor in tensors(call))
 
 
 RULE = Rule(

@@ -15,19 +15,19 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import stretches_take
 from torch_tb_profiler.analysis.findings.loops import RECENT
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
 from torch_tb_profiler.store.columns import Ints
 
 
-def _claim(case: Case) -> Candidate | None:
-    if len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if context.has_device:
         return None
-    row = case.outermost
-    found = _formulas(case, row)
+    row = context.program_calls
+    found = _formulas(context, row)
     if not found:
         return None
-    calls = case.backward_calls
+    calls = context.backward_calls
     parts: list[tuple[int, int, int, float]] = []
     total: dict[tuple[str, str], int] = {}
     for formula, first, last in found:
@@ -36,7 +36,7 @@ def _claim(case: Case) -> Candidate | None:
         backward = (
             calls.within(low, calls.after(row[last : last + RECENT])) if low >= 0 else own[:0]
         )
-        taken = _one_pass(case, own, whole=True) + _one_pass(case, backward, whole=False)
+        taken = _one_pass(context, own, whole=True) + _one_pass(context, backward, whole=False)
         parts += taken
         key = formula.name, formula.call
         total[key] = total.get(key, 0) + sum(end - start for _, start, end, _ in taken)
@@ -46,26 +46,26 @@ def _claim(case: Case) -> Candidate | None:
     forward = np.concatenate([row[first:last] for _, first, last in found])
     return Candidate(
         forward,
-        *case.times(forward),
+        *context.times(forward),
         {
-            "formulas": len(found) / len(case.steps),
-            "operators": len(forward) / len(case.steps),
-            "time": int((end - start).sum()) / len(case.steps),
+            "formulas": len(found) / len(context.steps),
+            "operators": len(forward) / len(context.steps),
+            "time": int((end - start).sum()) / len(context.steps),
         },
         {"formula": name, "call": call},
         edit=stretches_take(track, start, end, left),
     )
 
 
-def _formulas(case: Case, row: Ints) -> list[tuple[Formula, int, int]]:
+def _formulas(context: RuleContext, row: Ints) -> list[tuple[Formula, int, int]]:
     """Formulas with the first and last (excluded) position in ``row``."""
     if not len(row):
         return []
-    spans, strings = case.trace["spans"], case.trace.strings
+    spans, strings = context.trace["spans"], context.trace.strings
     names, which = np.unique(spans["name"][row], return_inverse=True)
     letter = [letter_of(strings[int(name)]) for name in names]
-    start, end = case.times(row)
-    step = case.facts["span_links"]["step"][row]
+    start, end = context.times(row)
+    step = context.facts["span_links"]["step"][row]
     breaks = np.ones(len(row), np.bool_)
     breaks[1:] = (start[1:] - end[:-1] > PAUSE) | (step[1:] != step[:-1])
     text, position = list[str](), list[int]()
@@ -82,15 +82,15 @@ def _formulas(case: Case, row: Ints) -> list[tuple[Formula, int, int]]:
     ]
 
 
-def _one_pass(case: Case, row: Ints, whole: bool) -> list[tuple[int, int, int, float]]:
+def _one_pass(context: RuleContext, row: Ints, whole: bool) -> list[tuple[int, int, int, float]]:
     """The stretches of some calls and what remains of each. ``whole``: with what is between them, and as long as the longest
     call, else as the median.
     """
     if not len(row):
         return []
     row = np.sort(row)
-    start, end = case.times(row)
-    track = case.trace["spans"]["track"][row]
+    start, end = context.times(row)
+    track = context.trace["spans"]["track"][row]
     one = float(np.max(end - start) if whole else np.median(end - start))
     if whole:
         start, end, track = start[:1], end[-1:], track[:1]

@@ -10,21 +10,21 @@ import re
 from torch_tb_profiler.analysis.arrays.intervals import union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 _GLOO = re.compile(r"gloo:(?!:)")
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if not context.has_device:
         return None
-    row = case.collectives[case.named(case.collectives, _GLOO.match)]
-    piece, start, end = case.idle_in(row, case.gaps)
+    row = context.rows_named(context.collectives, _GLOO.match)
+    piece, start, end = context.idle_in(row, context.gaps)
     return Candidate(
         piece,
         start,
         end,
-        {"collectives": case.per_step(row)},
+        {"collectives": context.per_step(row)},
         edit=host_time_gone(union(start, end)),
     )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.host_time import gaps_after
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_value
@@ -24,16 +24,16 @@ MOST_BETWEEN = 1.5
 _PAGEABLE = "Pageable"
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if not context.has_device:
         return None
-    row, steps = _synchronising(case), len(case.steps)
-    spans, operator = case.trace["spans"], case.facts["span_links"]["operator"][row]
+    row, steps = _synchronising(context), len(context.steps)
+    spans, operator = context.trace["spans"], context.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
     frequent = np.argsort(-calls, kind="stable")[:3]
-    called, kernels = _after_kernels(case, row)
+    called, kernels = _after_kernels(context, row)
     return Candidate(
-        *gaps_after(case, row),
+        *gaps_after(context, row),
         {
             "waits": len(row) / steps,
             "blocked": int(spans["dur"][row].sum()) / steps,
@@ -41,7 +41,7 @@ def _claim(case: Case) -> Candidate | None:
         },
         {
             "operators": ", ".join(
-                f"{case.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
+                f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
                 for at in frequent
             ),
             "called": called,
@@ -50,25 +50,27 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _after_kernels(case: Case, row: Ints) -> tuple[str, int]:
+def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
     """The call that waits after nearly each kernel, and how many kernels there are; empty where none does."""
-    if len(row) < OFTEN * len(case.steps):
+    if len(row) < OFTEN * len(context.steps):
         return "", 0
-    name, calls = np.unique(case.trace["spans"]["name"][row], return_counts=True)
+    name, calls = np.unique(context.trace["spans"]["name"][row], return_counts=True)
     kernels = len(
-        case.within(np.unique(case.work.launch[case.work.kernel & (case.work.launch >= 0)]))
+        context.within(
+            np.unique(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
+        )
     )
     if calls.max() * MOST_BETWEEN < kernels:
         return "", 0
-    return case.trace.strings[int(name[calls.argmax()])], kernels
+    return context.trace.strings[int(name[calls.argmax()])], kernels
 
 
-def _synchronising(case: Case) -> Ints:
-    spans = case.trace["spans"]
-    copies = case.work.row[spans["role"][case.work.row] == Role.MEMCPY]
-    copies = copies[case.named(copies, lambda name: _PAGEABLE in name)]
-    launch = case.facts["span_links"]["launch"][copies].astype(np.int64)
-    return np.union1d(case.waits, case.within(np.unique(launch[launch >= 0])))
+def _synchronising(context: RuleContext) -> Ints:
+    spans = context.trace["spans"]
+    copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
+    copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
+    launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
+    return np.union1d(context.waits, context.within(np.unique(launch[launch >= 0])))
 
 
 RULE = Rule(

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import silent
+from torch_tb_profiler.analysis.findings.host_time import on_path, silent
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -28,72 +28,73 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not len(case.work.row):
+def _claim(context: RuleContext) -> Candidate | None:
+    if not context.has_device:
         return None
-    path = case.insight["critical_path"]
-    on_host = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
-    on_host &= path["event"] >= 0
-    event = path["event"][on_host].astype(np.int64)
-    piece, start, end = _not_launching(case, event, path["start"][on_host], path["end"][on_host])
+    event, start, end = on_path(context, *HOST)
+    piece, start, end = _not_launching(context, event, start, end)
     if not len(piece):
         return None
     event = event[piece]
-    places, group = np.unique(_places(case, event), return_inverse=True)
+    places = _places(context, event)
     # While the device still works, the host holds nothing up.
-    idle = measure(union(case.gaps.start, case.gaps.end), start, end)
-    idles = sum_by(group, len(places), idle)
-    if idles.max() < THRESHOLD * case.windows.length:
+    idle = measure(union(context.gaps.start, context.gaps.end), start, end)
+    own, idles = costliest(places, idle)
+    if idles < THRESHOLD * context.windows.length:
         return None
-    own = group == idles.argmax()
-    place = int(places[group[np.argmax(own)]])
+    place = int(places[own][0])
     return Candidate(
         event[own],
         start[own],
         end[own],
-        {"longest": int((end - start)[own].max()), "stretches": int(own.sum()) / len(case.steps)},
-        {"doing": _words(case, place), "nothing": "" if place >= 0 else "nothing"}
-        | _known(case, event[own], (end - start)[own]),
-        edit=_without(case, place),
+        {
+            "longest": int((end - start)[own].max()),
+            "stretches": int(own.sum()) / len(context.steps),
+        },
+        {"doing": _words(context, place), "nothing": "" if place >= 0 else "nothing"}
+        | _known(context, event[own], (end - start)[own]),
+        edit=_without(context, place),
     )
 
 
-def _known(case: Case, event: Ints, time: Ints) -> dict[str, str]:
+def _known(context: RuleContext, event: Ints, time: Ints) -> dict[str, str]:
     """What is known of the call that takes most of some stretches of host events, in words."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = context.trace["spans"], context.parent
     python = spans["role"] == Role.PYTHON
-    call = climb(parent, event, spans_named(case.trace, python, known_fix))
+    call = climb(parent, event, spans_named(context.trace, python, known_fix))
     if not (call >= 0).any():
         return {}
-    each, group = np.unique(spans["name"][call[call >= 0]], return_inverse=True)
-    took = sum_by(group, len(each), time[call >= 0])
-    fix = known_fix(case.trace.strings[int(each[took.argmax()])])
-    if fix is None or 2 * took.max() < time.sum():
+    known = call[call >= 0]
+    own, took = costliest(spans["name"][known], time[call >= 0])
+    fix = known_fix(context.name_of(known[own][0]))
+    if fix is None or 2 * took < time.sum():
         return {}
     return {"kind": fix.what, "attempt": fix.attempt, "source": "\n".join(fix.source)}
 
 
-def _places(case: Case, event: Ints) -> Array:
+def _places(context: RuleContext, event: Ints) -> Array:
     """What stands for each host event: its line, else its operator, else its name (string numbers); −1
     for the step itself.
     """
     line, operator = (
-        lines_of(case.trace, case.facts, event),
-        operators_of(case.trace, case.facts, event),
+        lines_of(context.trace, context.facts, event),
+        operators_of(context.trace, context.facts, event),
     )
-    name = names_of(case.trace, event)
-    name = np.where(np.append(case.names.step, -1)[name] >= 0, -1, name)
-    operator = np.where(np.append(case.names.step, -1)[operator] >= 0, -1, operator)
+    name = names_of(context.trace, event)
+    name = np.where(context.names.step[name] >= 0, -1, name)
+    operator = np.where(context.names.step[operator] >= 0, -1, operator)
     return np.where(line >= 0, line, np.where(operator >= 0, operator, name))
 
 
-def _not_launching(case: Case, event: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Ints]:
+def _not_launching(
+    context: RuleContext, event: Ints, start: Ints, end: Ints
+) -> tuple[Ints, Ints, Ints]:
     """The parts of stretches of host threads in which their thread does not launch: ``(position, start,
     end)``.
     """
-    periods = launching(case.scene, SHORT_GAP)
-    track = case.trace["spans"]["track"][event]
-    quiet = silent(case)
+    periods = launching(context.scene, SHORT_GAP)
+    track = context.trace["spans"]["track"][event]
+    quiet = silent(context)
     parts = []
     for thread in np.unique(track).tolist():
         own = np.flatnonzero(track == thread)
@@ -109,24 +110,26 @@ def _not_launching(case: Case, event: Ints, start: Ints, end: Ints) -> tuple[Int
     return piece, begin, stop
 
 
-def _without(case: Case, place: int) -> Edit:
+def _without(context: RuleContext, place: int) -> Edit:
     """All host time of a place without launches is gone."""
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
         chosen = np.isin(host.cause, HOST) & (host.span >= 0)
         row = np.flatnonzero(chosen)
-        row = row[_places(case, host.span[row]) == place]
-        position, start, end = _not_launching(case, host.span[row], host.start[row], host.end[row])
+        row = row[_places(context, host.span[row]) == place]
+        position, start, end = _not_launching(
+            context, host.span[row], host.start[row], host.end[row]
+        )
         gone = sum_by(position, len(row), end - start)
         durations.segment[row] = np.maximum(durations.segment[row] - gone, 0)
 
     return edit
 
 
-def _words(case: Case, place: int) -> str:
+def _words(context: RuleContext, place: int) -> str:
     """``zoom at scipy/ndimage/_interpolation.py(739)``; empty for −1."""
-    text = case.facts.strings[place] if place >= 0 else ""
+    text = context.facts.strings[place] if place >= 0 else ""
     frame = PythonFrame.of(text)
     if frame is None or frame.line is None:
         return text

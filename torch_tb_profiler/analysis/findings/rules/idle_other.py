@@ -8,17 +8,17 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import pauses
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 
 
-def _claim(case: Case) -> Candidate | None:
-    gaps = case.gaps.take(~pauses(case.gaps) & ~case.gaps.for_host)
-    if not gaps.length or gaps.length < THRESHOLD * case.windows.length:
+def _claim(context: RuleContext) -> Candidate | None:
+    gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
+    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
         return None
     order = np.argsort(gaps.start - gaps.end, kind="stable")
     numbers = {
-        "idle": gaps.length / len(case.steps),
-        "gaps": len(gaps.start) / len(case.steps),
+        "idle": gaps.length / len(context.steps),
+        "gaps": len(gaps.start) / len(context.steps),
         "median_gap": float(np.median(gaps.end - gaps.start)),
     }
     row = gaps.next[order]

@@ -10,14 +10,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import Gaps, pauses
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 
 
-def _claim(case: Case) -> Candidate | None:
-    gaps = case.gaps.take(pauses(case.gaps))
+def _claim(context: RuleContext) -> Candidate | None:
+    gaps = context.gaps.take(pauses(context.gaps))
     if not len(gaps.start):
         return None
     return Candidate(
@@ -25,7 +25,7 @@ def _claim(case: Case) -> Candidate | None:
         gaps.start,
         gaps.end,
         {
-            "gaps": len(gaps.start) / len(case.steps),
+            "gaps": len(gaps.start) / len(context.steps),
             "median_gap": float(np.median(gaps.end - gaps.start)),
         },
         edit=_without(gaps),

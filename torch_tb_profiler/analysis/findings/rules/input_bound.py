@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
@@ -25,24 +25,24 @@ from torch_tb_profiler.store.roles import Role
 _NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    row = case.calls[case.names.dataloader[spans["name"][case.calls]]]
-    row = row[spans["track"][row] == case.main_track]
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    row = context.calls[context.names.dataloader[spans["name"][context.calls]]]
+    row = context.on_main(row)
     change = "dataloader-ready" if len(row) else None
-    loads = row if len(row) else _own_loaders(case)
-    row, start, end = case.idle_in(loads, case.gaps.take(case.gaps.for_host))
-    names = case.trace.strings.many(distinct(spans["name"][row], case.trace.strings))
+    loads = row if len(row) else _own_loaders(context)
+    row, start, end = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
+    names = context.trace.strings.many(distinct(spans["name"][row], context.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
-    seen = np.unique(row if len(case.work.row) else case.within(row))
+    seen = np.unique(row if context.has_device else context.within(row))
     return Candidate(
         row,
         start,
         end,
         {
-            "batches": len(seen) / len(case.steps),
+            "batches": len(seen) / len(context.steps),
             "longest": int(spans["dur"][seen].max(initial=0)),
             "single_process": float(single and not several),
             "worker_processes": float(several and not single),
@@ -57,17 +57,16 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _own_loaders(case: Case) -> Ints:
+def _own_loaders(context: RuleContext) -> Ints:
     """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing
     is launched: iterators around a model launch.
     """
-    spans = case.trace["spans"]
-    if not len(case.work.row):
+    spans = context.trace["spans"]
+    if not context.has_device:
         return np.zeros(0, np.int64)
-    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    frames = frames[case.named(frames, _is_user_code_next)]
-    called = np.sort(spans["start"][case.work.launch[case.work.launch >= 0]])
-    low, high = (np.searchsorted(called, edge) for edge in case.times(frames))
+    frames = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _is_user_code_next)
+    called = np.sort(spans["start"][context.work.launch[context.work.launch >= 0]])
+    low, high = (np.searchsorted(called, edge) for edge in context.times(frames))
     return np.asarray(frames[low == high])
 
 

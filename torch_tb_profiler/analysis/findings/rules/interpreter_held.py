@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 SWITCH = 5_000_000
@@ -34,19 +34,19 @@ _USUAL = 0.25
 """Share of a stretch that the same call takes at most where it does not wait."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    host, main = case.scene.graph.host, case.main_track
-    others = _running_python(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    host, main = context.scene.graph.host, context.main_track
+    others = _running_python(context)
     if main < 0 or not len(others):
         return None
     own = np.arange(len(host.start))[host.of_track(main)]
     length = host.end[own] - host.start[own]
-    name = np.append(case.trace["spans"]["name"], -1)[host.span[own]]
+    name = np.append(context.trace["spans"]["name"], -1)[host.span[own]]
     usual = _medians(name, length)
     busy = union(host.start[others], host.end[others])
     # What the loop itself does between its calls has no usual length.
-    loop = case.training.loop
-    within = measure(case.windows, host.start[own], host.end[own]) > 0
+    loop = context.training.loop
+    within = measure(context.windows, host.start[own], host.end[own]) > 0
     within &= ~np.append(loop, True)[host.span[own]]
     long = own[(length >= _ABOUT * SWITCH) & (usual <= _USUAL * length) & within]
     usual = usual[np.isin(own, long)]
@@ -58,27 +58,26 @@ def _claim(case: Case) -> Candidate | None:
     start, end = host.start[long], host.end[long] - usual
     piece, begin, until = shared(host.start[others], host.end[others], union(start, end))
     row = host.span[others][piece].astype(np.int64)
-    each, group = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
-    chief = int(each[sum_by(group, len(each), until - begin).argmax()])
+    chief, _ = costliest(context.trace["spans"]["name"][row], until - begin)
     return Candidate(
         row,
         begin,
         until,
         {
-            "taken": int((end - start).sum()) / len(case.steps),
-            "stretches": len(long) / len(case.steps),
+            "taken": int((end - start).sum()) / len(context.steps),
+            "stretches": len(long) / len(context.steps),
         },
-        {"what": plain_name(case.trace.strings[chief]), "source": _SOURCE},
+        {"what": function_name(context.name_of(row[chief][0])), "source": _SOURCE},
         edit=thread_time_gone(np.full(len(start), main), start, end),
     )
 
 
-def _running_python(case: Case) -> Ints:
+def _running_python(context: RuleContext) -> Ints:
     """Segments in which another thread runs Python."""
-    spans, host = case.trace["spans"], case.scene.graph.host
+    spans, host = context.trace["spans"], context.scene.graph.host
     python = spans["role"] == Role.PYTHON
-    waiting = spans_named(case.trace, python, is_waiting_frame)
-    runs = np.append(python & ~waiting, False)[host.span] & (host.track != case.main_track)
+    waiting = spans_named(context.trace, python, is_waiting_frame)
+    runs = np.append(python & ~waiting, False)[host.span] & (host.track != context.main_track)
     return np.flatnonzero(runs)
 
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.findings.rule import Rule
 
 RULE = Rule(
     place=30,
-    claim=lambda case: overhead_records(case, loading=True),
+    claim=lambda context: overhead_records(context, loading=True),
     title="Kernels are loaded inside the {step}",
     action="Load kernels before the {step}",
     fact="{records} loads per {step}",

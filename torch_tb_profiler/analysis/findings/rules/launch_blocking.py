@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 MANY = 20
 """Kernels from which on it is no chance that all of them end first."""
@@ -18,13 +18,15 @@ NEARLY = 0.98
 """Share of the kernels that must end before their launch returns: clocks of host and device differ."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    work = case.work
+def _claim(context: RuleContext) -> Candidate | None:
+    work = context.work
     launched = work.take(work.kernel & (work.launch >= 0))
-    launched = launched.take(~case.names.graph_launch[case.trace["spans"]["name"][launched.launch]])
+    launched = launched.take(
+        ~context.names.graph_launch[context.trace["spans"]["name"][launched.launch]]
+    )
     if len(launched.row) < MANY:
         return None
-    called, returned = case.times(launched.launch)
+    called, returned = context.times(launched.launch)
     inside = (launched.start >= called) & (launched.end <= returned)
     if inside.mean() < NEARLY:
         return None
@@ -33,8 +35,11 @@ def _claim(case: Case) -> Candidate | None:
         row,
         start,
         end,
-        {"launches": case.per_step(row), "waited": int((end - start).sum()) / len(case.steps)},
-        edit=thread_time_gone(case.trace["spans"]["track"][row], start, end),
+        {
+            "launches": context.per_step(row),
+            "waited": int((end - start).sum()) / len(context.steps),
+        },
+        edit=thread_time_gone(context.trace["spans"]["track"][row], start, end),
     )
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct
+from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct_names
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.store.roles import Role
 
 LAUNCHES = 5
@@ -33,36 +33,34 @@ _SERVERS = {
 """What of a server's own options launches graphs, and its source, by what the files of its frames have in their path."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
+def _claim(context: RuleContext) -> Candidate | None:
+    gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
     gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
-    if len(gaps.start) < LAUNCHES * len(case.steps):
+    if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
-    work = case.work.take(case.work.kernel)
-    length = (work.end - work.start)[np.isin(work.row, case.within(work.row))]
+    work = context.work.take(context.work.kernel)
+    length = (work.end - work.start)[np.isin(work.row, context.within(work.row))]
     return Candidate(
         gaps.launch,
         gaps.start,
         gaps.end,
         {
-            "gaps": len(gaps.start) / len(case.steps),
-            "kernels": len(length) / len(case.steps),
+            "gaps": len(gaps.start) / len(context.steps),
+            "kernels": len(length) / len(context.steps),
             "median_kernel": float(np.median(length)) if len(length) else 0.0,
-            "in_operators": int(measure(case.host_busy, gaps.start, gaps.end).sum()) / gaps.length,
+            "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
+            / gaps.length,
         },
-        _of_server(case),
+        _of_server(context),
         change="graphs",
     )
 
 
-def _of_server(case: Case) -> dict[str, str]:
+def _of_server(context: RuleContext) -> dict[str, str]:
     """The advice for the server that ran the program; empty for other programs, and where graphs are launched already."""
-    spans = case.trace["spans"]
-    if len(case.runtime_calls(GRAPH_LAUNCH)):
+    if len(context.runtime_calls(GRAPH_LAUNCH)):
         return {}
-    frames = np.flatnonzero(spans["role"] == Role.PYTHON)
-    names = case.trace.strings.many(distinct(spans["name"][frames], case.trace.strings))
-    files = {name.partition("(")[0] for name in names}
+    files = {name.partition("(")[0] for name in distinct_names(context.trace, Role.PYTHON)}
     for part, (attempt, source) in _SERVERS.items():
         if any(part in file for file in files):
             return {"attempt": " ".join(attempt.split()), "source": source}

@@ -14,15 +14,8 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    own_time_takes,
-    rows_mask,
-    together,
-    work_takes,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone, own_time_takes, together
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     most_named,
@@ -30,7 +23,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     read_arguments,
     tensors,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -51,39 +44,40 @@ _TURNS = re.compile(
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    host = ordering(case)
-    if case.per_step(host) < FEWEST:
+def _claim(context: RuleContext) -> Candidate | None:
+    host = ordering(context)
+    if context.per_step(host) < FEWEST:
         host = host[:0]
-    work = case.work.take(case.work.kernel)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    inside = climb(parent, work.launch.astype(np.int64), rows_mask(case.scene, host)) >= 0
-    turns = case.named(work.row, _TURNS.search)
+    work = context.work.take(context.work.kernel)
+    inside = context.home(work.launch, host) >= 0
+    turns = context.named(work.row, _TURNS.search)
     work = work.take(inside | turns)
     if not len(host) and not len(work.row):
         return None
-    row = work.row if len(case.work.row) else host
-    mixed, factor = _mixed(case) if len(host) and not len(case.work.row) else (host[:0], np.ones(0))
-    count = case.per_step(host) + case.per_step(work.row[turns[inside | turns]])
+    row = work.row if context.has_device else host
+    mixed, factor = (
+        _mixed(context) if len(host) and not context.has_device else (host[:0], np.ones(0))
+    )
+    count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
     return Candidate(
         row,
-        *case.times(row),
-        {"copies": count, "mixed": case.per_step(mixed)},
-        {"names": most_named(case, host if len(host) else work.row)},
-        edit=together(host_skips(host), work_takes(work.row, 0), own_time_takes(mixed, factor)),
+        *context.times(row),
+        {"copies": count, "mixed": context.per_step(mixed)},
+        {"names": most_named(context, host if len(host) else work.row)},
+        edit=together(calls_gone(host, work.row), own_time_takes(mixed, factor)),
     )
 
 
-def _mixed(case: Case) -> tuple[Ints, Array]:
+def _mixed(context: RuleContext) -> tuple[Ints, Array]:
     """Elementwise operators of two tensors of one shape in different orders, and the share of their time that they take per
     element where the orders are the same: the median of the trace.
     """
-    rows = case.within(case.operators[case.named(case.operators, _ELEMENTWISE.match)])
-    rows = rows[case.trace["spans"]["dur"][rows] >= LONG]
-    rows = np.asarray(rows[~np.isin(rows, case.facts["span_links"]["parent"])])
-    calls = read_arguments(case, rows)
+    rows = context.within(context.rows_named(context.operators, _ELEMENTWISE.match))
+    rows = rows[context.trace["spans"]["dur"][rows] >= LONG]
+    rows = np.asarray(rows[~np.isin(rows, context.parent)])
+    calls = read_arguments(context, rows)
     found = [(row, *_orders(calls[row])) for row in rows.tolist() if row in calls]
-    time = {row: int(case.trace["spans"]["dur"][row]) for row, _, _ in found}
+    time = {row: int(context.trace["spans"]["dur"][row]) for row, _, _ in found}
     usual = [time[row] / elements for row, elements, orders in found if elements and orders == 1]
     differ = [(row, elements) for row, elements, orders in found if elements and orders > 1]
     if not usual or not differ:
@@ -106,22 +100,21 @@ def _orders(call: Call) -> tuple[int, int]:
     return largest.elements, len(orders)
 
 
-def ordering(case: Case) -> Ints:
+def ordering(context: RuleContext) -> Ints:
     """Rows of the operators that copied a tensor into another order, within the windows."""
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    copies = case.operators[case.named(case.operators, _COPY.match)]
-    above = np.unique(parent[copies])
+    copies = context.rows_named(context.operators, _COPY.match)
+    above = np.unique(context.parent[copies])
     clones = above[above >= 0]
-    clones = clones[case.named(clones, _CLONE.match)]
-    is_order = case.named(case.operators, _ORDERS.match)
-    orders = case.operators[is_order]
+    clones = context.rows_named(clones, _CLONE.match)
+    is_order = context.named(context.operators, _ORDERS.match)
+    orders = context.operators[is_order]
     if not len(orders) or not len(clones):
         return np.zeros(0, np.int64)
     # What an operator copies by itself the program cannot leave out.
-    others = case.operators[~is_order & case.named(case.operators, _ATEN.match)]
-    orders = orders[~beneath(case, others)[orders]]
-    home = climb(parent, clones, rows_mask(case.scene, orders))
-    return case.within(outermost(case, np.unique(home[home >= 0])))
+    others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
+    orders = orders[~beneath(context, others)[orders]]
+    home = context.home(clones, orders)
+    return context.within(outermost(context, np.unique(home[home >= 0])))
 
 
 RULE = Rule(

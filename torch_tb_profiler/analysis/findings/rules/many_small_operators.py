@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.loops import Loops, find_loops, idle_share
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.analysis.findings.operators import launched_during
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.store.columns import Ints
 
 MANY = 64
 """Calls per step."""
@@ -28,62 +29,46 @@ WAITS = 0.5
 """Share of the loops in which a device must wait for the host."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    loops = find_loops(case)
-    if loops is None or len(loops.row) < MANY * len(case.steps):
+def _claim(context: RuleContext) -> Candidate | None:
+    loops = find_loops(context)
+    if loops is None or len(loops.row) < MANY * len(context.steps):
         return None
-    start, end = _with_pauses(case, loops)
-    length = case.trace["spans"]["dur"][loops.row]
-    if np.median(length) > SMALL or idle_share(case, start, end) < WAITS:
+    start, end = _with_pauses(context, loops)
+    length = context.trace["spans"]["dur"][loops.row]
+    if np.median(length) > SMALL or idle_share(context, start, end) < WAITS:
         return None
     edit = stretches_take(loops.track, loops.start, loops.end, loops.factor)
-    if len(case.work.row):
-        within = np.isin(case.work.launch, _launches(case, loops))
-        brief = case.work.take(within & (case.work.end - case.work.start <= BRIEF))
+    if context.has_device:
+        within = launched_during(context, loops.track, loops.start, loops.end)
+        brief = context.work.take(within & (context.work.end - context.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(loops.rounds))))
-    place = _costliest(lines_of(case.trace, case.facts, loops.row), end - start)
+    place, _ = costliest(lines_of(context.trace, context.facts, loops.row), end - start)
     row, start, end, length = (column[place] for column in (loops.row, start, end, length))
-    name = case.trace["spans"]["name"][row]
-    same = _costliest(name, length)
+    name = context.trace["spans"]["name"][row]
+    same, _ = costliest(name, length)
     return Candidate(
         row,
         start,
         end,
         {
-            "operators": len(row) / len(case.steps),
-            "calls": int(same.sum()) / len(case.steps),
+            "operators": len(row) / len(context.steps),
+            "calls": int(same.sum()) / len(context.steps),
             "each": float(np.median(length[same])),
             "rounds": float(np.median(loops.rounds)),
-            "elsewhere": (len(loops.row) - len(row)) / len(case.steps),
-            "backward": loops.backward / len(case.steps),
+            "elsewhere": (len(loops.row) - len(row)) / len(context.steps),
+            "backward": loops.backward / len(context.steps),
         },
-        {"operator": case.trace.strings[int(name[same][0])]},
+        {"operator": context.trace.strings[int(name[same][0])]},
         edit=edit,
     )
 
 
-def _costliest(kind: Array, time: Ints) -> Mask:
-    """Which rows are of the kind that takes most of some time."""
-    kinds, group = np.unique(kind, return_inverse=True)
-    return np.asarray(group == sum_by(group, len(kinds), time).argmax())
-
-
-def _with_pauses(case: Case, loops: Loops) -> tuple[Ints, Ints]:
+def _with_pauses(context: RuleContext, loops: Loops) -> tuple[Ints, Ints]:
     """Begin of each call, and that of the next one of its stretch: what Python does between counts."""
-    start, end = case.times(loops.row)
+    start, end = context.times(loops.row)
     same = loops.stretch[1:] == loops.stretch[:-1]
     end[:-1][same] = start[1:][same]
     return start, end
-
-
-def _launches(case: Case, loops: Loops) -> Ints:
-    """Launches within the loops."""
-    spans, work = case.trace["spans"], case.work
-    launch = np.unique(work.launch[work.launch >= 0])
-    order = np.argsort(loops.start, kind="stable")
-    place = np.searchsorted(loops.start[order], spans["start"][launch], side="right") - 1
-    inside = (place >= 0) & (spans["start"][launch] < loops.end[order[place]])
-    return np.asarray(launch[inside & (spans["track"][launch] == loops.track[order[place]])])
 
 
 RULE = Rule(

@@ -13,10 +13,11 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.case import Work
-from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks
 from torch_tb_profiler.hardware.matrix_cores import FIRST_CAPABILITY, multiplies_on_vector_units
 from torch_tb_profiler.store.columns import Mask
@@ -25,50 +26,47 @@ _DOUBLE = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
 _AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
 
 
-def _claim(case: Case) -> Candidate | None:
-    if not _has_matrix_cores(case):
+def _claim(context: RuleContext) -> Candidate | None:
+    if not _has_matrix_cores(context):
         return None
-    vendor = case.facts.summary.vendor
-    work = case.work.take(case.work.kernel)
-    chosen = case.named(work.row, lambda name: multiplies_on_vector_units(name, vendor))
-    candidate = beyond_peaks(case, work.take(chosen & ~_of_double_precision(case, work)), True)
-    eligible = case.facts.summary.matrix_eligible_share
+    vendor = context.facts.summary.vendor
+    work = context.work.take(context.work.kernel)
+    chosen = context.named(work.row, lambda name: multiplies_on_vector_units(name, vendor))
+    candidate = beyond_peaks(
+        context, work.take(chosen & ~_of_double_precision(context, work)), True
+    )
+    eligible = context.facts.summary.matrix_eligible_share
     if candidate is not None and eligible is not None:
         candidate.numbers["eligible"] = eligible
     return candidate
 
 
-def _has_matrix_cores(case: Case) -> bool:
-    if case.device < 0:
+def _has_matrix_cores(context: RuleContext) -> bool:
+    if context.device < 0:
         return False
     device = {
-        key: case.facts.strings[int(case.facts["devices"][key][case.device])]
+        key: context.facts.strings[int(context.facts["devices"][key][context.device])]
         for key in ("name", "capability")
     }
-    vendor = case.facts.summary.vendor
+    vendor = context.facts.summary.vendor
     major = device["capability"].split(".")[0]
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY
     return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
 
 
-def _of_double_precision(case: Case, work: Work) -> Mask:
+def _of_double_precision(context: RuleContext, work: Work) -> Mask:
     """Whose operator has inputs of a type that is not single or half precision; False where the
     types were not recorded.
     """
-    arguments = case.trace["operator_args"]
+    arguments = context.trace["operator_args"]
     double = name_mask(
-        case.trace.strings, arguments["types"], lambda types: _DOUBLE.search(types.split(",", 1)[0])
+        context.trace.strings,
+        arguments["types"],
+        lambda types: _DOUBLE.search(types.split(",", 1)[0]),
     )
-    operator = case.facts["span_links"]["operator"][work.row].astype(np.int64)
-    if not arguments.n:
-        return np.zeros(len(work.row), np.bool_)
-    argument = np.minimum(
-        np.searchsorted(arguments["span"], operator.astype(arguments["span"].dtype)),
-        arguments.n - 1,
-    )
-    known = (operator >= 0) & (arguments["span"][argument] == operator)
-    return np.asarray(known & double[arguments["types"][argument]])
+    place = positions_of(arguments["span"], context.facts["span_links"]["operator"][work.row])
+    return np.asarray(double[picked(arguments["types"], place)])
 
 
 RULE = Rule(

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.facts.steps import host_step
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.analysis.memory.window import of_device
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.units import format_bytes
@@ -34,16 +34,16 @@ class _Kept(msgspec.Struct, frozen=True):
     bytes: Array
 
 
-def _claim(case: Case) -> Candidate | None:
-    steps = case.steps
-    if case.is_whole or len(steps) < _LEAST_STEPS or not case.insight["allocations"].n:
+def _claim(context: RuleContext) -> Candidate | None:
+    steps = context.steps
+    if context.is_whole or len(steps) < _LEAST_STEPS or not context.insight["allocations"].n:
         return None
-    found = [_kept(case, device, steps) for device in range(case.insight["memory_devices"].n)]
+    found = [_kept(context, device, steps) for device in range(context.insight["memory_devices"].n)]
     kept = max(filter(None, found), key=lambda one: float(one.bytes.sum()), default=None)
     if kept is None:
         return None
-    table, devices = case.insight["allocations"], case.insight["memory_devices"]
-    nodes = case.insight["memory_nodes"]
+    table, devices = context.insight["allocations"], context.insight["memory_devices"]
+    nodes = context.insight["memory_nodes"]
     node = table["node"][kept.row]
     events = np.append(nodes["event"], np.int32(-1))[node].astype(np.int64)
     size = table["bytes"][kept.row]
@@ -58,28 +58,28 @@ def _claim(case: Case) -> Candidate | None:
         },
         np.asarray(list(dict.fromkeys(shown.tolist()))[:50], np.int64),
     )
-    found_in.words["holders"] = _holders(case, kept)
+    found_in.words["holders"] = _holders(context, kept)
     return found_in
 
 
-def _kept(case: Case, device: int, steps: Ints) -> _Kept | None:
-    table, facts = case.insight["allocations"], case.facts["steps"]
+def _kept(context: RuleContext, device: int, steps: Ints) -> _Kept | None:
+    table, facts = context.insight["allocations"], context.facts["steps"]
     rows = of_device(table, device)
     begin = table["begin"][rows]
-    step = host_step(facts["host_start"], facts["host_end"], begin).astype(np.int64)
+    step = window_at(facts["host_start"], facts["host_end"], begin).astype(np.int64)
     own = (table["release"][rows] < 0) & (begin >= 0) & np.isin(step, steps[:-1])
     row, step = rows.start + np.flatnonzero(own), step[own]
     each = sum_by(np.searchsorted(steps, step), len(steps), table["bytes"][row])[:-1]
-    peak = int(case.insight["memory_devices"]["peak"][device])
+    peak = int(context.insight["memory_devices"]["peak"][device])
     often = float((each > 0).mean()) >= _MOST_OF_STEPS
-    if not often or each.sum() < _OF_PEAK * peak or not _rises(case, device, steps):
+    if not often or each.sum() < _OF_PEAK * peak or not _rises(context, device, steps):
         return None
     return _Kept(device, row, step, each)
 
 
-def _rises(case: Case, device: int, steps: Ints) -> bool:
+def _rises(context: RuleContext, device: int, steps: Ints) -> bool:
     """Whether what is allocated at the ends of the steps rises nearly always."""
-    curve, facts = case.insight["memory_curve"], case.facts["steps"]
+    curve, facts = context.insight["memory_curve"], context.facts["steps"]
     rows = of_device(curve, device)
     at = np.searchsorted(curve["time"][rows], facts["host_end"][steps], side="right") - 1
     level = curve["allocated"][rows][at[at >= 0]]
@@ -87,12 +87,12 @@ def _rises(case: Case, device: int, steps: Ints) -> bool:
     return bool(len(rises) >= _LEAST_STEPS - 1 and rises.mean() >= _MOST_OF_STEPS)
 
 
-def _holders(case: Case, kept: _Kept) -> str:
+def _holders(context: RuleContext, kept: _Kept) -> str:
     """``aten::linear at train.py(24): main (2.0 MiB), …``: where the blocks were allocated, the largest first."""
     table, nodes, texts = (
-        case.insight["allocations"],
-        case.insight["memory_nodes"],
-        case.insight.strings,
+        context.insight["allocations"],
+        context.insight["memory_nodes"],
+        context.insight.strings,
     )
     operator = np.append(nodes["name"], np.int32(-1))[table["node"][kept.row]]
     first, group = group_rows((table["line"][kept.row], operator))

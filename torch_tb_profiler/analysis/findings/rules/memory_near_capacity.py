@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 
 NEAR = 0.9
 """Share of the device's memory from which on it is nearly full."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    devices, memory = case.facts["devices"], case.insight["memory_devices"]
+def _claim(context: RuleContext) -> Candidate | None:
+    devices, memory = context.facts["devices"], context.insight["memory_devices"]
     full: list[dict[str, float]] = []
     for row in range(devices.n):
         number, size, peak = (int(devices[key][row]) for key in ("id", "memory", "peak_allocated"))

@@ -19,9 +19,10 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
 from torch_tb_profiler.analysis.findings.loops import CallWork
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Array, Ints
 
 PASSES = 8
@@ -38,33 +39,33 @@ _EMBEDDING = re.compile(r"aten::embedding$")
 _PRODUCTS = re.compile(r"aten::(?:mm|addmm)$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    row = case.operators[case.named(case.operators, _EMBEDDING.match)]
-    row = case.within(row[case.trace["spans"]["track"][row] == case.main_track])
+def _claim(context: RuleContext) -> Candidate | None:
+    row = context.rows_named(context.operators, _EMBEDDING.match)
+    row = context.within(context.on_main(row))
     if len(row) < PASSES:
         return None
-    work = CallWork.of(case)
+    work = CallWork.of(context)
     if len(work.backward.row):
         return None
-    found = _by_shapes(case, row)
-    if found is None and not len(case.work.row):
-        found = _by_time(case, row)
+    found = _by_shapes(context, row)
+    if found is None and not context.has_device:
+        found = _by_time(context, row)
     if found is None:
         return None
     row, end, length = found
-    start = case.times(row)[0]
-    track = case.trace["spans"]["track"][row]
+    start = context.times(row)[0]
+    track = context.trace["spans"]["track"][row]
     does = work.inside(track, start, end)
     factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
     edit = stretches_take(track, start, end, factor)
-    if len(case.work.row):
-        edit = together(edit, work_takes(*_kernels(case, start, end, length)))
+    if context.has_device:
+        edit = together(edit, work_takes(*_kernels(context, start, end, length)))
     return Candidate(
         row,
         start,
         end,
         {
-            "passes": len(row) / len(case.steps),
+            "passes": len(row) / len(context.steps),
             "first_length": float(np.min(length)),
             "last_length": float(np.max(length)),
         },
@@ -72,17 +73,17 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _by_shapes(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
+def _by_shapes(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | None:
     """Passes whose sequence is one token longer than that of the one before: the embedding with which each begins,
     the end of each, and how many tokens it computes.
     """
-    args = case.trace["operator_args"]
-    dims = np.full(case.trace["spans"].n, -1, np.int64)
+    args = context.trace["operator_args"]
+    dims = np.full(context.trace["spans"].n, -1, np.int64)
     dims[args["span"]] = args["dims"]
     dims = dims[row]
     if (dims < 0).any():
         return None
-    shape = {number: _indices(case.trace.strings[number]) for number in np.unique(dims).tolist()}
+    shape = {number: _indices(context.trace.strings[number]) for number in np.unique(dims).tolist()}
     table, length = (
         np.array([shape[number][part] for number in dims.tolist()], np.int64) for part in (0, 1)
     )
@@ -96,7 +97,7 @@ def _by_shapes(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
         return None
     return (
         row[grows[best]],
-        _ends(case, row[table == best], row[grows[best]]),
+        _ends(context, row[table == best], row[grows[best]]),
         length[grows[best]] * 1.0,
     )
 
@@ -110,11 +111,10 @@ def _indices(dims: str) -> tuple[int, int]:
         return 0, 0
 
 
-def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
+def _by_time(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | None:
     """The sequences' lengths from how long the products of each pass take, over steps of as many passes."""
-    spans, step = case.trace["spans"], case.facts["span_links"]["step"]
-    product = case.operators[case.named(case.operators, _PRODUCTS.match)]
-    product = product[spans["track"][product] == case.main_track]
+    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
+    product = context.on_main(context.rows_named(context.operators, _PRODUCTS.match))
     place = np.searchsorted(row, product, side="right") - 1
     product, place = product[place >= 0], place[place >= 0]
     count = np.bincount(place, minlength=len(row))
@@ -142,28 +142,26 @@ def _by_time(case: Case, row: Ints) -> tuple[Ints, Ints, Array] | None:
     slope, begin = np.polyfit(number, mean, 1)
     length = np.maximum(begin / slope, 1) + number
     again = np.flatnonzero(np.tile(np.arange(size[0]) > 0, len(size)))
-    return row[again], _ends(case, row, row[again]), np.tile(length, len(size))
+    return row[again], _ends(context, row, row[again]), np.tile(length, len(size))
 
 
-def _ends(case: Case, all_of: Ints, row: Ints) -> Ints:
+def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:
     """The end of passes that begin at ``row``: the begin of the next one of ``all_of``, at most the end of the step."""
-    start, table = case.trace["spans"]["start"], case.facts["steps"]
-    step = case.facts["span_links"]["step"][row]
-    last = np.where(step >= 0, table["end"][step], case.windows.end[-1])
+    start, table = context.trace["spans"]["start"], context.facts["steps"]
+    step = context.facts["span_links"]["step"][row]
+    last = np.where(step >= 0, table["end"][step], context.windows.end[-1])
     following = np.append(all_of, all_of[-1])[np.searchsorted(all_of, row) + 1]
     later = np.where(following > row, start[following], last)
     return np.maximum(np.minimum(later, last), start[row])
 
 
-def _kernels(case: Case, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
+def _kernels(context: RuleContext, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
     """Device work launched in the passes, and what it takes for one token, ns."""
-    work = case.work.take(case.work.launch >= 0)
-    called = case.trace["spans"]["start"][work.launch]
-    place = np.searchsorted(start, called, side="right") - 1
-    inside = (place >= 0) & (called < end[place])
-    some = work.take(inside)
+    work = context.work.take(context.work.launch >= 0)
+    place = window_at(start, end, context.trace["spans"]["start"][work.launch])
+    some = work.take(place >= 0)
     time = some.end - some.start
-    return some.row, np.maximum(time / length[place[inside]], np.minimum(time, BRIEF))
+    return some.row, np.maximum(time / length[place[place >= 0]], np.minimum(time, BRIEF))
 
 
 RULE = Rule(

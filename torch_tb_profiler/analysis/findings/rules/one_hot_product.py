@@ -15,17 +15,16 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     launched_in,
     most_named,
     read_arguments,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Ints
 
@@ -42,52 +41,51 @@ _SCATTER = re.compile(r"aten::scatter_$")
 _BACKWARD = re.compile(r"autograd::engine::evaluate_function: \w*(?:Mm|Bmm|Addmm)Backward0$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    row = case.outermost
-    chains = _chains(case, row)
+def _claim(context: RuleContext) -> Candidate | None:
+    row = context.program_calls
+    chains = _chains(context, row)
     if not chains:
         return None
-    calls = case.backward_calls
+    calls = context.backward_calls
     # The product's backward: up to the number that what follows the product finds.
     backward = [
         calls.within(calls.after(row[last : last + 1]), calls.after(row[last + 1 : last + 4]))
         for _, last in chains
     ]
     later = np.unique(np.concatenate(backward))
-    later = later[case.named(later, _BACKWARD.match)]
+    later = context.rows_named(later, _BACKWARD.match)
     places = np.concatenate([np.arange(first, last + 1) for first, last in chains])
     every = np.union1d(row[places], later)
-    work, _ = launched_in(case, every)
-    start, end = case.times(every)
+    work, _ = launched_in(context, every)
+    start, end = context.times(every)
     products = row[[last for _, last in chains]]
     return Candidate(
         every,
         start,
         end,
         {
-            "matrices": len(chains) / len(case.steps),
-            "wasted": int((end - start).sum()) / len(case.steps),
+            "matrices": len(chains) / len(context.steps),
+            "wasted": int((end - start).sum()) / len(context.steps),
         },
-        {"product": most_named(case, products)},
-        edit=together(host_skips(every), work_scaled(work.row, 0.0)),
+        {"product": most_named(context, products)},
+        edit=calls_gone(every, work.row),
     )
 
 
-def _chains(case: Case, row: Ints) -> list[tuple[int, int]]:
+def _chains(context: RuleContext, row: Ints) -> list[tuple[int, int]]:
     """Positions in ``row`` of one-hot matrices and of the products with them."""
     chains = [
         (first, last)
-        for first in np.flatnonzero(case.named(row, _MADE.match)).tolist()
-        if (last := _product_after(case, row, first)) > first
+        for first in np.flatnonzero(context.named(row, _MADE.match)).tolist()
+        if (last := _product_after(context, row, first)) > first
     ]
     if not chains:
         return []
     made, product = (row[[chain[at] for chain in chains]] for at in (0, 1))
-    inside = case.operators[beneath(case, made)[case.operators]]
-    scatter = inside[case.named(inside, _SCATTER.match)]
-    matrices, calls = read_arguments(case, scatter), read_arguments(case, product)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    home = climb(parent, scatter, rows_mask(case.scene, made))
+    inside = context.operators[beneath(context, made)[context.operators]]
+    scatter = context.rows_named(inside, _SCATTER.match)
+    matrices, calls = read_arguments(context, scatter), read_arguments(context, product)
+    home = context.home(scatter, made)
     scattered = dict(zip(home.tolist(), scatter.tolist(), strict=True))
     found, unknown = [], []
     for first, last in chains:
@@ -97,15 +95,15 @@ def _chains(case: Case, row: Ints) -> list[tuple[int, int]]:
             unknown.append((first, last))
         elif matrix is not None and _fits(matrix, call):
             found.append((first, last))
-    return found + _plain(case, row, unknown)
+    return found + _plain(context, row, unknown)
 
 
-def _product_after(case: Case, row: Ints, first: int) -> int:
+def _product_after(context: RuleContext, row: Ints, first: int) -> int:
     """Position of the product that follows a one-hot matrix with conversions and views between; −1 none."""
     chain = row[first : first + NEAR]
-    names = [case.trace.strings[int(name)] for name in case.trace["spans"]["name"][chain]]
+    names = [context.trace.strings[int(name)] for name in context.trace["spans"]["name"][chain]]
     last = next((n for n, name in enumerate(names) if n and not _BETWEEN.match(name)), 0)
-    start, end = case.times(chain[: last + 1])
+    start, end = context.times(chain[: last + 1])
     if not _PRODUCT.match(names[last]) or (start[1:] - end[:-1] > PAUSE).any():
         return -1
     return first + last
@@ -121,9 +119,9 @@ def _fits(scatter: Call, product: Call) -> bool:
     return single and left.elements == matrix.elements and left.shape[-1] == matrix.shape[-1] > 1
 
 
-def _plain(case: Case, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def _plain(context: RuleContext, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Those that look so where no shapes were recorded."""
-    strings, names = case.trace.strings, case.trace["spans"]["name"][row]
+    strings, names = context.trace.strings, context.trace["spans"]["name"][row]
 
     def alone(first: int, last: int) -> bool:
         chain = [strings[int(name)] for name in names[max(first - NEAR, 0) : last + 1]]
@@ -136,10 +134,10 @@ def _plain(case: Case, row: Ints, chains: list[tuple[int, int]]) -> list[tuple[i
     chains = [chain for chain in chains if alone(*chain)]
     if not chains:
         return []
-    dur = case.trace["spans"]["dur"]
+    dur = context.trace["spans"]["dur"]
     made = row[[first for first, _ in chains]]
-    inside = case.operators[beneath(case, made)[case.operators]]
-    fill = int(dur[inside[case.named(inside, _FILL.match)]].sum())
+    inside = context.operators[beneath(context, made)[context.operators]]
+    fill = int(dur[context.rows_named(inside, _FILL.match)].sum())
     converted = sum(int(dur[row[first + 1 : last]].sum()) for first, last in chains)
     product = int(dur[row[[last for _, last in chains]]].sum())
     reads = fill and min(fill, converted or fill) <= product <= fill + converted

@@ -16,10 +16,10 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_takes, rows_mask, together, work_scaled
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
+from torch_tb_profiler.analysis.findings.operators import outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 
 MANY = 50
@@ -37,31 +37,31 @@ _FUSED_ON_HOST = re.compile(r"Optimizer\.step#(?:Adam|AdamW|SGD|Adagrad)\.step")
 _JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
-def _claim(case: Case) -> Candidate | None:
-    region = case.within(case.calls[case.named(case.calls, _STEP.match)])
-    single = case.named(region, _SINGLE.match)
-    if not len(case.work.row):
-        single = ~case.named(region, _FUSED_ON_HOST.match)
+def _claim(context: RuleContext) -> Candidate | None:
+    region = context.within(context.rows_named(context.calls, _STEP.match))
+    single = context.named(region, _SINGLE.match)
+    if not context.has_device:
+        single = ~context.named(region, _FUSED_ON_HOST.match)
     region = region[~single]
     if not len(region):
         return None
-    return _on_device(case, region) if len(case.work.row) else _on_host(case, region)
+    return _on_device(context, region) if context.has_device else _on_host(context, region)
 
 
-def _on_device(case: Case, region: Ints) -> Candidate | None:
-    spans, work = case.trace["spans"], case.work
+def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
+    spans, work = context.trace["spans"], context.work
     launched = work.take((work.launch >= 0) & work.kernel)
-    inside = _inside(case, region, launched.launch)
+    inside = _inside(context, region, launched.launch)
     own = launched.take(inside)
     length = own.end - own.start
-    joined = case.named(own.row, _JOINED.match)
+    joined = context.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None
-    gaps = case.gaps.take(case.gaps.for_host & (case.gaps.launch >= 0))
-    gaps = gaps.take(_inside(case, region, gaps.launch))
-    within = intersect(union(gaps.start, gaps.end), case.when(region))
+    gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
+    gaps = gaps.take(_inside(context, region, gaps.launch))
+    within = intersect(union(gaps.start, gaps.end), context.when(region))
     begin = np.searchsorted(gaps.start, within.start, side="right") - 1
-    short, passes = own.take(length <= BRIEF), _passes(case, region)
+    short, passes = own.take(length <= BRIEF), _passes(context, region)
     return Candidate(
         np.concatenate((gaps.next[begin], short.row)),
         np.concatenate((within.start, short.start)),
@@ -77,43 +77,40 @@ def _on_device(case: Case, region: Ints) -> Candidate | None:
     )
 
 
-def _on_host(case: Case, region: Ints) -> Candidate | None:
-    spans = case.trace["spans"]
-    operators = case.operators[_inside(case, region, case.operators)]
+def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
+    spans = context.trace["spans"]
+    operators = context.operators[_inside(context, region, context.operators)]
     length = spans["dur"][operators]
-    fused = case.named(operators, _JOINED.match).any()
+    fused = context.named(operators, _JOINED.match).any()
     if fused or len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
     return Candidate(
         region,
-        *case.times(region),
+        *context.times(region),
         {
             "operators": len(operators) / len(region),
             "median_operator": float(np.median(length)),
             "region": float(spans["dur"][region].mean()),
         },
-        edit=host_takes(region, 2 / (_passes(case, region) + 1)),
+        edit=host_takes(region, 2 / (_passes(context, region) + 1)),
     )
 
 
-def _passes(case: Case, region: Ints) -> float:
+def _passes(context: RuleContext, region: Ints) -> float:
     """How many operators are called for each parameter, at least 1."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    operators = case.operators[_inside(case, region, case.operators)]
-    called = rows_mask(case.scene, operators)
-    outer = operators[climb(parent, parent[operators], called) < 0]
+    outer = outermost(context, context.operators[_inside(context, region, context.operators)])
     if not len(outer):
         return 1.0
     # Most operators are called once per parameter.
-    each = float(np.median(np.unique(spans["name"][outer], return_counts=True)[1]))
+    each = float(np.median(np.unique(context.trace["spans"]["name"][outer], return_counts=True)[1]))
     return len(outer) / each
 
 
-def _inside(case: Case, region: Ints, rows: Ints) -> Mask:
+def _inside(context: RuleContext, region: Ints, rows: Ints) -> Mask:
     """Which host spans begin in a region of their thread."""
-    spans = case.trace["spans"]
+    spans = context.trace["spans"]
     start, track = spans["start"][rows], spans["track"][rows]
-    inside = measure(case.when(region), start, start + 1) > 0
+    inside = measure(context.when(region), start, start + 1) > 0
     return np.asarray(inside & np.isin(track, spans["track"][region]))
 
 

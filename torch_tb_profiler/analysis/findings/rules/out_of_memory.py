@@ -7,7 +7,7 @@ why where what the device and the allocator had free would do, in no piece that 
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.analysis.memory.failures import failed_allocations
 from torch_tb_profiler.analysis.memory.shortage import (
     asked_and_free,
@@ -16,12 +16,12 @@ from torch_tb_profiler.analysis.memory.shortage import (
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    failures, count = failed_allocations(case.trace, case.facts, case.insight, 1)
+def _claim(context: RuleContext) -> Candidate | None:
+    failures, count = failed_allocations(context.trace, context.facts, context.insight, 1)
     if not failures:
         return None
     failure = failures[0]
-    short = shortage_of(case.trace, case.insight, failure)
+    short = shortage_of(context.trace, context.insight, failure)
     numbers = {
         "asked": failure.bytes,
         "free": failure.free,

@@ -30,10 +30,11 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH
-from torch_tb_profiler.analysis.findings.known_fixes import known_fix, plain_name
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.known_fixes import known_fix
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 _CALLS = (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON)
@@ -60,21 +61,21 @@ class _Calls(msgspec.Struct, frozen=True):
         )
 
 
-def _claim(case: Case) -> Candidate | None:
-    if len(case.work.row) or case.main_track < 0:
+def _claim(context: RuleContext) -> Candidate | None:
+    if context.has_device or context.main_track < 0:
         return None
-    calls = _calls(case)
-    tells_work = not case.facts.summary.has_stacks and len(case.training.differentiated) > 0
+    calls = _calls(context)
+    tells_work = not context.facts.summary.has_stacks and len(context.training.differentiated) > 0
     anchors = calls.take(calls.own) if tells_work else calls
     if len(anchors.row) < 2:
         return None
-    after, start, end = _stretches(case, anchors)
+    after, start, end = _stretches(context, anchors)
     if not len(after):
         return None
     each, group = np.unique([anchors.label[number] for number in after], return_inverse=True)
     total = sum_by(group, len(each), end - start)
     best = group == total.argmax()
-    if total.max() < LEAST * case.windows.length:
+    if total.max() < LEAST * context.windows.length:
         return None
     after, start, end = after[best], start[best], end[best]
     words = {
@@ -85,7 +86,7 @@ def _claim(case: Case) -> Candidate | None:
     quiet = subtract(union(start, end), union(inner.start, inner.end))
     if quiet.length >= MOST * total.max():
         piece, begin, until = shared(start, end, quiet)
-        return _candidate(case, anchors.row[after[piece]], begin, until, words | _NOTHING)
+        return _candidate(context, anchors.row[after[piece]], begin, until, words | _NOTHING)
     names, kind = np.unique(inner.label, return_inverse=True)
     took = sum_by(kind, len(names), inner.end - inner.start)
     order = np.argsort(-took, kind="stable")
@@ -96,21 +97,23 @@ def _claim(case: Case) -> Candidate | None:
         fix = known_fix(chief)
         words |= {"what": f"{chief} takes", "attempt": fix.attempt if fix else ""}
         words["source"] = "\n".join(fix.source) if fix else ""
-        return _candidate(case, inner.row[one], inner.start[one], inner.end[one], words)
+        return _candidate(context, inner.row[one], inner.start[one], inner.end[one], words)
     words |= {"what": f"{chief} and other operators that train nothing take"}
     whole = np.append(inner.start, quiet.start), np.append(inner.end, quiet.end)
     row = np.append(inner.row, np.full(len(quiet.start), inner.row[0]))
-    return _candidate(case, row, *whole, words)
+    return _candidate(context, row, *whole, words)
 
 
 _NOTHING = {"what": "nothing was recorded for", "nothing": "yes", "attempt": " ".join(_SEE.split())}
 
 
-def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, str]) -> Candidate:
+def _candidate(
+    context: RuleContext, row: Ints, start: Ints, end: Ints, words: dict[str, str]
+) -> Candidate:
     time = union(start, end)
-    table, steps = case.facts["steps"], case.steps
+    table, steps = context.facts["steps"], context.steps
     present = measure(time, table["start"][steps], table["end"][steps]) > 0
-    thread = np.full(len(start), case.main_track)
+    thread = np.full(len(start), context.main_track)
     if words.get("nothing") and words.get("before"):
         seen = int(present.sum())
         often = "in every step" if seen == len(steps) else f"in {seen} of {len(steps)} steps"
@@ -128,21 +131,21 @@ def _candidate(case: Case, row: Ints, start: Ints, end: Ints, words: dict[str, s
             "of_steps": len(steps),
         },
         words | {"once": "yes" if present.sum() == 1 < len(steps) else ""},
-        certainty="likely" if time.length >= MUCH * case.windows.length else "theoretical",
+        certainty="likely" if time.length >= MUCH * context.windows.length else "theoretical",
         edit=thread_time_gone(thread, start, end),
     )
 
 
-def _calls(case: Case) -> _Calls:
+def _calls(context: RuleContext) -> _Calls:
     """What the loop calls on the program's thread."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    training = case.training
+    spans, parent = context.trace["spans"], context.parent
+    training = context.training
     called = (training.own | training.housekeeping) & np.append(training.loop, True)[parent]
-    called &= np.isin(spans["role"], _CALLS) & (spans["track"] == case.main_track)
+    called &= np.isin(spans["role"], _CALLS) & (spans["track"] == context.main_track)
     row = np.flatnonzero(called)
-    start, end = case.times(row)
+    start, end = context.times(row)
     label = [
-        _BACKWARD if is_backward else _label(case.trace.strings[number])
+        _BACKWARD if is_backward else _label(context.trace.strings[number])
         for is_backward, number in zip(
             training.backward[row].tolist(), spans["name"][row].tolist(), strict=True
         )
@@ -153,27 +156,27 @@ def _calls(case: Case) -> _Calls:
 def _label(name: str) -> str:
     if _PROFILER.search(name):
         return "the begin of the step"
-    return "the optimizer" if _OPTIMIZER.search(name) else plain_name(name)
+    return "the optimizer" if _OPTIMIZER.search(name) else function_name(name)
 
 
-def _stretches(case: Case, anchors: _Calls) -> tuple[Ints, Ints, Ints]:
+def _stretches(context: RuleContext, anchors: _Calls) -> tuple[Ints, Ints, Ints]:
     """Within the steps, where the thread is after one of ``anchors`` and before the next: ``(position, start, end)``."""
-    last = max(int(case.windows.end.max(initial=0)), int(anchors.end[-1]))
+    last = max(int(context.windows.end.max(initial=0)), int(anchors.end[-1]))
     begin, until = anchors.end, np.append(anchors.start[1:], last)
     same = np.append(_passes(anchors), False)
     wanted = (until > begin) & (~same | (until - begin > SHORT_GAP))
     at = np.flatnonzero(wanted)
-    piece, start, end = shared(begin[at], until[at], _counted(case))
+    piece, start, end = shared(begin[at], until[at], _counted(context))
     return at[piece], start, end
 
 
-def _counted(case: Case) -> Intervals:
+def _counted(context: RuleContext) -> Intervals:
     """When the program's thread is on the critical path and waits for no other, collectives of other threads left out."""
-    path, track = case.insight["critical_path"], case.trace["spans"]["track"]
+    path, track = context.insight["critical_path"], context.trace["spans"]["track"]
     mine = np.isin(path["cause"], (*HOST, PathCause.NOT_RECORDED))
-    mine &= (path["event"] < 0) | (track[path["event"]] == case.main_track)
+    mine &= (path["event"] < 0) | (track[path["event"]] == context.main_track)
     on_path = union(path["start"][mine], path["end"][mine])
-    return subtract(intersect(on_path, case.windows), case.when(case.collectives))
+    return subtract(intersect(on_path, context.windows), context.when(context.collectives))
 
 
 def _passes(anchors: _Calls) -> Mask:

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.facts.header import integer
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import own_time_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -33,39 +33,39 @@ _SIMILAR = 2
 """Operators of up to so many times the least number of elements are the smallest."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    header = case.trace.header
+def _claim(context: RuleContext) -> Candidate | None:
+    header = context.trace.header
     threads, cores = (integer(header.get(key)) for key in ("intra_op_threads", "usable_cores"))
     if not threads or not cores or threads <= cores:
         return None
     numbers: dict[str, float] = {"threads": threads, "cores": cores}
-    row, elements = _split(case)
+    row, elements = _split(context)
     if not len(row):
         return without_time(numbers)
-    small = case.named(row, _ELEMENTWISE.match)
+    small = context.named(row, _ELEMENTWISE.match)
     small &= elements <= _SIMILAR * elements[small].min(initial=np.iinfo(np.int64).max // _SIMILAR)
     if not small.any():
         return without_time(numbers, row)
-    took = case.trace["spans"]["dur"][row[small]]
+    took = context.trace["spans"]["dur"][row[small]]
     lost = float(np.median(1 - _PER_ELEMENT * elements[small] / np.maximum(took, 1)))
     if lost <= 0:
         return without_time(numbers, row)
     return Candidate(
         row,
-        *case.times(row),
-        numbers | {"operators": case.per_step(row), "lost": lost},
+        *context.times(row),
+        numbers | {"operators": context.per_step(row), "lost": lost},
         edit=own_time_takes(row, 1 - lost),
     )
 
 
-def _split(case: Case) -> tuple[Ints, Ints]:
+def _split(context: RuleContext) -> tuple[Ints, Ints]:
     """The operators that PyTorch splits among threads, and the elements of the largest input of each."""
-    arguments, spans = case.trace["operator_args"], case.trace["spans"]
+    arguments, spans = context.trace["operator_args"], context.trace["spans"]
     known = np.flatnonzero(arguments["dims"] >= 0)
     row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
-    elements = np.zeros(len(case.trace.strings) + 1, np.int64)
-    for number in distinct(dims, case.trace.strings):
-        elements[number] = _elements(case.trace.strings[number])
+    elements = np.zeros(len(context.trace.strings) + 1, np.int64)
+    for number in distinct(dims, context.trace.strings):
+        elements[number] = _elements(context.trace.strings[number])
     size = elements[dims]
     split = (size >= GRAIN) & (spans["role"][row] == Role.OPERATOR)
     return row[split], size[split]

@@ -13,16 +13,24 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH, NO_NAME, python_loop
-from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix, plain_name
+from torch_tb_profiler.analysis.findings.host_time import (
+    LEAST,
+    MOST,
+    MUCH,
+    NO_NAME,
+    on_path,
+    python_loop,
+)
+from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix
 from torch_tb_profiler.analysis.findings.operators import beneath
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 _NOTABLE = 0.15
@@ -45,31 +53,31 @@ class _Pieces(msgspec.Struct, frozen=True):
         return _Pieces(self.event[chosen], self.start[chosen], self.end[chosen], self.call[chosen])
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    if len(case.work.row) or not (spans["role"] == Role.PYTHON).any():
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    if context.has_device or not (spans["role"] == Role.PYTHON).any():
         return None
-    pieces = _pieces(case)
-    length = case.windows.length
+    pieces = _pieces(context)
+    length = context.windows.length
     if not len(pieces.event):
         return None
-    pieces, total = _largest(case, pieces)
+    pieces, total = _largest(context, pieces)
     if total < LEAST * length:
         return None
-    chain = _chain(case, pieces)
-    place, callee = _place(case, chain)
+    chain = _chain(context, pieces)
+    place, callee = _place(context, chain)
     row = np.unique(place.call)
     taken = int(place.time.sum())
-    fix, part = _known(case, row, Role.PYTHON)
+    fix, part = _known(context, row, Role.PYTHON)
     most = fix is not None and part >= MOST * taken
     if fix is None:
-        fix, part = _known(case, row, Role.OPERATOR)
-    steps, name = len(case.steps), _plain(case, place)
-    seen, evaluates = len(np.unique(_step_of(case, place.start))), _evaluates(case, row)
+        fix, part = _known(context, row, Role.OPERATOR)
+    steps, name = len(context.steps), _plain(context, place)
+    seen, evaluates = len(np.unique(_step_of(context, place.start))), _evaluates(context, row)
     what = f"calling {name}"
     if evaluates:
         what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
-    often, rounds = python_loop(case, row)
+    often, rounds = python_loop(context, row)
     much = taken >= MUCH * length and (not evaluates or seen < steps)
     return Candidate(
         place.call,
@@ -77,7 +85,7 @@ def _claim(case: Case) -> Candidate | None:
         place.end,
         {
             "taken": taken / steps,
-            "calls": case.per_step(row),
+            "calls": context.per_step(row),
             "in_steps": seen,
             "of_steps": steps,
             "part": 0 if fix is None or most else part / steps,
@@ -87,7 +95,7 @@ def _claim(case: Case) -> Candidate | None:
             "often": often,
             "what": fix.what if fix and most else what,
             "kind": fix.what if fix and most else what if evaluates else "",
-            "callee": "" if most or callee is None else _plain(case, callee),
+            "callee": "" if most or callee is None else _plain(context, callee),
             "attempt": fix.attempt if fix else "",
             "known": fix.what if fix and not most else "",
             "source": "\n".join(fix.source) if fix else "",
@@ -97,40 +105,36 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _known(case: Case, row: Ints, role: Role) -> tuple[Fix | None, int]:
+def _known(context: RuleContext, row: Ints, role: Role) -> tuple[Fix | None, int]:
     """The known call that takes most of some calls, and its time, ns; None below ``_NOTABLE`` of theirs."""
-    spans = case.trace["spans"]
-    within = beneath(case, row)
+    spans = context.trace["spans"]
+    within = beneath(context, row)
     inner = np.flatnonzero(within & (spans["role"] == role))
     name = spans["name"][inner]
     rows: dict[Fix, list[Ints]] = {}
-    for number in distinct(name, case.trace.strings):
-        if fix := known_fix(case.trace.strings[number]):
+    for number in distinct(name, context.trace.strings):
+        if fix := known_fix(context.trace.strings[number]):
             rows.setdefault(fix, []).append(inner[name == number])
-    took = {fix: case.when(np.concatenate(own)).length for fix, own in rows.items()}
+    took = {fix: context.when(np.concatenate(own)).length for fix, own in rows.items()}
     best = max(took, key=lambda fix: took[fix], default=None)
-    if best is None or took[best] < _NOTABLE * case.when(row).length:
+    if best is None or took[best] < _NOTABLE * context.when(row).length:
         return None, 0
     return best, took[best]
 
 
-def _evaluates(case: Case, row: Ints) -> bool:
+def _evaluates(context: RuleContext, row: Ints) -> bool:
     """Whether modules whose results are not differentiated take most of some calls."""
-    modules = case.training.modules
-    within = beneath(case, row)[modules]
-    took = case.when(modules[within]).length
-    return bool(took >= MOST * case.when(row).length)
+    modules = context.training.modules
+    within = beneath(context, row)[modules]
+    took = context.when(modules[within]).length
+    return bool(took >= MOST * context.when(row).length)
 
 
-def _pieces(case: Case) -> _Pieces:
+def _pieces(context: RuleContext) -> _Pieces:
     """Stretches of the path in what the loop calls besides training."""
-    parent = case.facts["span_links"]["parent"]
-    path = case.insight["critical_path"]
-    chosen = np.isin(path["cause"], HOST) & np.isin(path["step"], case.steps)
-    chosen &= path["event"] >= 0
-    event = path["event"][chosen].astype(np.int64)
-    start, end = path["start"][chosen], path["end"][chosen]
-    loop, other = case.training.loop, case.training.housekeeping
+    parent = context.parent
+    event, start, end = on_path(context, *HOST)
+    loop, other = context.training.loop, context.training.housekeeping
     mine = other[event]
     event, start, end = event[mine], start[mine], end[mine]
     # Called by the loop itself, or by nobody.
@@ -140,18 +144,16 @@ def _pieces(case: Case) -> _Pieces:
     return _Pieces(event[known], start[known], end[known], call[known])
 
 
-def _largest(case: Case, pieces: _Pieces) -> tuple[_Pieces, int]:
+def _largest(context: RuleContext, pieces: _Pieces) -> tuple[_Pieces, int]:
     """Those of the calls of one name that take most, and their time, ns."""
-    name = case.trace["spans"]["name"][pieces.call]
-    each, group = np.unique(name, return_inverse=True)
-    total = sum_by(group, len(each), pieces.time)
-    return pieces.take(group == total.argmax()), int(total.max())
+    own, total = costliest(context.trace["spans"]["name"][pieces.call], pieces.time)
+    return pieces.take(own), total
 
 
-def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
+def _chain(context: RuleContext, pieces: _Pieces) -> list[_Pieces]:
     """From the call down: the callees that hold most of it."""
-    parent = case.facts["span_links"]["parent"]
-    role = case.trace["spans"]["role"]
+    parent = context.parent
+    role = context.trace["spans"]["role"]
     whole, chain = int(pieces.time.sum()), [pieces]
     while True:
         current = chain[-1]
@@ -161,18 +163,18 @@ def _chain(case: Case, pieces: _Pieces) -> list[_Pieces]:
             return chain
         child = climb(parent, deeper.event, level[parent]).astype(np.int64)
         deeper = _Pieces(deeper.event, deeper.start, deeper.end, child)
-        deeper, total = _largest(case, deeper)
+        deeper, total = _largest(context, deeper)
         if total < MOST * whole or role[deeper.call[0]] != Role.PYTHON:
             return chain
         chain.append(deeper)
 
 
-def _place(case: Case, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
+def _place(context: RuleContext, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
     """The innermost function of the user's own, and what it calls; the first call where there is none."""
-    name = case.trace["spans"]["name"]
+    name = context.trace["spans"]["name"]
     names = np.array([name[link.call[0]] for link in chain])
-    rank = line_ranks(case.trace.strings, names)[names]
-    unnamed = name_mask(case.trace.strings, names, NO_NAME.search)[names]
+    rank = line_ranks(context.trace.strings, names)[names]
+    unnamed = name_mask(context.trace.strings, names, NO_NAME.search)[names]
     own = np.flatnonzero((rank == OWN) & ~unnamed)
     if not len(own):
         return chain[0], None
@@ -180,12 +182,12 @@ def _place(case: Case, chain: list[_Pieces]) -> tuple[_Pieces, _Pieces | None]:
     return chain[last], chain[last + 1] if last + 1 < len(chain) else None
 
 
-def _step_of(case: Case, start: Ints) -> Ints:
-    return np.searchsorted(case.facts["steps"]["start"][case.steps], start, side="right")
+def _step_of(context: RuleContext, start: Ints) -> Ints:
+    return np.searchsorted(context.facts["steps"]["start"][context.steps], start, side="right")
 
 
-def _plain(case: Case, place: _Pieces) -> str:
-    return plain_name(case.trace.strings[int(case.trace["spans"]["name"][place.call[0]])])
+def _plain(context: RuleContext, place: _Pieces) -> str:
+    return function_name(context.name_of(place.call[0]))
 
 
 RULE = Rule(

@@ -16,18 +16,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, intersect, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import deep_copies
 from torch_tb_profiler.analysis.findings.edits import (
     host_takes,
-    rows_mask,
     thread_time_gone,
     together,
     work_scaled,
 )
-from torch_tb_profiler.analysis.findings.operators import beneath, launched_in
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.operators import beneath, launched_in, outside
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
 
 FEWEST = 8
@@ -53,28 +51,28 @@ _GRADIENT = re.compile(r"torch::autograd::AccumulateGrad$")
 _STEP = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 
 
-def _claim(case: Case) -> Candidate | None:
-    accumulated = case.operators[case.named(case.operators, _GRADIENT.match)]
-    parameters = round(case.per_step(accumulated))
+def _claim(context: RuleContext) -> Candidate | None:
+    accumulated = context.rows_named(context.operators, _GRADIENT.match)
+    parameters = round(context.per_step(accumulated))
     if parameters < FEWEST:
         return None
-    row = _after(case, accumulated)
-    spans = case.trace["spans"]
+    row = _after(context, accumulated)
+    spans = context.trace["spans"]
     name, group, calls = np.unique(spans["name"][row], return_inverse=True, return_counts=True)
-    steps = len(case.steps)
+    steps = len(context.steps)
     often = (calls % (parameters * steps) == 0) & (calls > 0)
     row, times = row[often[group]], (calls // (parameters * steps))[often]
     if not len(row):
         return None
-    names = [case.trace.strings[int(one)].removeprefix("aten::") for one in name[often]]
+    names = [context.trace.strings[int(one)].removeprefix("aten::") for one in name[often]]
     moved = sum(_MOVES[one] * n for one, n in zip(names, times.tolist(), strict=True))
     needed = _OF_MOMENTS if any(one.startswith("sqrt") for one in names) else _ONE_PASS
     left = min(needed * int(times.min()) / moved, 1.0)
-    between, last = _between(case, row)
+    between, last = _between(context, row)
     track = np.full(len(between.start), spans["track"][row[0]])
-    work, _ = launched_in(case, row)
-    deep = intersect(case.when(deep_copies(case)), union(between.start, between.end)).length
-    start, _ = case.times(row)
+    work, _ = launched_in(context, row)
+    deep = intersect(context.when(deep_copies(context)), union(between.start, between.end)).length
+    start, _ = context.times(row)
     shown = union(start, last)
     return Candidate(
         row,
@@ -95,27 +93,27 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _after(case: Case, accumulated: Ints) -> Ints:
+def _after(context: RuleContext, accumulated: Ints) -> Ints:
     """Elementwise operators after the last gradient of their step, in no optimizer and no operator, on the program's thread."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    step = case.facts["span_links"]["step"]
-    last = np.full(case.facts["steps"].n + 1, np.iinfo(np.int64).max)
+    spans = context.trace["spans"]
+    step = context.facts["span_links"]["step"]
+    last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
     for_step = np.unique(step[accumulated])
     last[for_step] = -1
     np.maximum.at(last, step[accumulated], spans["start"][accumulated])
-    row = case.within(case.operators[case.named(case.operators, _NAME.match)])
-    row = row[(spans["start"][row] > last[step[row]]) & (spans["track"][row] == case.main_track)]
-    row = row[climb(parent, parent[row], rows_mask(case.scene, case.operators)) < 0]
-    region = case.calls[case.named(case.calls, _STEP.match)]
-    return np.asarray(row[~beneath(case, region)[row]] if len(region) else row)
+    row = context.within(context.rows_named(context.operators, _NAME.match))
+    row = context.on_main(row[spans["start"][row] > last[step[row]]])
+    row = outside(context, row, context.operators)
+    region = context.rows_named(context.calls, _STEP.match)
+    return np.asarray(row[~beneath(context, region)[row]] if len(region) else row)
 
 
-def _between(case: Case, row: Ints) -> tuple[Intervals, Ints]:
+def _between(context: RuleContext, row: Ints) -> tuple[Intervals, Ints]:
     """The times between operators of the loop that are not much longer than usual; and when each one and the time after
     it end.
     """
-    start, end = case.times(row)
-    step = case.facts["span_links"]["step"][row]
+    start, end = context.times(row)
+    step = context.facts["span_links"]["step"][row]
     gap = np.append(start[1:] - end[:-1], np.int64(0))
     same = np.append(step[1:] == step[:-1], np.False_) & (gap > 0)
     typical = float(np.median((start[1:] - start[:-1])[same[:-1]])) if same.any() else 0.0

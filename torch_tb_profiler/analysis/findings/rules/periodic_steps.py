@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
@@ -22,8 +23,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import (
     Own,
     calls_of_some,
@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.findings.step_outliers import (
 )
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.store.roles import Role
 
 _EXPLAINED = 0.7
@@ -56,20 +56,20 @@ _WORDS = (
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    if case.is_whole or case.facts["iterations"].n or len(case.steps) < _LEAST_STEPS:
+def _claim(context: RuleContext) -> Candidate | None:
+    if context.is_whole or context.facts["iterations"].n or len(context.steps) < _LEAST_STEPS:
         return None
-    own = calls_of_some(case)
-    usual, longer = longer_steps(case)
-    if len(longer) and (own is None or not _explains(case, own, usual, longer)):
-        own = time_of_some(case, usual, longer) or own
-    own = own or gap_of_some(case)
+    own = calls_of_some(context)
+    usual, longer = longer_steps(context)
+    if len(longer) and (own is None or not _explains(context, own, usual, longer)):
+        own = time_of_some(context, usual, longer) or own
+    own = own or gap_of_some(context)
     if own is None:
         return None
     having = np.unique(own.step)
-    wall = step_lengths(case.facts["steps"])
-    others = np.setdiff1d(case.steps, having)
-    row = own.row if own.row.min() >= 0 else shown(case, own.row, own.step)
+    wall = step_lengths(context.facts["steps"])
+    others = np.setdiff1d(context.steps, having)
+    row = own.row if own.row.min() >= 0 else shown(context, own.row, own.step)
     seen = row >= 0
     return Candidate(
         row[seen],
@@ -78,93 +78,91 @@ def _claim(case: Case) -> Candidate | None:
         {
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
-            "steps": float(len(case.steps)),
+            "steps": float(len(context.steps)),
             "others": float(np.median(wall[others])),
         },
         {
-            "every_takes": _every(case, having),
-            "extra": _doing(case, own),
-            "unseen": _unseen(case, own),
+            "every_takes": _every(context, having),
+            "extra": _doing(context, own),
+            "unseen": _unseen(context, own),
         },
-        edit=_without(case, own),
+        edit=_without(context, own),
     )
 
 
-def _explains(case: Case, own: Own, usual: Ints, longer: Ints) -> bool:
+def _explains(context: RuleContext, own: Own, usual: Ints, longer: Ints) -> bool:
     """Whether calls take most of the time that the longer steps have beyond the usual ones."""
-    wall = step_lengths(case.facts["steps"])
+    wall = step_lengths(context.facts["steps"])
     excess = float((wall[longer] - np.median(wall[usual])).sum())
     inside = np.isin(own.step, longer)
     return float((own.end - own.start)[inside].sum()) >= _EXPLAINED * excess
 
 
-def _without(case: Case, own: Own) -> Edit:
+def _without(context: RuleContext, own: Own) -> Edit:
     """What is done there takes no time, and what is launched there neither."""
-    spans = case.trace["spans"]
-    track = np.full(len(own.start), case.main_track)
+    spans = context.trace["spans"]
+    track = np.full(len(own.start), context.main_track)
     order = np.argsort(own.start, kind="stable")
     start, end = own.start[order], own.end[order]
-    launch = case.work.launch
-    called = np.append(spans["start"], np.iinfo(np.int64).min)[launch]
-    at = np.searchsorted(start, called, side="right") - 1
-    inside = (launch >= 0) & (at >= 0) & (called < end[np.maximum(at, 0)])
+    work = context.work.take(context.work.launch >= 0)
+    inside = window_at(start, end, spans["start"][work.launch]) >= 0
     gone = (
         host_skips(own.row)
         if own.recorded and (own.start == spans["start"][own.row]).all()
         else thread_time_gone(track, own.start, own.end)
     )
-    return together(gone, work_takes(case.work.row[inside], 0.0))
+    return together(gone, work_takes(work.row[inside], 0))
 
 
-def _every(case: Case, having: Ints) -> str:
+def _every(context: RuleContext, having: Ints) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    n = len(case.steps)
-    number = every(np.searchsorted(case.steps, having), n)
+    n = len(context.steps)
+    number = every(np.searchsorted(context.steps, having), n)
     if 1 < number < len(_WORDS):
         return f"every {_WORDS[number]} step takes"
     return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"
 
 
-def _doing(case: Case, own: Own) -> str:
+def _doing(context: RuleContext, own: Own) -> str:
     """``keep (torch.serialization.save)``, ``aten::sort``, or after what nothing was recorded."""
-    text = case.trace.strings[own.name] if own.name >= 0 else ""
+    text = context.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
         return (
-            f"nothing recorded after {plain_name(text)}"
+            f"nothing recorded after {function_name(text)}"
             if text
             else "nothing recorded at its begin"
         )
     frame = PythonFrame.of(text)
     if frame is None or not frame.file:
-        return plain_name(text)
-    called = _library_call(case, own)
+        return function_name(text)
+    called = _library_call(context, own)
     return f"{frame.function} ({called})" if called else frame.function
 
 
-def _unseen(case: Case, own: Own) -> str:
+def _unseen(context: RuleContext, own: Own) -> str:
     """What would have told more."""
-    frames = case.facts.summary.has_stacks
+    frames = context.facts.summary.has_stacks
     return (
         ""
-        if frames or (own.name >= 0 and PythonFrame.of(case.trace.strings[own.name]))
+        if frames or (own.name >= 0 and PythonFrame.of(context.trace.strings[own.name]))
         else "with_stack=True"
     )
 
 
-def _library_call(case: Case, own: Own) -> str:
+def _library_call(context: RuleContext, own: Own) -> str:
     """The function of torch or of another library in which a call of the program's own spends its time, such as
     ``torch.save``; empty for none.
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+    spans, parent = context.trace["spans"], context.parent
     at = int(own.row[np.argmax(own.end - own.start)])
-    if not is_user_code(case.trace.strings[int(spans["name"][at])].partition("(")[0]):
+    if not is_user_code(context.trace.strings[int(spans["name"][at])].partition("(")[0]):
         return ""
     for _ in range(_DEEPEST):
         inner = np.flatnonzero((parent == at) & (spans["role"] == Role.PYTHON))
         if not len(inner) or spans["dur"][inner].max() < _EXPLAINED * spans["dur"][at]:
             return ""
         at = int(inner[spans["dur"][inner].argmax()])
-        frame = PythonFrame.of(case.trace.strings[int(spans["name"][at])])
+        frame = PythonFrame.of(context.trace.strings[int(spans["name"][at])])
         if frame and frame.file and not is_user_code(frame.file):
             module = re.sub(r"[\\/]", ".", frame.file.removesuffix(".py"))
             name = f"{module.removesuffix('.__init__')}.{frame.function}"

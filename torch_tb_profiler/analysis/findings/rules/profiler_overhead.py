@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.findings.rule import Rule
 
 RULE = Rule(
     place=10,
-    claim=lambda case: overhead_records(case, loading=False),
+    claim=lambda context: overhead_records(context, loading=False),
     title="The profiler flushed its buffers",
     action="Nothing to change: the profiler's own overhead",
     fact="{records} times per {step}",

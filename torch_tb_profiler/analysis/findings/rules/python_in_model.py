@@ -11,57 +11,53 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, python_loop
-from torch_tb_profiler.analysis.findings.known_fixes import plain_name
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.host_time import LEAST, MUCH, NO_NAME, on_path, python_loop
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
+def _claim(context: RuleContext) -> Candidate | None:
+    spans, parent = context.trace["spans"], context.parent
     python = spans["role"] == Role.PYTHON
-    if len(case.work.row) or not python.any():
+    if context.has_device or not python.any():
         return None
-    path = case.insight["critical_path"]
-    chosen = (path["cause"] == PathCause.PYTHON) & np.isin(path["step"], case.steps)
-    chosen &= path["event"] >= 0
-    event = path["event"][chosen].astype(np.int64)
-    start, end = path["start"][chosen], path["end"][chosen]
-    rank = np.where(python, line_ranks(case.trace.strings, spans["name"][python])[spans["name"]], 0)
+    event, start, end = on_path(context, PathCause.PYTHON)
+    rank = np.where(
+        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
+    )
     nearest_line = climb(parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN)
-    mine &= case.training.inside[event]
+    mine &= context.training.inside[event]
     event, start, end = event[mine], start[mine], end[mine]
-    unnamed = name_mask(case.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
+    unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     function = climb(parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
     if not len(function):
         return None
-    each, group = np.unique(np.append(spans["name"], np.int32(-1))[function], return_inverse=True)
-    total = sum_by(group, len(each), end - start)
-    if total.max() < LEAST * case.windows.length or each[total.argmax()] < 0:
-        return None
-    best = group == total.argmax()
+    best, total = costliest(picked(spans["name"], function), end - start)
     row, start, end = function[best], start[best], end[best]
-    often, rounds = python_loop(case, np.unique(row))
+    if total < LEAST * context.windows.length or row[0] < 0:
+        return None
+    often, rounds = python_loop(context, np.unique(row))
     return Candidate(
         row,
         start,
         end,
         {
-            "taken": int(total.max()) / len(case.steps),
-            "calls": case.per_step(np.unique(row)),
-            "frames": int(best.sum()) / len(case.steps),
+            "taken": total / len(context.steps),
+            "calls": context.per_step(np.unique(row)),
+            "frames": int(best.sum()) / len(context.steps),
             "rounds": rounds,
         },
-        {"what": plain_name(case.trace.strings[int(each[total.argmax()])]), "often": often},
-        certainty="likely" if total.max() >= MUCH * case.windows.length else "theoretical",
+        {"what": function_name(context.name_of(row[0])), "often": often},
+        certainty="likely" if total >= MUCH * context.windows.length else "theoretical",
         edit=thread_time_gone(spans["track"][row], start, end),
     )
 

@@ -4,9 +4,7 @@ waits for the host for at least 10 % of the step.
 
 from __future__ import annotations
 
-import numpy as np
-
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule, without_time
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.store.roles import Role
 
 FRAMES_PER_MS = 50
@@ -17,14 +15,14 @@ HOST_SHARE = 0.1
 """Share of the step from which on the device's waiting for the host counts."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    frames = case.within(np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON))
-    length = case.windows.length
+def _claim(context: RuleContext) -> Candidate | None:
+    frames = context.within(context.of_role(Role.PYTHON))
+    length = context.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:
         return None
-    if len(case.work.row) and case.gaps.take(case.gaps.for_host).length < HOST_SHARE * length:
+    if context.has_device and context.gaps.take(context.gaps.for_host).length < HOST_SHARE * length:
         return None
-    return without_time({"frames": len(frames) / len(case.steps)})
+    return without_time({"frames": len(frames) / len(context.steps)})
 
 
 RULE = Rule(

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilat
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import step_of
 from torch_tb_profiler.store.columns import Mask
 
@@ -30,21 +30,21 @@ _AGAIN = 3
 _SHOWN = 4
 
 
-def _claim(case: Case) -> Candidate | None:
-    found = case.compilations
-    own = np.isin(found.row, case.within(found.row))
+def _claim(context: RuleContext) -> Candidate | None:
+    found = context.compilations
+    own = np.isin(found.row, context.within(found.row))
     row = found.row[own]
-    if not len(row) or not _recurs(case, found, own & found.core):
+    if not len(row) or not _recurs(context, found, own & found.core):
         return None
     compiler = found.compiler[own]
-    time = case.trace["spans"]["dur"][row]
+    time = context.trace["spans"]["dur"][row]
     largest = int(np.bincount(compiler, weights=time).argmax())
     counted = own & found.core & (found.compiler == largest)
-    steps = np.unique(step_of(case, found.row[counted]))
+    steps = np.unique(step_of(context, found.row[counted]))
     names = [name for name, is_own in zip(found.name, counted, strict=True) if is_own and name]
     kind = list(COMPILERS)[largest]
     dynamo = kind == "torch.compile"
-    start, end = case.times(row)
+    start, end = context.times(row)
     return Candidate(
         row,
         start,
@@ -52,12 +52,12 @@ def _claim(case: Case) -> Candidate | None:
         {
             "compilations": float(counted.sum()),
             "in_steps": float(len(steps)),
-            "of_steps": float(len(case.steps)),
+            "of_steps": float(len(context.steps)),
         },
         {
             "compiler": kind,
             "ids": _ids(names),
-            "sizes": _sizes(case) if dynamo else "",
+            "sizes": _sizes(context) if dynamo else "",
             "dynamo": "1" if dynamo else "",
             "once": "" if dynamo or kind == "CUDA graphs" else kind,
             "graphs": "1" if kind == "CUDA graphs" else "",
@@ -66,16 +66,16 @@ def _claim(case: Case) -> Candidate | None:
     )
 
 
-def _recurs(case: Case, found: Compilations, counted: Mask) -> bool:
+def _recurs(context: RuleContext, found: Compilations, counted: Mask) -> bool:
     """Whether what compiles does so again and not only at first."""
-    if case.is_whole:
+    if context.is_whole:
         frames = [
             name.partition("/")[0]
             for name, own in zip(found.name, counted, strict=True)
             if own and name
         ]
         return any(frames.count(frame) >= _AGAIN for frame in set(frames))
-    steps = np.unique(step_of(case, found.row[counted]))
+    steps = np.unique(step_of(context, found.row[counted]))
     steps = steps[steps >= 0]
     return len(steps) > 1 or bool((steps > 0).any())
 
@@ -86,16 +86,16 @@ def _ids(names: list[str]) -> str:
     return each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" if each else ""
 
 
-def _sizes(case: Case) -> str:
+def _sizes(context: RuleContext) -> str:
     """Which input of what was compiled differs from one run to the next, and its sizes; empty unknown."""
-    trace, spans = case.trace, case.trace["spans"]
+    trace, spans = context.trace, context.trace["spans"]
     arguments = trace["operator_args"]
     known = arguments["dims"] >= 0
     row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
-    graphs = case.named(row, _FUNCTION.match)
+    graphs = context.named(row, _FUNCTION.match)
     if not graphs.any():
-        regions = case.calls[case.named(case.calls, _REGION.match)]
-        start, end = case.times(regions)
+        regions = context.rows_named(context.calls, _REGION.match)
+        start, end = context.times(regions)
         at = np.searchsorted(spans["start"][row], start)
         inside = np.append(spans["start"][row], np.iinfo(np.int64).max)[at] < end
         graphs = mask_of(len(row), at[inside])

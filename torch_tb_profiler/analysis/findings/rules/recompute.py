@@ -13,17 +13,9 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    rows_mask,
-    thread_time_gone,
-    together,
-    work_takes,
-)
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -36,34 +28,29 @@ _BACKWARD = re.compile(
 _CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans, links = case.trace["spans"], case.facts["span_links"]
-    arguments = case.trace["operator_args"]
+def _claim(context: RuleContext) -> Candidate | None:
+    arguments = context.trace["operator_args"]
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     again = arguments["span"][records].astype(np.int64)
-    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) | (spans["role"] == Role.PYTHON))
-    backward = mask_of(spans.n, calls[case.named(calls, _BACKWARD.match)])
-    parent = links["parent"].astype(np.int64)
-    home = climb(parent, parent[again], backward) if backward.any() else again[:0]
-    again, home = again[: len(home)][home >= 0], home[home >= 0]
+    calls = context.of_role(Role.OPERATOR, Role.PYTHON)
+    home = context.home(context.parent[again], context.rows_named(calls, _BACKWARD.match))
+    again, home = again[home >= 0], home[home >= 0]
     if not len(again):
         return None
-    wanted = mask_of(spans.n, again)
-    row = case.work.row
-    operator = links["operator"][row].astype(np.int64)
-    row = row[climb(parent, operator, wanted) >= 0] if len(row) else again
-    edit = together(host_skips(again), work_takes(row, 0), _hooks(case, again, home))
-    return Candidate(row, *case.times(row), {"events": case.per_step(row)}, edit=edit)
+    row = context.work.row
+    operator = context.facts["span_links"]["operator"][row]
+    row = row[context.home(operator, again) >= 0] if context.has_device else again
+    edit = together(calls_gone(again, row), _hooks(context, again, home))
+    return Candidate(row, *context.times(row), {"events": context.per_step(row)}, edit=edit)
 
 
-def _hooks(case: Case, again: Ints, home: Ints) -> Edit:
+def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
-    spans = case.trace["spans"]
-    start, end = case.times(home)
+    spans = context.trace["spans"]
+    start, end = context.times(home)
     in_hook = spans["role"][home] == Role.PYTHON
-    end = np.where(in_hook, end, case.times(again)[1])
-    frames = np.flatnonzero(spans["role"] == Role.PYTHON)
-    own = rows_mask(case.scene, frames[case.named(frames, _CHECKPOINT.match)])
+    end = np.where(in_hook, end, context.times(again)[1])
+    own = context.mask(context.rows_named(context.of_role(Role.PYTHON), _CHECKPOINT.match))
     stretches = thread_time_gone(spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks
 from torch_tb_profiler.analysis.findings.edits import stretches_take
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -28,48 +28,47 @@ ROUNDS = 16
 """Calls from one frame, from which on it is a loop."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    frames = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    if len(frames) < MANY * len(case.steps):
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    frames = context.on_main(context.of_role(Role.PYTHON))
+    if len(frames) < MANY * len(context.steps):
         return None
-    rank = line_ranks(case.trace.strings, spans["name"][frames])
-    frames = case.within(frames[rank[spans["name"][frames]] >= PACKAGE])
+    rank = line_ranks(context.trace.strings, spans["name"][frames])
+    frames = context.within(frames[rank[spans["name"][frames]] >= PACKAGE])
     name, count = np.unique(spans["name"][frames], return_counts=True)
-    frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(case.steps)])]
+    frames = frames[np.isin(spans["name"][frames], name[count >= MANY * len(context.steps)])]
     if not len(frames):
         return None
-    alone = ~with_ancestors(case.facts["span_links"]["parent"], spans["role"] == Role.OPERATOR)
+    alone = ~with_ancestors(context.parent, spans["role"] == Role.OPERATOR)
     frames = frames[alone[frames]]
     if not len(frames):
         return None
-    names, group = np.unique(spans["name"][frames], return_inverse=True)
-    best = int(names[sum_by(group, len(names), spans["dur"][frames]).argmax()])
-    row = frames[spans["name"][frames] == best]
+    best, _ = costliest(spans["name"][frames], spans["dur"][frames])
+    row = frames[best]
     length = spans["dur"][row]
-    if len(row) < MANY * len(case.steps) or np.median(length) > SHORT:
+    if len(row) < MANY * len(context.steps) or np.median(length) > SHORT:
         return None
-    start, end, rounds = _loops(case, row, alone)
+    start, end, rounds = _loops(context, row, alone)
     if not len(start):
         return None
     return Candidate(
         row,
-        *case.times(row),
+        *context.times(row),
         {
-            "calls": len(row) / len(case.steps),
+            "calls": len(row) / len(context.steps),
             "each": float(np.median(length)),
-            "loops": int((end - start).sum()) / len(case.steps),
+            "loops": int((end - start).sum()) / len(context.steps),
         },
-        {"function": case.trace.strings[best].partition(": ")[2]},
-        edit=stretches_take(np.full(len(start), case.main_track), start, end, 1 / rounds),
+        {"function": context.name_of(row[0]).partition(": ")[2]},
+        edit=stretches_take(np.full(len(start), context.main_track), start, end, 1 / rounds),
     )
 
 
-def _loops(case: Case, frames: Ints, alone: Mask) -> tuple[Ints, Ints, Ints]:
+def _loops(context: RuleContext, frames: Ints, alone: Mask) -> tuple[Ints, Ints, Ints]:
     """From the first to the last call within one frame, ns, and how many calls there are: of the function, or of one
     that calls it and is itself called in a loop, without an operator (``alone``).
     """
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
+    spans, parent = context.trace["spans"], context.parent
     none = np.zeros(0, np.int64)
     found = none, none, none
     calls = frames
@@ -80,7 +79,7 @@ def _loops(case: Case, frames: Ints, alone: Mask) -> tuple[Ints, Ints, Ints]:
         last[group] = calls
         looped = count >= ROUNDS
         if 2 * count[looped].sum() >= len(calls):
-            begin, stop = case.times(calls[first])[0], case.times(last)[1]
+            begin, stop = context.times(calls[first])[0], context.times(last)[1]
             found = begin[looped], stop[looped], count[looped]
         calls = np.unique(parent[calls])
         calls = calls[calls >= 0]

@@ -12,23 +12,23 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import alone, copies_named
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.hardware.kernel_names import TO_DEVICE
 
 REPEATS = 10
 """Equal copies in one step, from which on they are repeated ones."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    copies = copies_named(case, TO_DEVICE)
-    links = case.facts["span_links"]
-    paths = case.insight["span_paths"]
-    origin = paths["path"] if paths.n == case.trace["spans"].n else links["operator"]
-    size = device_arguments(case.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
+def _claim(context: RuleContext) -> Candidate | None:
+    copies = copies_named(context, TO_DEVICE)
+    links = context.facts["span_links"]
+    paths = context.insight["span_paths"]
+    origin = paths["path"] if paths.n == context.trace["spans"].n else links["operator"]
+    size = device_arguments(context.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
     first, group = group_rows((links["step"][copies.row], size, origin[copies.row]))
     again = (np.bincount(group, minlength=len(first)) >= REPEATS)[group] & (size > 0)
     again[first] = False
-    return alone(case, copies.take(again), {"bytes": int(size[again].max(initial=0))})
+    return alone(context, copies.take(again), {"bytes": int(size[again].max(initial=0))})
 
 
 RULE = Rule(

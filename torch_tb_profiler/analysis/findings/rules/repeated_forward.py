@@ -13,58 +13,51 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    rows_mask,
-    together,
-    work_scaled,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 
 _READ = re.compile(r"aten::_local_scalar_dense$")
 _STEP = re.compile(r"Optimizer\.step#")
 
 
-def _claim(case: Case) -> Candidate | None:
-    modules = case.within(case.training.modules)
-    modules = modules[case.trace["spans"]["track"][modules] == case.main_track]
-    forward = case.training.differentiated
+def _claim(context: RuleContext) -> Candidate | None:
+    modules = context.on_main(context.within(context.training.modules))
+    forward = context.training.differentiated
     if len(modules) < 2 or not len(forward):
         return None
-    call = np.sort(outermost(case, modules))
-    row = call[_repeats(case, call, forward)]
+    call = np.sort(outermost(context, modules))
+    row = call[_repeats(context, call, forward)]
     if not len(row):
         return None
-    work, _ = launched_in(case, row)
-    start, end = case.times(row)
-    name = most_named(case, row)
+    work, _ = launched_in(context, row)
+    start, end = context.times(row)
+    name = most_named(context, row)
     return Candidate(
         row,
         start,
         end,
         {
-            "calls": case.per_step(call[case.named(call, lambda text: text == name)]),
-            "repeats": case.per_step(row[case.named(row, lambda text: text == name)]),
-            "again": int((end - start).sum()) / len(case.steps),
+            "calls": context.per_step(context.rows_named(call, lambda text: text == name)),
+            "repeats": context.per_step(context.rows_named(row, lambda text: text == name)),
+            "again": int((end - start).sum()) / len(context.steps),
         },
         {"module": re.sub(r"^nn\.Module: |_\d+$", "", name)},
-        edit=together(host_skips(row), work_scaled(work.row, 0.0)),
+        edit=calls_gone(row, work.row),
     )
 
 
-def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
+def _repeats(context: RuleContext, call: Ints, forward: Ints) -> Mask:
     """Which calls repeat an earlier one whose result was differentiated, for numbers."""
-    kind = _kinds(case, call)
-    operators, sequence, home = _numbered(case, call)
+    kind = _kinds(context, call)
+    operators, sequence, home = _numbered(context, call)
     used = mask_of(len(call), home[np.isin(operators, forward)])
     low, high = np.full(len(call), np.iinfo(np.int64).max), np.full(len(call), -1)
     np.minimum.at(low, home, sequence)
     np.maximum.at(high, home, sequence)
-    start, end = case.times(call)
+    start, end = context.times(call)
     # The last differentiated call of its kind before each.
     before = np.full(len(call), -1)
     latest: dict[int, int] = {}
@@ -73,30 +66,33 @@ def _repeats(case: Case, call: Ints, forward: Ints) -> Mask:
         if differs:
             latest[one] = place
     known = ~used & (high > low) & (before >= 0)
-    spans = case.trace["spans"]
-    changes = case.calls[case.named(case.calls, _STEP.match)]
-    loads = case.calls[case.names.dataloader[spans["name"][case.calls]]]
+    spans = context.trace["spans"]
+    changes = context.rows_named(context.calls, _STEP.match)
+    loads = context.calls[context.names.dataloader[spans["name"][context.calls]]]
     between = np.sort(spans["start"][np.concatenate((changes, loads))])
     known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
-    engine = case.backward_functions
+    engine = context.backward_functions
     functions = np.sort(spans["start"][engine])
     known &= np.searchsorted(functions, end[before]) < np.searchsorted(functions, start)
-    reads = np.sort(spans["start"][case.operators[case.named(case.operators, _READ.match)]])
+    reads = np.sort(spans["start"][context.rows_named(context.operators, _READ.match)])
     following = np.append(start[1:], np.iinfo(np.int64).max)
     known &= np.searchsorted(reads, end) < np.searchsorted(reads, following)
     return np.asarray(known)
 
 
-def _kinds(case: Case, call: Ints) -> Ints:
+def _kinds(context: RuleContext, call: Ints) -> Ints:
     """A number for each call; calls in one step of one module with the same operators on the same shapes have the same."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    arguments, inner = case.trace["operator_args"], case.outermost
-    home = climb(parent, inner, rows_mask(case.scene, call))
+    spans, arguments, inner = (
+        context.trace["spans"],
+        context.trace["operator_args"],
+        context.program_calls,
+    )
+    home = context.home(inner, call)
     inner, home = inner[home >= 0], positions_of(call, home[home >= 0])
     place = positions_of(arguments["span"], inner)
     dims = np.where(place >= 0, arguments["dims"][place], -1)
     _, group = group_rows([spans["name"][inner], dims])
-    columns = [spans["name"][call], case.facts["span_links"]["step"][call]]
+    columns = [spans["name"][call], context.facts["span_links"]["step"][call]]
     for value in (np.ones(len(group), np.int64), group + 1, (group + 1) ** 2):
         total = np.zeros(len(call), np.int64)
         np.add.at(total, home, value)
@@ -104,13 +100,12 @@ def _kinds(case: Case, call: Ints) -> Ints:
     return np.asarray(group_rows(columns)[1])
 
 
-def _numbered(case: Case, call: Ints) -> tuple[Ints, Ints, Ints]:
+def _numbered(context: RuleContext, call: Ints) -> tuple[Ints, Ints, Ints]:
     """Operators in some calls that have a sequence number, that number, and the position of their call."""
-    arguments = case.trace["operator_args"]
+    arguments = context.trace["operator_args"]
     known = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     row = arguments["span"][known].astype(np.int64)
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    home = climb(parent, row, rows_mask(case.scene, call))
+    home = context.home(row, call)
     inside = home >= 0
     return row[inside], arguments["sequence"][known][inside], positions_of(call, home[inside])
 

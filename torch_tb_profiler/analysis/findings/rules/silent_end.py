@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.host_time import silent
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 
-def _claim(case: Case) -> Candidate | None:
-    time = silent(case)
-    row = case.mark_of(-1)
+def _claim(context: RuleContext) -> Candidate | None:
+    time = silent(context)
+    row = context.mark_of(-1)
     if not time.length or not len(row):
         return None
     return Candidate(row, time.start, time.end, edit=host_time_gone(time))

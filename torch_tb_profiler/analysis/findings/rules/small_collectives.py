@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.collectives import Merges, merges
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -24,12 +24,12 @@ MANY = 8
 BUCKET = float(read_change("buckets").values["size"]) * (1 << 20)
 
 
-def _claim(case: Case) -> Candidate | None:
-    table, steps = case.insight["collectives"], max(case.facts["steps"].n, 1)
+def _claim(context: RuleContext) -> Candidate | None:
+    table, steps = context.insight["collectives"], max(context.facts["steps"].n, 1)
     if table.n < MANY * steps:
         return None
-    found = merges(case.scene, BUCKET)
-    if found.count < MANY * steps or not _is_latency(case, found):
+    found = merges(context.scene, BUCKET)
+    if found.count < MANY * steps or not _is_latency(context, found):
         return None
     row = table["event"][found.row].astype(np.int64)
     start, end = table["start"][found.row], table["end"][found.row]
@@ -43,31 +43,31 @@ def _claim(case: Case) -> Candidate | None:
             "each": float(np.median(end - start)),
             "total": int((end - start).sum()) / steps,
         },
-        {"like": _like(case, found), "by_hand": "" if _of_ddp(case) else "by hand"},
+        {"like": _like(context, found), "by_hand": "" if _of_ddp(context) else "by hand"},
         change="buckets",
     )
 
 
-def _like(case: Case, found: Merges) -> str:
+def _like(context: RuleContext, found: Merges) -> str:
     """``all_reduce, half of them of 8.13 KiB and 642 µs``: most of them, and the median message and time."""
-    table = case.insight["collectives"]
+    table = context.insight["collectives"]
     kinds, count = np.unique(table["kind"][found.row], return_counts=True)
     size = table["bytes"][found.row]
     of = f"{format_bytes(float(np.median(size)))} and " if (size >= 0).all() else ""
     time = format_ns(float(np.median((table["end"] - table["start"])[found.row])))
-    return f"{case.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
+    return f"{context.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
 
 
-def _is_latency(case: Case, found: Merges) -> bool:
+def _is_latency(context: RuleContext, found: Merges) -> bool:
     """Whether most of their time would not be paid again."""
-    table = case.insight["collectives"]
+    table = context.insight["collectives"]
     taken = float((table["end"] - table["start"])[found.row].sum())
     return 2 * float(found.time.sum()) <= taken
 
 
-def _of_ddp(case: Case) -> bool:
+def _of_ddp(context: RuleContext) -> bool:
     """Whether DistributedDataParallel calls them: then a bucket is its own."""
-    return bool(case.named(case.calls, "DistributedDataParallel.forward".__eq__).any())
+    return bool(context.named(context.calls, "DistributedDataParallel.forward".__eq__).any())
 
 
 RULE = Rule(

@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -29,36 +29,36 @@ _IMPORTS = re.compile(
 )
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans = case.trace["spans"]
-    if not case.is_whole:
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    if not context.is_whole:
         return None
-    runtime = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
+    runtime = context.of_role(Role.RUNTIME)
+    python = context.on_main(context.of_role(Role.PYTHON))
     row = np.concatenate(
         (
-            runtime[case.named(runtime, _LOADS.match)],
-            _once(case, runtime[~case.named(runtime, _OTHER.match)]),
-            python[case.named(python, _IMPORTS.search)],
+            context.rows_named(runtime, _LOADS.match),
+            _once(context, runtime[~context.named(runtime, _OTHER.match)]),
+            context.rows_named(python, _IMPORTS.search),
         )
     )
     if not len(row):
         return None
     row = np.unique(row)
-    took = case.when(row).length
+    took = context.when(row).length
     longest = row[np.argmax(spans["dur"][row])]
     return Candidate(
         row,
-        *case.times(row),
+        *context.times(row),
         {"taken": took, "longest": int(spans["dur"][longest])},
-        {"call": case.trace.strings[int(spans["name"][longest])]},
+        {"call": context.trace.strings[int(spans["name"][longest])]},
         edit=host_skips(row),
     )
 
 
-def _once(case: Case, row: Ints) -> Ints:
+def _once(context: RuleContext, row: Ints) -> Ints:
     """The longest call of each name, where it is long and longer than all others."""
-    spans = case.trace["spans"]
+    spans = context.trace["spans"]
     chosen = []
     for number in np.unique(spans["name"][row]).tolist():
         own = row[spans["name"][row] == number]

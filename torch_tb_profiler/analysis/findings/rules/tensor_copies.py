@@ -11,12 +11,11 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import bucket_copies, deep_copies
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import beneath, calls_where, most_named
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.edits import calls_gone
+from torch_tb_profiler.analysis.findings.operators import beneath, calls_where, most_named, outside
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.store.columns import Ints
@@ -28,44 +27,42 @@ _BUFFERS = re.compile(r"_broadcast_coalesced")
 _WITHIN = re.compile(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
 
 
-def _claim(case: Case) -> Candidate | None:
-    host = _own(case)
-    work, parent = case.work, case.facts["span_links"]["parent"].astype(np.int64)
-    launched = climb(parent, work.launch.astype(np.int64), rows_mask(case.scene, host)) >= 0
-    is_copy = case.trace["spans"]["role"][work.row] == Role.MEMCPY
-    within = is_copy & case.named(work.row, _WITHIN.match)
-    hosted = is_copy & case.named(work.row, HOST_COPY.match)
+def _claim(context: RuleContext) -> Candidate | None:
+    host = _own(context)
+    work = context.work
+    launched = context.home(work.launch, host) >= 0
+    is_copy = context.trace["spans"]["role"][work.row] == Role.MEMCPY
+    within = is_copy & context.named(work.row, _WITHIN.match)
+    hosted = is_copy & context.named(work.row, HOST_COPY.match)
     work = work.take(within | launched & ~hosted)
-    if len(case.work.row):
+    if context.has_device:
         # A call that copies from or to the host is none of these.
-        launch = case.work.launch[hosted]
-        mixed = climb(parent, launch.astype(np.int64), rows_mask(case.scene, host))
+        launch = context.work.launch[hosted]
+        mixed = context.home(launch, host)
         host = host[~np.isin(host, mixed)]
-    row = work.row if len(case.work.row) else host
+    row = work.row if context.has_device else host
     if not len(row):
         return None
     return Candidate(
         row,
-        *case.times(row),
-        {"copies": case.per_step(row)},
-        {"names": most_named(case, host if len(host) else row)},
-        edit=together(host_skips(host), work_takes(work.row, 0)),
+        *context.times(row),
+        {"copies": context.per_step(row)},
+        {"names": most_named(context, host if len(host) else row)},
+        edit=calls_gone(host, work.row),
     )
 
 
-def _own(case: Case) -> Ints:
+def _own(context: RuleContext) -> Ints:
     """Rows of copies that the program calls itself, within the windows."""
-    rows = case.within(case.operators[case.named(case.operators, _COPIES.match)])
+    rows = context.within(context.rows_named(context.operators, _COPIES.match))
     if not len(rows):
         return rows
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    rows = rows[climb(parent, parent[rows], rows_mask(case.scene, case.operators)) < 0]
-    frames = np.flatnonzero(case.trace["spans"]["role"] == Role.PYTHON)
-    buffers = frames[case.named(frames, _BUFFERS.search)]
-    others = np.concatenate((deep_copies(case), bucket_copies(case), buffers))
+    rows = outside(context, rows, context.operators)
+    buffers = context.rows_named(context.of_role(Role.PYTHON), _BUFFERS.search)
+    others = np.concatenate((deep_copies(context), bucket_copies(context), buffers))
     if len(others):
-        rows = rows[~beneath(case, others)[rows]]
-    return np.asarray(rows[~np.isin(rows, calls_where(case, bool, _converts))])
+        rows = rows[~beneath(context, others)[rows]]
+    return np.asarray(rows[~np.isin(rows, calls_where(context, bool, _converts))])
 
 
 def _converts(call: Call) -> bool:

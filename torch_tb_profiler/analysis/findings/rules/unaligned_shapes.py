@@ -10,19 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.rule import DEVICE, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.workloads import beyond_peaks, largest, padding
 from torch_tb_profiler.hardware.matrix_cores import loads_unaligned
 
 
-def _claim(case: Case) -> Candidate | None:
-    work = case.work.take(case.work.kernel)
-    unaligned = work.take(case.named(work.row, loads_unaligned))
-    candidate = beyond_peaks(case, unaligned, False)
+def _claim(context: RuleContext) -> Candidate | None:
+    work = context.work.take(context.work.kernel)
+    unaligned = work.take(context.named(work.row, loads_unaligned))
+    candidate = beyond_peaks(context, unaligned, False)
     if candidate is not None:
         longest = unaligned.row[np.argmax(unaligned.end - unaligned.start)]
-        name = case.trace.strings[int(case.trace["spans"]["name"][longest])]
-        candidate.words["padding"] = padding(case, largest(case, unaligned), name)
+        name = context.name_of(longest)
+        candidate.words["padding"] = padding(context, largest(context, unaligned), name)
     return candidate
 
 

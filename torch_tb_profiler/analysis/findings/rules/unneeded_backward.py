@@ -17,7 +17,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     launched_in,
@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     read_arguments,
     tensors,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 
 FEWEST = 4
@@ -37,26 +37,26 @@ _WRITES = re.compile(r"aten::(?:_foreach_)?(?:add|sub|copy|lerp|addcdiv|addcmul)
 Shape = tuple[int, ...]
 
 
-def _claim(case: Case) -> Candidate | None:
-    gradients = case.within(case.operators[case.named(case.operators, _GRADIENT.match)])
-    if len(gradients) < FEWEST or len(case.collectives):
+def _claim(context: RuleContext) -> Candidate | None:
+    gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
+    if len(gradients) < FEWEST or len(context.collectives):
         return None
-    touched = _touched(case)
-    own = read_arguments(case, gradients)
+    touched = _touched(context)
+    own = read_arguments(context, gradients)
     shapes = [next(tensors(own[row]), None) if row in own else None for row in gradients.tolist()]
     if not touched or None in shapes:
         return None
     shape: list[Shape] = [tensor.shape for tensor in shapes if tensor is not None]
     if not touched <= set(shape):
         return None
-    known = touched | _written(case)
+    known = touched | _written(context)
     used = np.array([one in known or math.prod(one) <= 1 for one in shape])
-    row, unused = _between(case, gradients, used)
-    if len(unused) < FEWEST * len(case.steps):
+    row, unused = _between(context, gradients, used)
+    if len(unused) < FEWEST * len(context.steps):
         return None
-    work, _ = launched_in(case, row)
-    start, end = case.times(row)
-    steps = len(case.steps)
+    work, _ = launched_in(context, row)
+    start, end = context.times(row)
+    steps = len(context.steps)
     return Candidate(
         row,
         start,
@@ -66,41 +66,41 @@ def _claim(case: Case) -> Candidate | None:
             "updated": int(used.sum()) / steps,
             "unused": int((end - start).sum()) / steps,
         },
-        edit=together(host_skips(row), work_scaled(work.row, 0.0)),
+        edit=calls_gone(row, work.row),
     )
 
 
-def _touched(case: Case) -> set[Shape]:
+def _touched(context: RuleContext) -> set[Shape]:
     """Shapes that the optimizers' operators get; empty where that is not known of all."""
-    region = case.calls[case.named(case.calls, _STEP.match)]
+    region = context.rows_named(context.calls, _STEP.match)
     if not len(region):
         return set()
-    inside = outermost(case, case.operators[beneath(case, region)[case.operators]])
-    calls = read_arguments(case, inside)
-    listed = case.named(inside, _LIST.match).tolist()
+    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
+    calls = read_arguments(context, inside)
+    listed = context.named(inside, _LIST.match).tolist()
     for row, several in zip(inside.tolist(), listed, strict=True):
         if several and (row not in calls or not isinstance(calls[row].inputs[0], tuple)):
             return set()
-    if len(launched_in(case, inside)[0].row) < len(launched_in(case, region)[0].row):
+    if len(launched_in(context, inside)[0].row) < len(launched_in(context, region)[0].row):
         return set()
     return {one.shape for call in calls.values() for one in tensors(call) if one.elements > 1}
 
 
-def _written(case: Case) -> set[Shape]:
+def _written(context: RuleContext) -> set[Shape]:
     """Shapes that the program writes in place by itself."""
-    row = case.outermost
-    calls = read_arguments(case, row[case.named(row, _WRITES.match)])
+    row = context.program_calls
+    calls = read_arguments(context, context.rows_named(row, _WRITES.match))
     first = (call.inputs[0] for call in calls.values() if call.inputs)
     several = (one if isinstance(one, tuple) else (one,) for one in first)
     return {one.shape for some in several for one in some if one is not None}
 
 
-def _between(case: Case, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
+def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
     """The engine's calls between the last gradient of a step that is used and the last one that is not; and the accumulations
     among them.
     """
-    spans, step = case.trace["spans"], case.facts["span_links"]["step"]
-    first = np.full(case.facts["steps"].n + 1, np.iinfo(np.int64).max)
+    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
+    first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
     last = np.zeros(len(first), np.int64)
     mine, begin = step[gradients], spans["start"][gradients]
     first[np.unique(mine[used])] = 0
@@ -111,8 +111,8 @@ def _between(case: Case, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
         start = spans["start"][row]
         return np.asarray(row[(start > first[step[row]]) & (start <= last[step[row]])])
 
-    engine = case.backward_functions
-    return inside(case.within(engine)), inside(gradients)
+    engine = context.backward_functions
+    return inside(context.within(engine)), inside(gradients)
 
 
 RULE = Rule(

@@ -14,8 +14,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, together, work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.edits import calls_gone
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -36,46 +36,46 @@ class _Marks(msgspec.Struct, frozen=True):
     read: Ints
 
 
-def _claim(case: Case) -> Candidate | None:
-    search = case.within(case.calls[case.named(case.calls, _SEARCH.__eq__)])
+def _claim(context: RuleContext) -> Candidate | None:
+    search = context.within(context.rows_named(context.calls, _SEARCH.__eq__))
     if not len(search):
         return None
-    marks = _marks(case)
-    used = _count(case, _REDUCED) or _count(case, _GRADIENT)
-    total = _count(case, _COPY) or len(case.within(marks.read)) // 2
+    marks = _marks(context)
+    used = _count(context, _REDUCED) or _count(context, _GRADIENT)
+    total = _count(context, _COPY) or len(context.within(marks.read)) // 2
     if not total or used != total:
         return None
-    sent, call = _sent(case, search, marks.read)
+    sent, call = _sent(context, search, marks.read)
     row = np.concatenate((search, marks.set, marks.read, call))
     shown = np.concatenate((row, sent))
-    start, end = case.times(shown)
+    start, end = context.times(shown)
     return Candidate(
         shown,
         start,
         end,
         {
             "parameters": total / len(search),
-            "searches": len(search) / len(case.steps),
+            "searches": len(search) / len(context.steps),
             "sent": float(len(sent) > 0),
         },
-        edit=together(host_skips(row), work_takes(sent, 0.0)),
+        edit=calls_gone(row, sent),
     )
 
 
-def _count(case: Case, name: str) -> int:
-    return len(case.within(case.calls[case.named(case.calls, name.__eq__)]))
+def _count(context: RuleContext, name: str) -> int:
+    return len(context.within(context.rows_named(context.calls, name.__eq__)))
 
 
-def _marks(case: Case) -> _Marks:
+def _marks(context: RuleContext) -> _Marks:
     """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied."""
-    spans = case.trace["spans"]
-    calls = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    parent = case.facts["span_links"]["parent"]
+    spans = context.trace["spans"]
+    calls = context.of_role(Role.OPERATOR)
+    parent = context.parent
     order = np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))
     calls = calls[order]
     above = parent[calls]
     select, fill, item, copy, hooked = (
-        case.named(calls, name.__eq__)
+        context.named(calls, name.__eq__)
         for name in ("aten::select", "aten::fill_", "aten::item", _COPY, _HOOKED)
     )
     beside = (above[1:] == above[:-1]) & (spans["track"][calls][1:] == spans["track"][calls][:-1])
@@ -93,13 +93,13 @@ def _marks(case: Case) -> _Marks:
     return _Marks(calls[set_], calls[read | (select & before(read))])
 
 
-def _sent(case: Case, search: Ints, read: Ints) -> tuple[Ints, Ints]:
+def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     """``(event, call)`` of the all_reduce that sends the marks: the last one between a search and the first mark that is
     read; of gradients alone there is one less.
     """
-    table, spans = case.insight["collectives"], case.trace["spans"]
+    table, spans = context.insight["collectives"], context.trace["spans"]
     none = np.zeros(0, np.int64)
-    mine = (table["kind"] == case.insight.strings.number("all_reduce")) & (table["host"] >= 0)
+    mine = (table["kind"] == context.insight.strings.number("all_reduce")) & (table["host"] >= 0)
     row = np.flatnonzero(mine)
     begin = spans["start"][table["host"][row]]
     row, begin = row[np.argsort(begin, kind="stable")], np.sort(begin, kind="stable")
@@ -110,7 +110,7 @@ def _sent(case: Case, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     low, high = (np.searchsorted(begin, time) for time in (searched, first))
     several = high - low >= 2
     last = row[high[several] - 1]
-    types = case.insight.strings.many(table["dtype"][last])
+    types = context.insight.strings.many(table["dtype"][last])
     last = last[np.array([not text or "int" in text.lower() for text in types], np.bool_)]
     return table["event"][last].astype(np.int64), table["host"][last].astype(np.int64)
 

@@ -14,17 +14,11 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import (
-    host_skips,
-    rows_mask,
-    thread_time_gone,
-    together,
-    work_scaled,
-)
+from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import launched_in
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Reach, Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -49,22 +43,22 @@ _MADE = re.compile(r"(?:h?mnced){2,}o*mvd|w")
 """Power iterations, and the division of the weight by its norm; a weight norm."""
 
 
-def _claim(case: Case) -> Candidate | None:
-    row, again, weights = _frames(case)
+def _claim(context: RuleContext) -> Candidate | None:
+    row, again, weights = _frames(context)
     if len(row):
-        start, end = case.times(row)
+        start, end = context.times(row)
     else:
-        start, end, again, weights = _operators(case)
+        start, end, again, weights = _operators(context)
     if not again.any():
         return None
     made, start, end = len(start), start[again], end[again]
-    operators = case.operators[case.trace["spans"]["track"][case.operators] == case.main_track]
-    begin = case.trace["spans"]["start"][operators]
-    inside = _within(begin, start, end)
-    backward = _backward(case, operators, start, end)
-    work, _ = launched_in(case, np.union1d(operators[inside], backward))
-    track = np.full(len(start), case.main_track)
-    other = case.times(backward)
+    operators = context.on_main(context.operators)
+    begin = context.trace["spans"]["start"][operators]
+    inside = window_at(start, end, begin) >= 0
+    backward = _backward(context, operators, start, end)
+    work, _ = launched_in(context, np.union1d(operators[inside], backward))
+    track = np.full(len(start), context.main_track)
+    other = context.times(backward)
     taken = int((end - start).sum() + (other[1] - other[0]).sum())
     shown = row[again] if len(row) else operators[np.searchsorted(begin, start)]
     return Candidate(
@@ -72,74 +66,58 @@ def _claim(case: Case) -> Candidate | None:
         np.concatenate((start, other[0])),
         np.concatenate((end, other[1])),
         {
-            "made": made / len(case.steps),
+            "made": made / len(context.steps),
             "weights": weights,
-            "again": taken / len(case.steps),
+            "again": taken / len(context.steps),
         },
-        edit=together(
-            thread_time_gone(track, start, end), host_skips(backward), work_scaled(work.row, 0.0)
-        ),
+        edit=together(thread_time_gone(track, start, end), calls_gone(backward, work.row)),
     )
 
 
-def _frames(case: Case) -> tuple[Ints, Mask, int]:
+def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"].astype(np.int64)
-    modules = case.training.modules
-    lists = modules[case.named(modules, _LIST.match)]
-    python = np.flatnonzero((spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track))
-    hooks = python[case.named(python, _HOOK.match)]
-    owner = climb(parent, hooks, rows_mask(case.scene, modules))
+    spans = context.trace["spans"]
+    modules = context.training.modules
+    lists = context.rows_named(modules, _LIST.match)
+    hooks = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _HOOK.match)
+    owner = context.home(hooks, modules)
     row = np.concatenate((lists, hooks[owner >= 0]))
     name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
-    kept = np.isin(row, case.within(row[spans["track"][row] == case.main_track]))
+    kept = np.isin(row, context.within(context.on_main(row)))
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
-    calls = case.calls[case.named(case.calls, _UPDATE.match)]
+    calls = context.rows_named(context.calls, _UPDATE.match)
     since = np.searchsorted(np.sort(spans["start"][calls]), spans["start"][row])
     again = np.ones(len(row), np.bool_)
-    keys = np.stack((name.astype(np.int64), since, case.facts["span_links"]["step"][row]))
+    keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)
     again[first] = False
     return row, again, len(np.unique(name))
 
 
-def _operators(case: Case) -> tuple[Ints, Ints, Mask, int]:
+def _operators(context: RuleContext) -> tuple[Ints, Ints, Mask, int]:
     """Begin and end of what makes a weight by its operators, which must be made again, and how many weights there are at
     most.
     """
-    gradients = case.operators[case.named(case.operators, _GRADIENT.match)]
-    most = int(np.ceil(case.per_step(gradients)))
-    row, strings = case.outermost, case.trace.strings
-    names, which = np.unique(case.trace["spans"]["name"][row], return_inverse=True)
+    gradients = context.rows_named(context.operators, _GRADIENT.match)
+    most = int(np.ceil(context.per_step(gradients)))
+    row, strings = context.program_calls, context.trace.strings
+    names, which = np.unique(context.trace["spans"]["name"][row], return_inverse=True)
     letters = [_LETTERS.get(strings[int(name)].removeprefix("aten::"), ".") for name in names]
     found = list(_MADE.finditer("".join(letters[one] for one in which.tolist())))
-    first, last = (np.array([place(m) for m in found], np.int64) for place in (_begin, _last))
-    start, end = case.times(row)
-    step = case.facts["span_links"]["step"][row[first]]
+    first = np.array([match.start() for match in found], np.int64)
+    last = np.array([match.end() - 1 for match in found], np.int64)
+    start, end = context.times(row)
+    step = context.facts["span_links"]["step"][row[first]]
     number = np.arange(len(first)) - np.searchsorted(step, step)
     return start[first], end[last], (number >= most) & (most > 0), most
 
 
-def _begin(match: re.Match[str]) -> int:
-    return match.start()
-
-
-def _last(match: re.Match[str]) -> int:
-    return match.end() - 1
-
-
-def _within(begin: Ints, start: Ints, end: Ints) -> Mask:
-    """Which times lie in one of some stretches in order."""
-    place = np.searchsorted(start, begin, side="right") - 1
-    return np.asarray((place >= 0) & (begin < end[place]))
-
-
-def _backward(case: Case, operators: Ints, start: Ints, end: Ints) -> Ints:
+def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
-    calls = case.backward_calls
+    calls = context.backward_calls
     numbered = operators[calls.sequence[operators] >= 0]
-    begin, number = case.trace["spans"]["start"][numbered], calls.sequence[numbered]
+    begin, number = context.trace["spans"]["start"][numbered], calls.sequence[numbered]
     number = np.append(number, -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]

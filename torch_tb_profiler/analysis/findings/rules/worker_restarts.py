@@ -14,8 +14,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.edits import host_skips
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.roles import Role
 
 _STARTS = re.compile(r"(?:^|/)multiprocessing/process\.py\(\d+\): start$")
@@ -23,26 +23,25 @@ _MAKES = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): __init__$")
 _ENDS = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    spans, parent = case.trace["spans"], case.facts["span_links"]["parent"]
-    python = (spans["role"] == Role.PYTHON) & (spans["track"] == case.main_track)
-    starts = case.within(np.flatnonzero(spans_named(case.trace, python, _STARTS.search)))
+def _claim(context: RuleContext) -> Candidate | None:
+    spans = context.trace["spans"]
+    python = (spans["role"] == Role.PYTHON) & (spans["track"] == context.main_track)
+    starts = context.within(np.flatnonzero(spans_named(context.trace, python, _STARTS.search)))
     if not len(starts):
         return None
-    above = with_ancestors(parent, rows_mask(case.scene, starts))
-    makes = spans_named(case.trace, python, _MAKES.search)
-    makes &= above
-    ends = spans_named(case.trace, python, _ENDS.search)
-    row = case.within(np.flatnonzero(makes | ends))
+    above = with_ancestors(context.parent, context.mask(starts))
+    makes = spans_named(context.trace, python, _MAKES.search) & above
+    ends = spans_named(context.trace, python, _ENDS.search)
+    row = context.within(np.flatnonzero(makes | ends))
     if not makes.any():
         return None
     return Candidate(
         row,
-        *case.times(row),
+        *context.times(row),
         {
-            "restarts": len(case.within(np.flatnonzero(makes))) / len(case.steps),
-            "processes": len(starts) / len(case.steps),
-            "taken": case.when(row).length / len(case.steps),
+            "restarts": len(context.within(np.flatnonzero(makes))) / len(context.steps),
+            "processes": len(starts) / len(context.steps),
+            "taken": context.when(row).length / len(context.steps),
         },
         edit=host_skips(row),
     )

@@ -10,11 +10,9 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import host_skips, rows_mask, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import beneath, launched_in, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Case, Rule
+from torch_tb_profiler.analysis.findings.operators import beneath, calls_for_nothing, outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
 _REGION = re.compile(r"Optimizer\.zero_grad#")
 _ZERO = re.compile(r"aten::(?:zero_|_foreach_zero_)$")
@@ -22,26 +20,20 @@ _SUM = re.compile(r"aten::add_?$")
 _ACCUMULATE = re.compile(r"torch::autograd::AccumulateGrad$")
 
 
-def _claim(case: Case) -> Candidate | None:
-    region = case.within(case.calls[case.named(case.calls, _REGION.match)])
+def _claim(context: RuleContext) -> Candidate | None:
+    region = context.within(context.rows_named(context.calls, _REGION.match))
     if not len(region):
         return None
-    zeros = case.operators[case.named(case.operators, _ZERO.match)]
-    zeros = outermost(case, zeros[beneath(case, region)[zeros]]) if len(zeros) else zeros
+    zeros = context.rows_named(context.operators, _ZERO.match)
+    zeros = outermost(context, zeros[beneath(context, region)[zeros]]) if len(zeros) else zeros
     if not len(zeros):
         return None
-    parent = case.facts["span_links"]["parent"].astype(np.int64)
-    nodes = case.operators[case.named(case.operators, _ACCUMULATE.match)]
-    sums = case.within(case.operators[case.named(case.operators, _SUM.match)])
-    sums = outermost(case, sums[climb(parent, sums, rows_mask(case.scene, nodes)) >= 0])
+    nodes = context.rows_named(context.operators, _ACCUMULATE.match)
+    sums = context.within(context.rows_named(context.operators, _SUM.match))
+    sums = outermost(context, sums[context.home(sums, nodes) >= 0])
     host = np.sort(np.concatenate((zeros, sums)))
-    work, _ = launched_in(case, host)
-    row = work.row if len(case.work.row) else host
-    return Candidate(
-        row,
-        *case.times(row),
-        {"fills": case.per_step(zeros), "sums": case.per_step(sums)},
-        edit=together(host_skips(host), work_takes(work.row, 0)),
+    return calls_for_nothing(
+        context, host, {"fills": context.per_step(zeros), "sums": context.per_step(sums)}
     )
 
 

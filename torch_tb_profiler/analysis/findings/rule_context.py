@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
-from torch_tb_profiler.analysis.arrays.nesting import nearest, nest_rows, with_ancestors
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, nest_rows, with_ancestors
 from torch_tb_profiler.analysis.compiled.compilations import Compilations, compilations
 from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -124,7 +124,7 @@ class Training(msgspec.Struct, frozen=True, dict=True):
     def loop(self) -> Mask:
         """Which spans are the loop itself: what holds steps or ``own`` work."""
         spans, parent = self.trace["spans"], self.facts["span_links"]["parent"]
-        steps = np.append(self.names.step, -1)[spans["name"]] >= 0
+        steps = self.names.step[spans["name"]] >= 0
         steps &= (spans["role"] == Role.ANNOTATION) | (spans["role"] == Role.OPERATOR)
         outermost = self.own & ~np.append(self.inside, False)[parent]
         return with_ancestors(parent, outermost | steps) & ~self.inside
@@ -160,8 +160,8 @@ class Work(msgspec.Struct, frozen=True):
         return union(self.start, self.end)
 
 
-class Case(msgspec.Struct, frozen=True, dict=True):
-    """A trace before the rules."""
+class RuleContext(msgspec.Struct, frozen=True, dict=True):
+    """What a rule is given: the trace, its facts, and the evidence that rules share."""
 
     scene: Scene
 
@@ -179,6 +179,16 @@ class Case(msgspec.Struct, frozen=True, dict=True):
     def insight(self) -> Insight:
         """What was derived besides."""
         return self.scene.insight
+
+    @property
+    def has_device(self) -> bool:
+        """Whether a device did anything."""
+        return len(self.work.row) > 0
+
+    @property
+    def parent(self) -> Array:
+        """Of each span the one that it lies in, a row of spans; −1 none."""
+        return self.facts["span_links"]["parent"]
 
     @cached_property
     def steps(self) -> Ints:
@@ -226,10 +236,8 @@ class Case(msgspec.Struct, frozen=True, dict=True):
         spans = self.trace["spans"]
         row = device_rows(self.trace)
         row = row[spans["dur"][row] > 0]
-        device = device_of(self.trace, row)
         if len(row):
-            _, number = np.unique(device, return_inverse=True)
-            row = row[number == np.bincount(number, weights=spans["dur"][row]).argmax()]
+            row = row[costliest(device_of(self.trace, row), spans["dur"][row])[0]]
         start = spans["start"][row]
         look = looks(self.trace, self.facts)[row]
         return Work(
@@ -254,7 +262,7 @@ class Case(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def backward_functions(self) -> Ints:
         """Rows of the engine's calls of backward functions."""
-        return self.operators[self.named(self.operators, lambda text: text.startswith(EVALUATE))]
+        return self.rows_named(self.operators, lambda text: text.startswith(EVALUATE))
 
     @cached_property
     def backward_calls(self) -> BackwardCalls:
@@ -292,27 +300,34 @@ class Case(msgspec.Struct, frozen=True, dict=True):
     def operators(self) -> Ints:
         """Rows of operators that compute: no regions, no collectives."""
         spans, names = self.trace["spans"], self.names
-        rows = np.flatnonzero(spans["role"] == Role.OPERATOR)
+        rows = self.of_role(Role.OPERATOR)
         other = names.region | names.collective | names.hidden | names.dataloader
         return np.asarray(rows[~(other | (names.step >= 0))[spans["name"][rows]]])
 
     @cached_property
-    def outermost(self) -> Ints:
+    def program_calls(self) -> Ints:
         """Rows of operators that the program's thread calls within the windows, neither from another one nor from an
         optimizer, the DataLoader or another region.
         """
         spans, names = self.trace["spans"], self.names
         region = self.calls[(names.region & (names.step < 0))[spans["name"][self.calls]]]
         row = np.union1d(self.operators, region)
-        row = row[spans["track"][row] == self.main_track]
+        row = self.on_main(row)
         row = row[nest_rows(spans, row).parent < 0]
         return self.within(row[np.isin(row, self.operators)])
 
     @cached_property
     def calls(self) -> Ints:
         """Rows of operators and annotations, regions and collectives among them."""
-        role = self.trace["spans"]["role"]
-        return np.flatnonzero((role == Role.OPERATOR) | (role == Role.ANNOTATION))
+        return self.of_role(Role.OPERATOR, Role.ANNOTATION)
+
+    def of_role(self, *roles: Role) -> Ints:
+        """Rows of the spans of some roles."""
+        return np.flatnonzero(np.isin(self.trace["spans"]["role"], roles))
+
+    def on_main(self, rows: Ints) -> Ints:
+        """Those of some rows of spans that are on the program's thread."""
+        return np.asarray(rows[self.trace["spans"]["track"][rows] == self.main_track])
 
     @cached_property
     def waits(self) -> Ints:
@@ -327,13 +342,27 @@ class Case(msgspec.Struct, frozen=True, dict=True):
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within what is judged."""
-        spans = self.trace["spans"]
-        calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-        return self.within(calls[self.named(calls, pattern.match)])
+        return self.within(self.rows_named(self.of_role(Role.RUNTIME), pattern.match))
 
     def named(self, rows: Ints, says: Callable[[str], object]) -> Mask:
         """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
         return named(self.trace, rows, says)
+
+    def rows_named(self, rows: Ints, says: Callable[[str], object]) -> Ints:
+        """Those of some rows of spans that have a name of which ``says`` is true."""
+        return rows[self.named(rows, says)]
+
+    def name_of(self, row: int) -> str:
+        """The name of a span."""
+        return self.trace.strings[int(self.trace["spans"]["name"][row])]
+
+    def mask(self, rows: Ints) -> Mask:
+        """Which spans are among some, bool of shape (spans,)."""
+        return mask_of(self.trace["spans"].n, rows)
+
+    def home(self, rows: Array, among: Ints) -> Ints:
+        """The innermost span ``among`` some that each of ``rows`` (−1 allowed) is or lies in; −1 none."""
+        return climb(self.parent, rows.astype(np.int64), self.mask(among))
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within what is judged of the windows."""

@@ -5,6 +5,8 @@ It depends on nothing but the chunk, so that it may be done in any process.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENTS, RAWS, Event
@@ -59,6 +61,15 @@ def decode_chunk(text: bytes, offset: int, ledger: Ledger) -> Batch | None:
         return Batch(EVENTS.decode(text), text, offset, end)
     except DECODE_ERRORS:
         return _odd(text, offset, end, ledger)
+
+
+def decode_entries(texts: Iterable[str], counts: DefectCounts) -> Batch:
+    """Entries of a Chrome trace that an importer wrote, as JSON; at the begin of the text."""
+    written = list(texts)
+    batch = decode_chunk(bracketed(",".join(written).encode()), 0, Ledger(counts))
+    if batch is None or len(batch.events) != len(written):
+        raise AssertionError("an entry of our own is no JSON")
+    return batch
 
 
 def _mended(text: bytes, offset: int, ledger: Ledger) -> Batch | None:

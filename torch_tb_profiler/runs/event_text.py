@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, SourceError
+from torch_tb_profiler.importers.chunks import decode_entries
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
 from torch_tb_profiler.importers.events import DECODE_ERRORS, RAWS, Event
@@ -219,8 +220,9 @@ def _translated(opened: Opened, number: int) -> _Chunk:
         from torch_tb_profiler.importers.rocprofv3.reading import entries_at
 
     with original_text(opened) as stream:
-        events, texts = entries_at(stream, opened.trace, number)
-    return _Chunk(weakref.ref(opened.trace), number, events, texts)
+        texts = entries_at(stream, opened.trace, number)
+    events = decode_entries(texts, DefectCounts()).events
+    return _Chunk(weakref.ref(opened.trace), number, events, [text.encode() for text in texts])
 
 
 def _cut(opened: Opened, number: int, text: bytes) -> _Chunk:

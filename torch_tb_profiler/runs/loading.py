@@ -83,7 +83,7 @@ def cache_use(settings: Settings) -> CacheUse:
         return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
 
 
-def entries_at(home: Place) -> tuple[list[Entry], Sequence[str]]:
+def listed_entries(home: Place) -> tuple[list[Entry], Sequence[str]]:
     """The files at a place, those rejected that cannot be traces, and what could not be listed, in words."""
     listing = list_files(home)
     entries = [Entry("", home, found) for found in listing.files]
@@ -93,7 +93,7 @@ def entries_at(home: Place) -> tuple[list[Entry], Sequence[str]]:
 
 
 def expect_some(entries: Sequence[Entry], notes: Sequence[str]) -> None:
-    """Expect that ``entries_at`` found files, or nothing to say why not.
+    """Expect that ``listed_entries`` found files, or nothing to say why not.
 
     Raises:
         SourceError: there is nothing at the place, or it cannot be read.
@@ -104,7 +104,7 @@ def expect_some(entries: Sequence[Entry], notes: Sequence[str]) -> None:
 
 def runs_at(logdir: Place) -> tuple[tuple[Run, ...], Sequence[str]]:
     """The runs of a logdir as they are listed, without reading a trace, and what could not be listed, in words."""
-    entries, notes = entries_at(logdir.absolute)
+    entries, notes = listed_entries(logdir.absolute)
     return arrange(entries).runs, notes
 
 
@@ -144,7 +144,7 @@ def load_all(
             "Give a trace file, a run folder or a logdir; . is the current folder.",
         )
     home = Place(path).absolute
-    entries, notes = entries_at(home)
+    entries, notes = listed_entries(home)
     expect_some(entries, notes)
     with closing(SidecarStore(settings, quiet=True)) as store:
         yield from _Loading(entries, store, progress).traces(workers, beside)

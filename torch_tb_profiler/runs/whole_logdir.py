@@ -16,7 +16,7 @@ from typing import Literal
 
 from torch_tb_profiler.errors import BadRequest, NotATrace, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import arrange
-from torch_tb_profiler.runs.loading import entries_at, expect_some
+from torch_tb_profiler.runs.loading import expect_some, listed_entries
 from torch_tb_profiler.runs.merged_files import other_parts
 from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
@@ -95,7 +95,7 @@ def make_all(
 
 
 def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
-    entries, notes = entries_at(Place(path).absolute)
+    entries, notes = listed_entries(Place(path).absolute)
     expect_some(entries, notes)
     listed = arrange(entries).entries
     if not listed:

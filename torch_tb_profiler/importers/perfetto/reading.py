@@ -15,9 +15,8 @@ import numpy as np
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
-from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
+from torch_tb_profiler.importers.chunks import Batch, decode_entries
 from torch_tb_profiler.importers.decimal_text import LONGEST_NS
-from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.inferred_roles import placed
 from torch_tb_profiler.importers.peeked_text import count_problem
@@ -26,7 +25,6 @@ from torch_tb_profiler.importers.perfetto.entries import Translation
 from torch_tb_profiler.importers.perfetto.packets import PacketReader, Piece
 from torch_tb_profiler.importers.perfetto.pairs import match
 from torch_tb_profiler.importers.perfetto.sequences import Slices
-from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -73,8 +71,8 @@ def read_perfetto(stream: Text, settings: Settings, progress: Progress | None = 
     return placed(assemble(gathered, _header(translation), entries), own)
 
 
-def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:
-    """The entries of a row of ``chunks`` with all their arguments, read again: as decoded, and as JSON.
+def entries_at(stream: Text, trace: Trace, number: int) -> list[str]:
+    """The entries of a row of ``chunks`` with all their arguments, read again, as JSON.
 
     Raises:
         SourceError: reading failed.
@@ -90,9 +88,7 @@ def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], li
         for _ in translation.add(piece.packets, piece.text):
             pass
         break
-    texts = [text.encode() for text in translation.texts]
-    batch = decode_chunk(bracketed(b",".join(texts)), 0, Ledger(counts))
-    return (batch.events, texts) if batch is not None else ([], [])
+    return translation.texts
 
 
 def _gather(gathered: Gatherer, translation: Translation, piece: Piece) -> None:
@@ -100,9 +96,7 @@ def _gather(gathered: Gatherer, translation: Translation, piece: Piece) -> None:
     if not texts:
         return
     translation.texts = []
-    batch = decode_chunk(bracketed(",".join(texts).encode()), 0, Ledger(gathered.counts))
-    if batch is None or len(batch.events) != len(texts):
-        raise AssertionError("an entry of our own is no JSON")
+    batch = decode_entries(texts, gathered.counts)
     whole = Batch(batch.events, batch.text, piece.offset, piece.size)
     gathered.add(whole, translation.entries - len(texts))
 

@@ -13,15 +13,13 @@ from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
-from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
-from torch_tb_profiler.importers.events import Event
+from torch_tb_profiler.importers.chunks import decode_entries
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.inferred_roles import placed
 from torch_tb_profiler.importers.peeked_text import count_problem
 from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.rocprofv3.entries import Entries
 from torch_tb_profiler.importers.rocprofv3.records import processes
-from torch_tb_profiler.importers.walk import Ledger
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
@@ -50,10 +48,7 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
         if base is None:
             base = of_process.first()
         for batch in _batches(of_process.texts(base or 0)):
-            decoded = decode_chunk(bracketed(",".join(batch).encode()), 0, Ledger(counts))
-            if decoded is None or len(decoded.events) != len(batch):
-                raise AssertionError("an entry of our own is no JSON")
-            gathered.add(decoded, entries)
+            gathered.add(decode_entries(batch, counts), entries)
             entries += len(batch)
         gathered.metadata += of_process.metadata()
         devices |= {device["id"]: device for device in of_process.devices()}
@@ -75,8 +70,8 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
     return placed(assemble(gathered, header, entries + len(gathered.metadata)), own)
 
 
-def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], list[bytes]]:
-    """The entries of a row of ``chunks``, read again: as decoded, and as JSON.
+def entries_at(stream: Text, trace: Trace, number: int) -> list[str]:
+    """The entries of a row of ``chunks``, read again, as JSON.
 
     Raises:
         SourceError: reading failed.
@@ -86,11 +81,9 @@ def entries_at(stream: Text, trace: Trace, number: int) -> tuple[list[Event], li
         texts = Entries(process, process_number).texts(trace.header[ROCPROFV3])
         for batch in _batches(texts):
             if seen == number:
-                encoded = [text.encode() for text in batch]
-                decoded = decode_chunk(bracketed(b",".join(encoded)), 0, Ledger(counts))
-                return (decoded.events, encoded) if decoded is not None else ([], [])
+                return batch
             seen += 1
-    return [], []
+    return []
 
 
 def _batches(texts: Iterator[str]) -> Iterator[list[str]]:

@@ -1,4 +1,4 @@
-import { act, fireEvent, render, type RenderResult } from "@testing-library/preact";
+import { act, fireEvent, render, type RenderResult, waitFor } from "@testing-library/preact";
 import axe from "axe-core";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { sampleTree } from "./fixtures";
@@ -363,8 +363,7 @@ describe("scales", () => {
     const event = new MouseEvent("dblclick", { clientX: 500, bubbles: true });
     Object.defineProperty(event, "offsetY", { value: 5 });
     fireEvent(container.querySelector(".timeline-ruler")!, event);
-    await act(() => new Promise<void>((done) => setTimeout(done, 450)));
-    expect(view()).toEqual({ t0: 385_000, t1: 915_000 });
+    await waitFor(() => expect(view()).toEqual({ t0: 385_000, t1: 915_000 }));
   });
 });
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, is_chosen, print_runs, steps_option
+from torch_tb_profiler.cli.output import (
+    Report,
+    context_of,
+    identity,
+    is_chosen,
+    print_runs,
+    steps_option,
+)
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import UNKNOWN, format_count, format_counted, format_ns, format_share
@@ -63,7 +70,6 @@ def _reports(
     """Of a run; of each recording if there are several."""
     from torch_tb_profiler.api.fleets import fleet_places
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.cli.tables import context_of
 
     run = [TraceContext(opened, settings) for opened in traces]
     places = fleet_places(run)

@@ -49,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _facts) if options.json else print_runs(options, _reports)
 
 
-def _facts(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    return Report(lambda: Document(opened.title), lambda: facts_object(opened))
+def _facts(context: TraceContext, options: argparse.Namespace) -> Report:
+    return Report(lambda: Document(context.opened.title), lambda: facts_object(context.opened))
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:

@@ -183,7 +183,7 @@ def serve(logdir: str, cache: str, workers: str, only: str) -> None:
     settings = Settings.from_environment(
         cache_dir=cache, cache_limit_bytes=1 << 40, settle_seconds=0.0, scan_seconds=1.0, **given
     )
-    catalogue = catalogue_of(logdir, None, settings)
+    catalogue = catalogue_of(logdir, settings)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     end = time.monotonic() + PATIENCE_SECONDS

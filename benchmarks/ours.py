@@ -110,7 +110,7 @@ def warm(path: str, cache: str) -> dict[str, Any]:
     if not os.path.exists(trace):
         os.makedirs(run)
         os.symlink(os.path.realpath(path), trace)
-    catalogue = catalogue_of(logdir, None, settings)
+    catalogue = catalogue_of(logdir, settings)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     span = ready(client)

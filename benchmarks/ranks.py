@@ -65,7 +65,7 @@ def asked(logdir: str, cache: str, ranks: int, limit: int) -> dict[str, Any]:
 
     settings = Settings(cache_dir=cache, settle_seconds=0.0, scan_seconds=0.5)
     begin = time.perf_counter()
-    catalogue = catalogue_of(logdir, None, settings)
+    catalogue = catalogue_of(logdir, settings)
     catalogue.start()
     client = Client(Application(catalogue, settings))
     most = 0

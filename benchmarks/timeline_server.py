@@ -245,7 +245,7 @@ def opened(logdir: str, cache: str) -> tuple[Any, Any, dict[str, str]]:
     from torch_tb_profiler.settings import Settings
 
     settings = Settings(cache_dir=cache, settle_seconds=0.0, scan_seconds=0.2)
-    catalogue = catalogue_of(logdir, None, settings)
+    catalogue = catalogue_of(logdir, settings)
     catalogue.start()
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:

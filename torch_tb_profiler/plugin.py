@@ -50,7 +50,7 @@ class ProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def _start(self) -> dict[str, Wsgi]:
         problems: list[str] = []
         settings = Settings.from_environment(problems, **_flag_settings(self._flags))
-        self._catalogue = catalogue_of(self._logdir, self._logdir_spec, settings, problems)
+        self._catalogue = catalogue_of(self._logdir, settings, self._logdir_spec, problems)
         self._catalogue.start()
         return Application(self._catalogue, settings).plugin_apps()
 

@@ -74,6 +74,11 @@ def format_count(number: float | None) -> str:
     return _fixed(number, 0) if _known(number) else UNKNOWN
 
 
+def format_counted(number: int, one: str, several: str = "") -> str:
+    """``1 step``, ``12 steps``; ``several``: other words than with an s."""
+    return f"{format_count(number)} {one if number == 1 else several or f'{one}s'}"
+
+
 def format_number(value: float | None) -> str:
     """A number without a unit: whole ones as counts, others with three significant digits."""
     if not _known(value):

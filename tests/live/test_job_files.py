@@ -110,7 +110,7 @@ def test_no_token_goes_to_an_address_that_somebody_else_wrote(
     assert heard == []
     assert jobs_below([str(folder.parent)]) == []
     settings = Settings(cache_dir=str(folder.parent / "cache"))
-    catalogue = catalogue_of(str(folder.parent), None, settings)
+    catalogue = catalogue_of(str(folder.parent), settings)
     client = Client(Application(catalogue, settings))
     assert json.loads(client.get("/diagnosis").data)["live"] == []
     asked = {"folder": str(folder), "steps": 2, "ranks": None, "token": "secret"}

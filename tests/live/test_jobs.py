@@ -40,7 +40,7 @@ def test_the_diagnosis_says_how_to_record_them(tmp_path: Path) -> None:
     settings = Settings(cache_dir=str(tmp_path / "cache"))
     run = tmp_path / "logs" / "my run"
     run.mkdir(parents=True)
-    catalogue = catalogue_of(str(tmp_path / "logs"), None, settings)
+    catalogue = catalogue_of(str(tmp_path / "logs"), settings)
     with listen(directory=run):
         told = json.loads(Client(Application(catalogue, settings)).get("/diagnosis").data)
     (job,) = told["live"]
@@ -54,7 +54,7 @@ def test_the_command_of_an_odd_folder_is_one_word_of_one_line(tmp_path: Path, na
     settings = Settings(cache_dir=str(tmp_path / "cache"))
     run = tmp_path / "logs" / os.fsdecode(name)
     run.mkdir(parents=True)
-    catalogue = catalogue_of(str(tmp_path / "logs"), None, settings)
+    catalogue = catalogue_of(str(tmp_path / "logs"), settings)
     with listen(directory=run):
         told = json.loads(Client(Application(catalogue, settings)).get("/diagnosis").data)
     (job,) = told["live"]
@@ -70,7 +70,7 @@ def job(torch: Any, tmp_path: Path) -> Iterator[tuple[Client, Path, Listener]]:
     settings = Settings(cache_dir=str(tmp_path / "cache"))
     run = tmp_path / "logs" / "run"
     run.mkdir(parents=True)
-    catalogue = catalogue_of(str(tmp_path / "logs"), None, settings)
+    catalogue = catalogue_of(str(tmp_path / "logs"), settings)
     with listen(directory=run, scalars=False) as listener, stepping(listener):
         yield Client(Application(catalogue, settings)), run, listener
 

@@ -41,7 +41,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.web.application import Application
 
 logdir, settings, few = sys.argv[1], Settings(**json.loads(sys.argv[2])), int(sys.argv[3])
-catalogue = catalogue_of(logdir, None, settings)
+catalogue = catalogue_of(logdir, settings)
 client = Client(Application(catalogue, settings))
 limit = max(map(int, os.listdir("/proc/self/fd"))) + few
 resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))

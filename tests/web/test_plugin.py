@@ -110,7 +110,7 @@ def test_the_specification_wins_over_the_logdir(monkeypatch: pytest.MonkeyPatch)
         def start(self) -> None:
             asked.append("started")
 
-    def catalogue_of(logdir: str, spec: str, settings: Any, remarks: Any) -> Nothing:
+    def catalogue_of(logdir: str, settings: Any, spec: str, remarks: Any) -> Nothing:
         asked.append((logdir, spec, settings.workers, settings.perfetto_url))
         return Nothing()
 

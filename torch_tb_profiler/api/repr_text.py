@@ -19,7 +19,14 @@ from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.registry import TABLES
-from torch_tb_profiler.units import and_more, format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.units import (
+    and_more,
+    format_bytes,
+    format_count,
+    format_counted,
+    format_ns,
+    format_share,
+)
 from torch_tb_profiler.views.memory.headline import memory_headline
 from torch_tb_profiler.views.wire import Vocabulary
 from torch_tb_profiler.views.words.escapes import one_line
@@ -44,14 +51,14 @@ def lines(context: TraceContext, unreadable: Sequence[Unreadable] = ()) -> list[
     """A trace in labelled lines, and the files beside it that could not be read."""
     opened, facts, selection = context.opened, context.facts, context.selection()
     counts = facts.summary.attribution
-    kernels = f", {_counted(counts.kernels, 'kernel', 'kernels')}" if counts.kernels else ""
+    kernels = f", {format_counted(counts.kernels, 'kernel')}" if counts.kernels else ""
     labelled = [
         ("trace", opened.title),
         ("file", f"{opened.span.path}, {format_bytes(opened.span.bytes)}"),
         (
             "events",
             (
-                f"{_counted(opened.trace.entries, 'entry', 'entries')}{kernels},"
+                f"{format_counted(opened.trace.entries, 'entry', 'entries')}{kernels},"
                 f" {format_ns(facts.summary.span_ns)} long"
             ),
         ),
@@ -197,11 +204,7 @@ def _kernels(context: TraceContext, selection: Selection) -> str:
 def _most(rows: DisplayTable, names: Sequence[str | None], key: str, what: str) -> str:
     times = zip(names, rows[key].tolist(), strict=False)
     most = ", ".join(f"{_cut(name or '')} {format_ns(ns)}" for name, ns in times)
-    return f"{_counted(rows.n, 'name', 'names')}, most {what}: {most}" if most else ""
-
-
-def _counted(n: int, singular: str, plural: str) -> str:
-    return f"{format_count(n)} {singular if n == 1 else plural}"
+    return f"{format_counted(rows.n, 'name')}, most {what}: {most}" if most else ""
 
 
 def _cut(name: str) -> str:

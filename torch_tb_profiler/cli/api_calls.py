@@ -12,8 +12,7 @@ from torch_tb_profiler.cli.output import Report, print_traces
 from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.api.trace_context import TraceContext
 
 HELP = "list calls of the runtime and driver, launches, queues and copies"
 _TABLES = {
@@ -52,11 +51,10 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    from torch_tb_profiler.cli.tables import context_of, table_report
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
+    from torch_tb_profiler.cli.tables import table_report
 
     name, order, names = _TABLES[options.what]
     given = {"operator": options.operator} if options.what == "sequences" else {}
-    context = context_of(opened, settings, options)
     rows = TABLES[name].computed(context.source(), **given)
     return table_report(context, options, "calls", rows, order, names)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import path_or_url
 from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
-from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
+from torch_tb_profiler.cli.output import Report, identity, print_traces
 from torch_tb_profiler.units import and_more, format_count, format_ns
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.figures.selection import Selection
+    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.store.provenance import Provenance
 
 HELP = "list what torch.compile made, what it fuses, and its source lines"
@@ -51,13 +51,13 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.compiled.table import compiled_table
     from torch_tb_profiler.analysis.compiled.times import compilation_table
     from torch_tb_profiler.cli.tables import records
     from torch_tb_profiler.runs.compile_logs import provenance_of
 
-    selection = selected_steps(opened, options)
+    opened, selection = context.opened, context.selection()
     provenance = provenance_of(opened, options.provenance)
     table = compiled_table(opened.trace, opened.facts, provenance, selection)
     rows = records(table)

@@ -12,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, is_chosen, print_runs, steps_option
+from torch_tb_profiler.cli.output import (
+    Report,
+    context_of,
+    identity,
+    is_chosen,
+    print_runs,
+    steps_option,
+)
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.tables.registry import TABLES
-from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
+from torch_tb_profiler.units import UNKNOWN, format_count, format_counted, format_ns, format_share
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
@@ -63,7 +70,6 @@ def _reports(
     """Of a run; of each recording if there are several."""
     from torch_tb_profiler.api.fleets import fleet_places
     from torch_tb_profiler.api.trace_context import TraceContext
-    from torch_tb_profiler.cli.tables import context_of
 
     run = [TraceContext(opened, settings) for opened in traces]
     places = fleet_places(run)
@@ -150,7 +156,7 @@ def _run_report(
 
 def _run_blocks(path: Rows, steps: int, limit: int) -> tuple[Table, ...]:
     wall = sum(row["dur_ns"] for row in path)
-    title = f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'} through all ranks, {format_ns(wall)}"
+    title = f"Critical path of {format_counted(steps, 'step')} through all ranks, {format_ns(wall)}"
     return tuple(
         _sums_table(path, title, columns, limit, wall)
         for title, columns in (
@@ -212,7 +218,7 @@ def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table
     steps = len(selection.steps)
     return (
         Table(
-            f"Critical path of {format_count(steps)} step{'' if steps == 1 else 's'}, {wall}",
+            f"Critical path of {format_counted(steps, 'step')}, {wall}",
             (Column("Kind", "text"), *_TIMES),
             [(KINDS[kinds["kind"][row]], *numbers(kinds, row)) for row in range(kinds.n)],
             kinds.n,

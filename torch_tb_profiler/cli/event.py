@@ -14,7 +14,7 @@ from torch_tb_profiler.cli.argument_types import event_number, path_or_url
 from torch_tb_profiler.cli.document import Block, Document, Item, Listing
 from torch_tb_profiler.cli.output import Printer, Report, identity, settings_of, single_trace
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.units import and_more, format_count, format_ns
+from torch_tb_profiler.units import and_more, format_count, format_counted, format_ns
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
@@ -173,7 +173,7 @@ def _around(payload: EventPayload) -> Iterator[str]:
         yield f"Inside {_event(payload.parent)}"
     if payload.children and payload.first_child is not None:
         yield (
-            f"Around {format_count(payload.children)} event{'s' if payload.children != 1 else ''}, first"
+            f"Around {format_counted(payload.children, 'event')}, first"
             f" {_event(payload.first_child)}"
         )
     beside = [

@@ -12,6 +12,7 @@ from torch_tb_profiler.api import export
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import (
     all_traces,
+    context_of,
     settings_of,
     steps_option,
 )
@@ -185,7 +186,6 @@ def _frames(options: argparse.Namespace) -> TraceFrames | RunFrames:
     steps_option(options)  # its form is checked before anything is read
     settings, traces = settings_of(options), all_traces(options)
     from torch_tb_profiler.api.frames import RunFrames, TraceFrames
-    from torch_tb_profiler.cli.tables import context_of
 
     found = [TraceFrames(context_of(opened, settings, options)) for opened in traces]
     return found[0] if len(found) == 1 else RunFrames(found)

@@ -15,7 +15,7 @@ from torch_tb_profiler.cli.argument_types import path_or_url, positive
 from torch_tb_profiler.cli.output import write
 from torch_tb_profiler.cli.progress import Progress, say
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_count, format_counted
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs import whole_logdir
@@ -89,7 +89,10 @@ class _Told:
 
     def __call__(self, now: whole_logdir.Progress) -> None:
         self.scheduler = now.scheduler
-        workers, threads = _counted(now.workers, "worker"), _counted(now.threads, "thread")
+        workers, threads = (
+            format_counted(now.workers, "worker"),
+            format_counted(now.threads, "thread"),
+        )
         self.by = f"{workers} of the cluster, {threads}" if now.workers >= 0 else "this machine"
         if now.note != self._note:
             self._note = now.note
@@ -102,10 +105,6 @@ class _Told:
             say(
                 f"{format_count(now.ready)} of {format_count(now.total)} traces ready{failed} ({self.by})"
             )
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{format_count(number)} {noun}{'s' if number != 1 else ''}"
 
 
 def _summary(traces: list[whole_logdir.MadeTrace], seconds: float, by: str) -> str:

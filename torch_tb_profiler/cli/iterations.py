@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Block, Document, Item, Kind, Listing, Table
-from torch_tb_profiler.cli.output import Report, identity, print_traces, selected_steps
+from torch_tb_profiler.cli.output import Report, identity, print_traces
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.store.display import DisplayTable
 
 HELP = "list the iterations of an inference server"
@@ -44,12 +43,12 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.iterations import iteration_table
     from torch_tb_profiler.views.display_wire import records, wire_columns
     from torch_tb_profiler.views.work.iterations import headline
 
-    selection = selected_steps(opened, options)
+    opened, selection = context.opened, context.selection()
     table = iteration_table(opened.facts, selection)
     return Report(
         lambda: Document(

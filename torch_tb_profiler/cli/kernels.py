@@ -10,8 +10,7 @@ from torch_tb_profiler.cli.output import Report, print_traces
 from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.api.trace_context import TraceContext
 
 HELP = "list kernels"
 
@@ -26,11 +25,10 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.longest_events import longest_kernels
-    from torch_tb_profiler.cli.tables import context_of, table_report
+    from torch_tb_profiler.cli.tables import table_report
 
-    context = context_of(opened, settings, options)
     rows = TABLES["kernels"].computed(context.source(), by=options.by)
     names = "short_name operator grid block time_share calls total_ns mean_ns median_ns max_ns"
     return table_report(context, options, "kernels", rows, "total_ns", names, longest_kernels)

@@ -10,8 +10,7 @@ from torch_tb_profiler.cli.output import Report, print_traces
 from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.api.trace_context import TraceContext
 
 HELP = "list operators"
 
@@ -26,11 +25,10 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.analysis.figures.longest_events import longest_calls
-    from torch_tb_profiler.cli.tables import any_known, context_of, table_report
+    from torch_tb_profiler.cli.tables import any_known, table_report
 
-    context = context_of(opened, settings, options)
     rows = TABLES["operators"].computed(context.source(), by=options.by)
     device = any_known(rows, "device_self_ns")
     times = "device_self_ns device_total_ns host_self_ns" if device else "host_self_ns"

@@ -89,14 +89,16 @@ def settings_of(options: argparse.Namespace) -> Settings:
 
 def print_traces(
     options: argparse.Namespace,
-    make_report: Callable[[Opened, Settings, argparse.Namespace], Report],
+    make_report: Callable[[TraceContext, argparse.Namespace], Report],
 ) -> int:
-    """Print ``make_report(opened, settings, options)`` for every trace at ``options.path``; the exit
-    code. Raises as ``print_runs`` does.
+    """Print ``make_report(trace, options)`` for every trace at ``options.path``, with the steps that the options choose; the
+    exit code. Raises as ``print_runs`` does.
     """
     return print_runs(
         options,
-        lambda run, settings, options: (make_report(opened, settings, options) for opened in run),
+        lambda run, settings, options: (
+            make_report(context_of(opened, settings, options), options) for opened in run
+        ),
         whole=False,
     )
 
@@ -219,6 +221,19 @@ def no_trace_message(path: str, unreadable: list[Unreadable]) -> str:
     )
 
 
+def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
+    """The trace with the steps that the options choose.
+
+    Raises:
+        BadRequest: there are no such steps.
+    """
+    from torch_tb_profiler.api.trace_context import TraceContext
+
+    selected_steps(opened, options)
+    skip_cold = getattr(options, "skip_cold", False)
+    return TraceContext(opened, settings, steps_option(options), skip_cold)
+
+
 def selected_steps(opened: Opened, options: argparse.Namespace, name: str = "steps") -> Selection:
     """The steps of ``--steps`` and ``--skip-cold``.
 
@@ -240,7 +255,7 @@ def steps_option(options: argparse.Namespace, name: str = "steps") -> tuple[int,
     Raises:
         BadRequest: ``--steps`` has another form.
     """
-    given = getattr(options, name)
+    given = getattr(options, name, None)
     if not given or given == "all":
         return None
     from torch_tb_profiler.web.parameters import STEPS

@@ -11,6 +11,7 @@ from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import (
     Report,
     all_traces,
+    context_of,
     print_csv,
     print_traces,
     settings_of,
@@ -19,8 +20,7 @@ from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.tables.registry import TABLES
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.api.trace_context import TraceContext
 
 HELP = "list annotated ranges"
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.csv:
         return print_traces(options, _report)
     settings, traces = settings_of(options), all_traces(options)
-    from torch_tb_profiler.cli.tables import context_of, plain_columns
+    from torch_tb_profiler.cli.tables import plain_columns
 
     sources = (context_of(opened, settings, options).source() for opened in traces)
     found = [plain_columns(TABLES["ranges"].computed(source)) for source in sources]
@@ -50,10 +50,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    from torch_tb_profiler.cli.tables import any_known, context_of, table_report
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
+    from torch_tb_profiler.cli.tables import any_known, table_report
 
-    context = context_of(opened, settings, options)
     rows = TABLES["ranges"].computed(context.source())
     device = any_known(rows, "device_ns")
     times = "device_ns busy_ns device_share launched" if device else ""

@@ -60,7 +60,7 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
     from torch_tb_profiler.runs.catalogue import catalogue_of
 
     settings = settings_of(options)
-    catalogue = catalogue_of(options.path, None, settings)
+    catalogue = catalogue_of(options.path, settings)
     try:
         catalogue.start()
         while catalogue.snapshot().scanning:

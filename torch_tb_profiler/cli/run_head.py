@@ -8,7 +8,7 @@ from torch_tb_profiler.cli.document import Column, Document, Listing, Table
 from torch_tb_profiler.cli.finding_texts import finding_item, lead_of, unsure_items
 from torch_tb_profiler.cli.hints import event_hint, hint
 from torch_tb_profiler.runs.model import Opened, Run
-from torch_tb_profiler.units import UNKNOWN, format_count, format_ns, format_share
+from torch_tb_profiler.units import UNKNOWN, format_count, format_counted, format_ns, format_share
 from torch_tb_profiler.views.findings.payload import costly
 from torch_tb_profiler.views.findings.wire import Finding, FindingsPayload, Total
 
@@ -33,7 +33,7 @@ def _counted(run: Run, traces: Sequence[Opened]) -> str:
     for opened in traces:
         jobs.setdefault(opened.worker.job, set()).add(opened.worker.name)
     workers = {worker.name: worker for worker in run.workers}
-    recordings = f"{format_count(len(traces))} recording{'' if len(traces) == 1 else 's'}"
+    recordings = format_counted(len(traces), "recording")
     if all(len(names) == 1 for names in jobs.values()):
         if len(jobs) == 1:
             return f"{recordings} of one process"

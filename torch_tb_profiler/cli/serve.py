@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     from torch_tb_profiler.web.standalone import server
 
     logdir, host, settings = options.logdir, options.host, Settings.from_environment()
-    catalogue = catalogue_of(logdir, None, settings)
+    catalogue = catalogue_of(logdir, settings)
     allowed = [name for name in options.allowed_hosts.split(",") if name.strip()]
     listening = server(Application(catalogue, settings), host, options.port, allowed)
     # Containers stop with SIGTERM: the processes that read traces must end, too.

@@ -12,19 +12,18 @@ from torch_tb_profiler.cli.argument_types import positive
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import (
     Report,
-    all_traces,
+    contexts,
     identity,
     print_csv,
     print_traces,
-    settings_of,
     write,
 )
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
 
 if TYPE_CHECKING:
+    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.runs.model import Opened
-    from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.sql.engine import Result
 
 HELP = "answer one SELECT over the tables of a trace"
@@ -71,20 +70,19 @@ def run(options: argparse.Namespace) -> int:
     return _print_csv(options) if options.csv else print_traces(options, _report)
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    answer = _answer(opened, settings, options)
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
+    opened, answer = context.opened, _answer(context, options)
     return Report(lambda: _document(opened, answer), lambda: {**identity(opened), **_plain(answer)})
 
 
-def _answer(opened: Opened, settings: Settings, options: argparse.Namespace) -> Result:
+def _answer(context: TraceContext, options: argparse.Namespace) -> Result:
     from torch_tb_profiler.api.sql import MEMORY, data_of
-    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.sql.engine import Limits, run
 
     text = not (options.json or options.csv)
     rows = options.limit or (TEXT_ROWS if text else _FILE_ROWS)
     limits = Limits(rows=rows, bytes=1 << 30, seconds=options.seconds, memory=MEMORY)
-    return run(data_of(TraceContext(opened, settings)), options.statement, limits)
+    return run(data_of(context), options.statement, limits)
 
 
 def _document(opened: Opened, answer: Result) -> Document:
@@ -117,10 +115,10 @@ def _plain(answer: Result) -> dict[str, Any]:
 
 def _print_csv(options: argparse.Namespace) -> int:
     """All traces as one table, as ``export`` writes them: with several, the worker and the span come first."""
-    settings, parts = settings_of(options), []
-    for opened in all_traces(options):
-        answer = _answer(opened, settings, options)
-        parts.append((opened, answer.columns, answer.rows))
+    parts = []
+    for context in contexts(options):
+        answer = _answer(context, options)
+        parts.append((context.opened, answer.columns, answer.rows))
         if answer.note:
             say(answer.note)
     print_csv(parts)

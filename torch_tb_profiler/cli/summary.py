@@ -15,7 +15,13 @@ from torch_tb_profiler.cli.findings import RunFindings, run_reports
 from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.cli.output import Report, identity, print_runs, print_traces
 from torch_tb_profiler.tables.registry import TABLES
-from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
+from torch_tb_profiler.units import (
+    format_bytes,
+    format_count,
+    format_counted,
+    format_ns,
+    format_share,
+)
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
@@ -43,8 +49,8 @@ def run(options: argparse.Namespace) -> int:
     return print_traces(options, _facts) if options.json else print_runs(options, _reports)
 
 
-def _facts(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
-    return Report(lambda: Document(opened.title), lambda: facts_object(opened))
+def _facts(context: TraceContext, options: argparse.Namespace) -> Report:
+    return Report(lambda: Document(context.opened.title), lambda: facts_object(context.opened))
 
 
 def facts_object(opened: Opened) -> dict[str, Any]:
@@ -241,7 +247,7 @@ def _operators(opened: Opened, summary: dict[str, Any]) -> Block | None:
     columns |= {"host_self_ns": "Host self", "host_total_ns": "Host total"}
     by = f"{'device' if device else 'host'} self time"
     return _ranking(
-        f"Operators of {_window(opened)}: {_names(len(rows))}",
+        f"Operators of {_window(opened)}: {format_counted(len(rows), 'name')}",
         by,
         rows,
         columns,
@@ -264,7 +270,7 @@ def _kernels(opened: Opened, summary: dict[str, Any]) -> Block | None:
         f"{format_count(counts['kernels'])} kernels in the recording: {format_count(counts['with_launch'])} with launch,"
         f" {format_count(counts['with_operator'])} with operator"
     )
-    title = f"Kernels of {_window(opened)}: {_names(len(rows))}"
+    title = f"Kernels of {_window(opened)}: {format_counted(len(rows), 'name')}"
     return _ranking(title, "total time", rows, columns, event, short_name, followed)
 
 
@@ -354,7 +360,3 @@ def _defects(summary: dict[str, Any]) -> Block | None:
 def _missing(overview: OverviewPayload) -> Block | None:
     items = [Item(f"{missing.what}: {missing.why}", (), "") for missing in overview.missing]
     return Listing("Not recorded", items) if items else None
-
-
-def _names(count: int) -> str:
-    return f"{format_count(count)} name{'s' if count != 1 else ''}"

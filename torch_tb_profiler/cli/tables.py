@@ -13,10 +13,9 @@ from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.cli.document import Column, Document, Item, Kind, Listing, Table, event_id
 from torch_tb_profiler.cli.hints import event_hint
-from torch_tb_profiler.cli.output import Report, identity, selected_steps, steps_option
+from torch_tb_profiler.cli.output import Report, identity
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec, DisplayTable, listed
 from torch_tb_profiler.store.display import UNKNOWN as UNKNOWN_FLAG
 from torch_tb_profiler.store.model import Facts, Trace
@@ -28,16 +27,6 @@ _GAP = {"operators": "host", "kernels": "device", "ranges": "host", "calls": "de
 """What was not recorded where a table is empty."""
 _NUMERIC = ("int64", "Int64", "float64")
 _RENAMED = {"event": "longest_event"}
-
-
-def context_of(opened: Opened, settings: Settings, options: argparse.Namespace) -> TraceContext:
-    """The trace with the steps that the options choose.
-
-    Raises:
-        BadRequest: there are no such steps.
-    """
-    selected_steps(opened, options)
-    return TraceContext(opened, settings, steps_option(options), options.skip_cold)
 
 
 def table_report(

@@ -16,6 +16,7 @@ from torch_tb_profiler.units import format_count, format_ns, format_share
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.what_if.changes import Applied
+    from torch_tb_profiler.api.trace_context import TraceContext
     from torch_tb_profiler.runs.fleet import Fleet
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
@@ -60,7 +61,7 @@ def _list() -> int:
     return 0
 
 
-def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> Report:
+def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     """What a trace would take with all changes at once; without any, with each usual one."""
     from torch_tb_profiler.analysis.what_if.changes import read_change
     from torch_tb_profiler.analysis.what_if.table import (
@@ -68,9 +69,8 @@ def _report(opened: Opened, settings: Settings, options: argparse.Namespace) -> 
         what_if_document,
         what_if_table,
     )
-    from torch_tb_profiler.cli.tables import context_of
 
-    context = context_of(opened, settings, options)
+    opened = context.opened
     changes = [read_change(text) for text in options.change]
     facts, selection = context.facts, context.selection()
 

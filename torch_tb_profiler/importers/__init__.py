@@ -6,8 +6,7 @@ from torch_tb_profiler.importers.chrome_trace import read_chrome_trace
 from torch_tb_profiler.importers.peeked_text import PeekedText
 from torch_tb_profiler.importers.window import Progress, Text
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.packets import is_perfetto
-from torch_tb_profiler.sources.sniff import MEMORY_TIMELINE, PICKLE, SQLITE, is_folded, is_rocprofv3
+from torch_tb_profiler.sources.sniff import format_of
 from torch_tb_profiler.sources.streams import TextStream
 from torch_tb_profiler.store.model import Trace
 
@@ -25,29 +24,30 @@ def read_trace(stream: Text, settings: Settings, progress: Progress | None = Non
         SourceError: reading failed.
     """
     peeked = PeekedText(stream)
-    if PICKLE.match(peeked.head):
+    known = format_of(peeked.head)
+    if known == "pickle":
         from torch_tb_profiler.importers.snapshot import read_snapshot
 
         return read_snapshot(peeked, progress)
-    if peeked.head.startswith(SQLITE):
+    if known == "sqlite":
         from torch_tb_profiler.importers.sqlite import read_sqlite
 
         return read_sqlite(
             peeked, stream.path if isinstance(stream, TextStream) else None, progress
         )
-    if is_rocprofv3(peeked.head):
+    if known == "rocprofv3":
         from torch_tb_profiler.importers.rocprofv3.reading import read_rocprofv3
 
         return read_rocprofv3(peeked, settings, progress)
-    if is_perfetto(peeked.head):
+    if known == "perfetto":
         from torch_tb_profiler.importers.perfetto.reading import read_perfetto
 
         return read_perfetto(peeked, settings, progress)
-    if is_folded(peeked.head):
+    if known == "folded":
         from torch_tb_profiler.importers.stacks_text import read_stacks
 
         return read_stacks(peeked, stream.name if isinstance(stream, TextStream) else "", progress)
-    if MEMORY_TIMELINE.match(peeked.head):
+    if known == "memory_timeline":
         from torch_tb_profiler.importers.memory_timeline import read_memory_timeline
 
         return read_memory_timeline(peeked, progress)

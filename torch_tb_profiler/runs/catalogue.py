@@ -521,7 +521,10 @@ class Catalogue:
 
 
 def catalogue_of(
-    logdir: str | None, logdir_spec: str | None, settings: Settings, remarks: Sequence[str] = ()
+    logdir: str | None,
+    settings: Settings,
+    logdir_spec: str | None = None,
+    remarks: Sequence[str] = (),
 ) -> Catalogue:
     """The catalogue of ``--logdir`` or ``--logdir_spec``; ``start()`` begins to read."""
     return Catalogue(parse_logdirs(logdir, logdir_spec), settings, remarks)

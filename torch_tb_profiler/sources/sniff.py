@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import IO
+from collections.abc import Callable, Iterator
+from typing import IO, Literal
 
 import msgspec
 
@@ -17,6 +17,7 @@ from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.streams import open_bytes
 from torch_tb_profiler.untrusted import readable
 
+Format = Literal["pickle", "sqlite", "rocprofv3", "perfetto", "folded", "memory_timeline", "chrome"]
 HEAD_BYTES = 64 << 10
 _RAW_BYTES = 4 << 10
 _EVENTS = re.compile(rb'"traceEvents"\s*:')
@@ -130,6 +131,11 @@ def rejection(place: Place) -> str | None:
     return by_name.sentence() if by_name is not None else reason
 
 
+def format_of(head: bytes) -> Format:
+    """Which format begins like this, as the import reads it; where none does, Chrome's JSON."""
+    return next((known for known, begins in _FORMATS if begins(head)), "chrome")
+
+
 def judge(head: Head) -> str | None:
     """Why no trace begins like this, as a sentence; None if one may.
 
@@ -138,13 +144,14 @@ def judge(head: Head) -> str | None:
     another kind of file. An array is accepted if its objects have ``ph`` or if it is a memory timeline,
     a pickle if its head holds a key of memory snapshots.
     """
-    if PICKLE.match(head.text):
+    known = format_of(head.text)
+    if known == "pickle":
         return _judge_pickle(head)
-    if head.text.startswith(SQLITE):
+    if known == "sqlite":
         return _judge_sqlite(head)
     if is_xplane(head.text):
         return kinds.XPLANE.sentence()
-    if is_folded(head.text) or is_perfetto(head.text) or is_rocprofv3(head.text):
+    if known in _JUDGED_BY_BEGIN:
         return None
     if is_kernel_lines(head.text):
         return (
@@ -195,6 +202,19 @@ def is_kernel_lines(head: bytes) -> bool:
         return False
     line = head.partition(b"\n")[0]
     return _KERNEL_LINE.search(line) is not None and _EVENTS.search(line) is None
+
+
+_FORMATS: tuple[tuple[Format, Callable[[bytes], object]], ...] = (
+    ("pickle", PICKLE.match),
+    ("sqlite", lambda head: head.startswith(SQLITE)),
+    ("rocprofv3", is_rocprofv3),
+    ("perfetto", is_perfetto),
+    ("folded", is_folded),
+    ("memory_timeline", MEMORY_TIMELINE.match),
+)
+"""The first one that fits counts: what looks like folded stacks may be much else."""
+_JUDGED_BY_BEGIN = ("rocprofv3", "perfetto", "folded")
+"""Formats of which nothing but the begin is asked."""
 
 
 def sqlite_bytes(head: bytes) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from shlex import quote
 from typing import Annotated
 
@@ -11,7 +12,6 @@ import msgspec
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.products import INSIGHT, TIMELINE
-from torch_tb_profiler.runs.tour_file import tour_text
 from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
@@ -20,6 +20,10 @@ from torch_tb_profiler.views.waiting import WaitingFor, WaitingPayload, waiting_
 from torch_tb_profiler.views.wire import FILES
 from torch_tb_profiler.web.parameters import OneOf, Switch
 from torch_tb_profiler.web.route import SECOND, TRACE, route
+
+TOUR = "tour.json"
+LARGEST_TOUR = 1 << 16
+"""Bytes of it; a larger one is no tour, nor is a link."""
 
 
 @route("/runs", report="logdir")
@@ -73,11 +77,19 @@ def waiting(
 @route("/tour")
 def tour(catalogue: Catalogue) -> TourPayload:
     """Places to look at first, from the file `tour.json` of a local logdir; without one, none."""
-    text = tour_text(catalogue.logdirs.values())
     return tour_payload(
-        text,
+        _tour_text(catalogue),
         {run.name: [worker.name for worker in run.workers] for run in catalogue.snapshot().runs},
     )
+
+
+def _tour_text(catalogue: Catalogue) -> bytes:
+    """The tour of the first logdir on this machine that has one; empty where none does."""
+    for logdir in catalogue.logdirs.values():
+        if logdir.is_local:
+            with suppress(OSError):
+                return logdir.join(TOUR).read(LARGEST_TOUR)
+    return b""
 
 
 @route("/diagnosis", report="logdir")

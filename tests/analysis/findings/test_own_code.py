@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import item, made, rules, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 from torch_tb_profiler.analysis.findings.known_fixes import FIXES, known_fix
 from torch_tb_profiler.store.python_frames import function_name
 
@@ -53,6 +56,19 @@ LOGGING = [
     frame("train.py(31): log_metrics", 0, 600),
     frame("<built-in function len>", 10, 100),
 ]
+
+
+@examples(15)
+@given(st.lists(st.sampled_from([0, 5, 300, 600]), min_size=3, max_size=7))
+def test_what_it_takes_is_told_of_the_steps_in_which_it_counts(lengths: list[int]) -> None:
+    """A change saves no more than what it acts on is said to take."""
+    own = [[frame("train.py(31): log", 0, length)] if length else [] for length in lengths]
+    for finding in made(loop(own))["found"]:
+        if finding["rule"] == "own_code":
+            taken = finding["numbers"]["taken"]
+            assert 0.49 * taken <= finding["recoverable_ns"] <= 2.01 * taken
+            if finding["once"] is not None:
+                assert abs(finding["recoverable_ns"] - taken) <= 2000
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])

@@ -12,7 +12,8 @@ replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
               ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
-              (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``
+              (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
+              all steps, the ``rows`` in which it does and the ``numbers`` of these
 ============  =====================================================================================
 
 ``step_findings.py`` has those that count in some steps.
@@ -28,12 +29,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.findings.step_findings import counted
 from torch_tb_profiler.analysis.findings.workloads import judged_share
 from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -68,7 +71,9 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
         "judged": judged_share(context),
         "unsure": unsure(context),
         "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
-        "found": [_plain(context, claim) for claim in findings],
+        "found": [
+            _plain(context, claim) | {"of_hit": _of_hit(context, claim)} for claim in findings
+        ],
     }
     return plain, _table(claims)
 
@@ -284,6 +289,26 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
         "words": dict(candidate.words),
     }
+
+
+def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
+    """The numbers of a finding in the steps in which it counts, where these are not all: a mean over all says too little of them::
+
+    step              3    4    5    6    7
+    the call takes    1    1   28    1    1  ms      each: 6.4 ms, of step 5: 28 ms
+    """
+    rule, facts = RULES[claim.key], context.facts
+    if not claim.candidate.costs or claim.behind or rule.claim is None:
+        return None
+    median = median_step(facts, context.steps)
+    told = counted(claim.saved, step_lengths(facts["steps"]), context.steps, median)
+    if told is None or not 0 < len(told["hit"]) < len(context.steps):
+        return None
+    there = rule.claim(RuleContext(context.scene, tuple(told["hit"])))
+    if there is None or not np.isin(there.row, claim.candidate.row).all():
+        return None
+    numbers = {key: float(value) for key, value in there.numbers.items() if key != "of_steps"}
+    return {"rows": told["hit"], "numbers": numbers}
 
 
 def _evidence(context: RuleContext, candidate: Candidate) -> tuple[Ints, Ints]:

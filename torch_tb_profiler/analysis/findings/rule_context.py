@@ -161,9 +161,12 @@ class Work(msgspec.Struct, frozen=True):
 
 
 class RuleContext(msgspec.Struct, frozen=True, dict=True):
-    """What a rule is given: the trace, its facts, and the evidence that rules share."""
+    """What a rule is given: the trace, its facts, and the evidence that rules share. ``only``: rows of the steps to look at; empty: those
+    that recur.
+    """
 
     scene: Scene
+    only: tuple[int, ...] = ()
 
     @property
     def trace(self) -> Trace:
@@ -193,6 +196,8 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def steps(self) -> Ints:
         """Rows of the steps, without cold and cut ones if there are others."""
+        if self.only:
+            return np.array(self.only, np.int64)
         flags = self.facts["steps"]["flags"]
         for wanted in (recurring(self.facts), (flags & StepFlag.CUT) == 0):
             rows = np.flatnonzero(wanted)

@@ -67,10 +67,12 @@ def findings_of(
             continue
         item = dict(finding)
         if finding["costs"] or finding["behind"]:
-            counted = _counted(_saved(insight, number, table.n), lengths, rows, median)
-            if counted is None:
+            told = counted(_saved(insight, number, table.n), lengths, rows, median)
+            if told is None:
                 continue
-            item |= counted
+            item |= told
+            if (of_hit := item.pop("of_hit")) and of_hit["rows"] == told["hit"]:
+                item["numbers"] = item["numbers"] | of_hit["numbers"]
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
@@ -108,16 +110,7 @@ def findings_of(
     }
 
 
-def _saved(insight: Insight, number: int, steps: int) -> Ints:
-    """What a finding saves of each step, ns."""
-    saving = insight["finding_steps"]
-    own = saving["finding"] == number
-    each = np.zeros(steps, np.int64)
-    each[saving["step"][own]] = saving["saved"][own]
-    return each
-
-
-def _counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[str, Any] | None:
+def counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[str, Any] | None:
     """What a finding saves, of which step; None where that is too little."""
     gains = np.minimum(saved, lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())
@@ -141,6 +134,15 @@ def _counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict
         "hit": [row] if alone and len(rows) >= FEW_STEPS else hit.tolist(),
         "alone": alone,
     }
+
+
+def _saved(insight: Insight, number: int, steps: int) -> Ints:
+    """What a finding saves of each step, ns."""
+    saving = insight["finding_steps"]
+    own = saving["finding"] == number
+    each = np.zeros(steps, np.int64)
+    each[saving["step"][own]] = saving["saved"][own]
+    return each
 
 
 def _total(certainty: str, wall: Ints, saved: Array, error: float) -> dict[str, Any]:

@@ -27,8 +27,8 @@ export function countOfSteps({ step, steps }: Pick<StepsTable, "step" | "steps">
 }
 
 /** Rows by what they have in common, in the order of the first of each. */
-export function grouped<K>(rows: Iterable<number>, keyOf: (row: number) => K): Map<K, number[]> {
-  const groups = new Map<K, number[]>();
+export function grouped<K, T = number>(rows: Iterable<T>, keyOf: (row: T) => K) {
+  const groups = new Map<K, [T, ...T[]]>();
   for (const row of rows) {
     const group = groups.get(keyOf(row));
     if (group) group.push(row);

@@ -18,6 +18,7 @@ import {
   StackedBars,
 } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
+import { fact } from "../fact";
 import { TableView } from "../table_view";
 import { exactly, gridParams, toggleSearch } from "../grid_params";
 import { linkedTo, timelineColumns } from "../links";
@@ -134,17 +135,12 @@ function Profiled(props: PageProps) {
         <div class="kernel-detail facts-wide">
           <p>{pathText(profiled.op_stack[row] ?? []) || "No operator is around the launch."}</p>
           <dl class="facts">
-            {counters.map((counter, place) => (
-              <div key={counter.name} class="fact">
-                <dt>{counter.label}</dt>
-                <dd>
-                  {format(
-                    scaled(counter, [payload.values[place]?.[row] ?? null])[0],
-                    unitOf(counter),
-                  )}
-                </dd>
-              </div>
-            ))}
+            {counters.map((counter, place) =>
+              fact(
+                counter.label,
+                format(scaled(counter, [payload.values[place]?.[row] ?? null])[0], unitOf(counter)),
+              ),
+            )}
           </dl>
           <div class="full-name">
             <code>{profiled.kernel[row]}</code>

@@ -6,6 +6,7 @@ import { recordInto } from "../../base/record";
 import { formatBytes, formatCount } from "../../base/units";
 import { CodeBlock, type Column, CopyButton, EmptyState, Icon, Term } from "../../widgets";
 import { declaredColumns } from "../columns";
+import { fact } from "../fact";
 import { Notes } from "../loaded";
 import type { RowOf } from "../rows";
 import { countStates, isTrace, STATES } from "./model";
@@ -112,16 +113,8 @@ function pageOf(url: string | null): string | null {
   return url !== null && /^https?:\/\//.test(url) ? url : null;
 }
 
-function row(id: string, label: string, value: ComponentChildren) {
-  return (
-    <div key={id} class="fact">
-      <dt>
-        <Term id={id}>{label}</Term>
-      </dt>
-      <dd>{value}</dd>
-    </div>
-  );
-}
+const row = (id: string, label: string, value: ComponentChildren) =>
+  fact(<Term id={id}>{label}</Term>, value);
 
 /** The Dask cluster that imports and analyses, as the server sees it. */
 export function Cluster({ cluster }: { cluster: ClusterItem }) {

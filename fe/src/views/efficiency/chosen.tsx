@@ -1,12 +1,12 @@
 /** What is said of the chosen row, below the roofline. */
 
-import type { ComponentChildren } from "preact";
 import type { EfficiencyPayload } from "../../api/types.gen";
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { CopyButton } from "../../widgets";
 import { frameText } from "../callers";
+import { fact } from "../fact";
 import { exactly } from "../grid_params";
 import { callText, operatorOf, reachOf } from "./model";
 
@@ -14,18 +14,6 @@ interface ChosenProps extends ViewProps {
   payload: EfficiencyPayload;
   row: number;
 }
-
-interface FactProps {
-  label: string;
-  children: ComponentChildren;
-}
-
-const Fact = ({ label, children }: FactProps) => (
-  <div class="fact">
-    <dt>{label}</dt>
-    <dd>{children}</dd>
-  </div>
-);
 
 /** The line of the program that calls it, its longest kernel, calls, what it reaches, and where it stands elsewhere. */
 export function Chosen(props: ChosenProps) {
@@ -38,7 +26,6 @@ export function Chosen(props: ChosenProps) {
   ];
   const calls = rows.calls[row] ?? 0;
   const reach = reachOf(rows, row);
-  const fact = (label: string, children: ComponentChildren) => Fact({ label, children });
   return (
     <section class="chosen" aria-label="Chosen row" aria-live="polite">
       <h3>
@@ -88,10 +75,8 @@ function Caller(props: ChosenProps & { name: string }) {
   const layers = data?.rows.layers[at];
   return frame ? (
     <>
-      <Fact label="Line">
-        <code title={frame}>{frameText(frame)}</code>
-      </Fact>
-      {layers ? <Fact label="Module">{layers}</Fact> : null}
+      {fact("Line", <code title={frame}>{frameText(frame)}</code>)}
+      {fact("Module", layers ?? null)}
     </>
   ) : null;
 }

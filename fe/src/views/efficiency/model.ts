@@ -12,6 +12,7 @@ import {
 } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
 import { MOST_POINTS, roofsOf } from "../roofs";
+import { grouped } from "../rows";
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText(
@@ -213,13 +214,5 @@ export function pooledRoof(rows: EfficiencyTable, members: readonly number[]): P
 }
 
 /** Rows by what a column says of them, in the order in which it first says so. */
-export function rowsBy(values: readonly (string | null)[], count: number): Map<string, number[]> {
-  const by = new Map<string, number[]>();
-  for (let row = 0; row < count; row++) {
-    const key = values[row] ?? "";
-    const rows = by.get(key);
-    if (rows) rows.push(row);
-    else by.set(key, [row]);
-  }
-  return by;
-}
+export const rowsBy = (values: readonly (string | null)[], count: number) =>
+  grouped(Array(count).keys(), (row) => values[row] ?? "");

@@ -1,6 +1,7 @@
 /** What the Iterations page draws: where each iteration lies in time, what it computed, and which ones are named. */
 
 import type { IterationsPayload } from "../../api/types.gen";
+import { firstWhere } from "../../base/bisect";
 import { formatCount, formatNumber, formatTime } from "../../base/units";
 import { type RowOf, rowsOf } from "../rows";
 
@@ -120,15 +121,8 @@ export function requestsPath(
 }
 
 /** The iteration at a time, or the nearest one before it. */
-export function indexAt(bars: readonly Drawn[], time: number): number {
-  let [low, high] = [0, bars.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((bars[middle]?.begin ?? 0) <= time) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const indexAt = (bars: readonly Drawn[], time: number): number =>
+  Math.max(0, firstWhere(0, bars.length, (i) => (bars[i]?.begin ?? 0) > time) - 1);
 
 export interface NamedBar {
   index: number;

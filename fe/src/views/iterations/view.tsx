@@ -7,6 +7,7 @@ import { format, formatCount, UNKNOWN } from "../../base/units";
 import { onlyStep, type ViewId, type ViewProps, withOnly } from "../../state/view";
 import { Button, Card, type Column, EmptyState, Figure, GridPanel } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
+import { fact } from "../fact";
 import { gridParams } from "../grid_params";
 import { InShort, useAllSteps, viewOf } from "../loaded";
 import { rowsOf } from "../rows";
@@ -46,14 +47,7 @@ function HowToRecord({ payload }: { payload: IterationsPayload }) {
         payload.recorded_by.length > 0 && (
           <>
             <p>Servers annotate their iterations when they record a trace:</p>
-            <dl class="facts">
-              {payload.recorded_by.map(({ server, how }) => (
-                <div key={server} class="fact">
-                  <dt>{server}</dt>
-                  <dd>{how}</dd>
-                </div>
-              ))}
-            </dl>
+            <dl class="facts">{payload.recorded_by.map(({ server, how }) => fact(server, how))}</dl>
           </>
         )
       }

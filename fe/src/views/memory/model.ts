@@ -9,6 +9,7 @@ import type {
 } from "../../api/types.gen";
 import { formatBytes } from "../../base/units";
 import { otherColor } from "../../base/theme";
+import { grouped } from "../rows";
 import { categoryColour } from "./categories";
 import type { Params, StepRange } from "../../state/view";
 import { OTHER, type Part } from "../../widgets";
@@ -142,14 +143,11 @@ export function aliveParts(
 
 /** One row per name of a group, the largest first; what several of its rows do not share is left open. */
 export function aliveBy(rows: MemoryAliveTable, group: AliveGroup): MemoryAliveTable {
-  const members = new Map<string | null, number[]>();
-  rows[group].forEach((name, row) => members.set(name, [...(members.get(name) ?? []), row]));
-  const groups = [...members.values()];
+  const groups = [...grouped(rows[group].keys(), (row) => rows[group][row] ?? null).values()];
   type Texts = "operator" | "parent" | "module" | "line" | "category" | "known_by";
   const shared = (key: Texts): (string | null)[] =>
     groups.map((own) => {
-      const [first] = own;
-      const value = first === undefined ? null : (rows[key][first] ?? null);
+      const value = rows[key][own[0]] ?? null;
       return own.every((row) => rows[key][row] === value) ? value : null;
     });
   const folded = (

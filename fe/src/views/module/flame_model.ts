@@ -110,7 +110,7 @@ export function functionsOf(rows: FlameTable, metric: Metric, layers: boolean): 
     group.reduce((total, row) => total + (values[row] ?? 0), 0);
   const outermost = (row: number): boolean => !insideOneLikeIt(rows.parent, names, row);
   return [...grouped(names.keys(), (row) => names[row] ?? "")]
-    .filter(([, [first = 0]]) => rows.kind[first] !== "rest")
+    .filter(([, [first]]) => rows.kind[first] !== "rest")
     .map(([name, group]) => ({
       name,
       own: sum(own, group),

@@ -5,6 +5,7 @@ import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
 import { Badge, Term, Tooltip } from "../../widgets";
+import { fact } from "../fact";
 import { MissingList, Notes } from "../loaded";
 
 export function Recording({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
@@ -17,25 +18,12 @@ export function Recording({ payload, ...props }: ViewProps & { payload: Overview
         <h2 id="this-recording">This recording</h2>
       </header>
       <dl class="facts">
-        {recording.map((fact) => (
-          <FactLine key={fact.label} {...fact} />
-        ))}
-        {mfu === null ? null : (
-          <div class="fact">
-            <dt>
-              <Term id="mfu">Of the {vocabulary.device}’s peak (MFU)</Term>
-            </dt>
-            <dd>{formatShare(mfu)}</dd>
-          </div>
+        {recording.map(factLine)}
+        {fact(
+          <Term id="mfu">Of the {vocabulary.device}’s peak (MFU)</Term>,
+          mfu === null ? null : formatShare(mfu),
         )}
-        <div class="fact">
-          <dt>
-            <Term id="health">Trace health</Term>
-          </dt>
-          <dd>
-            <HealthNote items={health} />
-          </dd>
-        </div>
+        {fact(<Term id="health">Trace health</Term>, <HealthNote items={health} />)}
       </dl>
       <MissingList missing={missing} />
       {health.length ? (
@@ -47,11 +35,7 @@ export function Recording({ payload, ...props }: ViewProps & { payload: Overview
       {configuration.length ? (
         <details class="fold">
           <summary>Configuration and versions</summary>
-          <dl class="facts">
-            {configuration.map((fact) => (
-              <FactLine key={fact.label} {...fact} />
-            ))}
-          </dl>
+          <dl class="facts">{configuration.map(factLine)}</dl>
         </details>
       ) : null}
       <Notes notes={notes} />
@@ -59,22 +43,17 @@ export function Recording({ payload, ...props }: ViewProps & { payload: Overview
   );
 }
 
-function FactLine({ label, value, hint }: Fact) {
-  return (
-    <div class="fact">
-      <dt>
-        {hint ? (
-          <Tooltip content={hint} class="term">
-            {label}
-          </Tooltip>
-        ) : (
-          label
-        )}
-      </dt>
-      <dd>{value}</dd>
-    </div>
+const factLine = ({ label, value, hint }: Fact) =>
+  fact(
+    hint ? (
+      <Tooltip content={hint} class="term">
+        {label}
+      </Tooltip>
+    ) : (
+      label
+    ),
+    value,
   );
-}
 
 const SEVERITIES: Readonly<
   Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>

@@ -11,23 +11,23 @@ import { lookOf } from "./looks";
 import { readColour, readGrouping } from "./params";
 import { timeOnPath } from "./path";
 import { type Recording } from "./recordings";
-import { keepView, obey, type Stage, withMark } from "./stage";
+import { keepView, obey, type TraceState, withMark } from "./trace_state";
 import { counterKey, treeOf } from "./tree";
 import type { Window } from "./window";
 import { type More, useWindow, useWindowed, type Windowed } from "./use_window";
 import { alignmentText } from "./workers";
 
 interface CanvasProps {
-  stage: Stage;
+  state: TraceState;
   first: TimeRange | null;
   onSearch: () => void;
   onHelp: () => void;
 }
 
-export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
-  const { recordings, span, choice, found } = stage;
-  const grouping = readGrouping(stage.view.params.group);
-  const onPath = stage.view.params.path === "1";
+export function Canvas({ state, first, onSearch, onHelp }: CanvasProps) {
+  const { recordings, span, choice, found } = state;
+  const grouping = readGrouping(state.view.params.group);
+  const onPath = state.view.params.path === "1";
   const tree = useMemo(
     () =>
       treeOf(
@@ -41,12 +41,12 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       ),
     [recordings, grouping, onPath],
   );
-  const curves = useCurves(recordings, stage.visible);
-  const figures = useFigures(recordings, stage.visible, stage.area);
+  const curves = useCurves(recordings, state.visible);
+  const figures = useFigures(recordings, state.visible, state.area);
   const sources = useMemo(() => recordings.map((item) => item.source), [recordings]);
   const describe = (slice: Slice): readonly string[] => [
     lookOf(slice.look).label,
-    ...timeOnPath(stage.path.highlight[slice.source], slice, recordings[slice.source]),
+    ...timeOnPath(state.path.highlight[slice.source], slice, recordings[slice.source]),
   ];
   const none = useMemo(() => recordings.map(() => null), [recordings]);
   return (
@@ -55,31 +55,31 @@ export function Canvas({ stage, first, onSearch, onHelp }: CanvasProps) {
       tree={tree}
       span={span}
       initialView={first}
-      boundaries={stage.boundaries}
-      marks={stage.marks}
-      arrows={stage.arrows}
+      boundaries={state.boundaries}
+      marks={state.marks}
+      arrows={state.arrows}
       curves={curves}
       figures={figures}
-      activity={stage.activity}
-      colourBy={readColour(stage.view.params.colour)}
+      activity={state.activity}
+      colourBy={readColour(state.view.params.colour)}
       selected={choice.selected}
-      area={stage.area}
-      hits={found.idle || stage.view.params.dim !== "1" ? none : found.hits}
-      highlight={stage.path.highlight}
-      gaps={stage.gaps}
-      litGroup={stage.litGroup}
+      area={state.area}
+      hits={found.idle || state.view.params.dim !== "1" ? none : found.hits}
+      highlight={state.path.highlight}
+      gaps={state.gaps}
+      litGroup={state.litGroup}
       hitHeat={found.idle ? null : found.heat}
-      rows={stage.rows}
-      onRows={stage.setRows}
+      rows={state.rows}
+      onRows={state.setRows}
       onSelect={choice.choose}
-      onArea={stage.setArea}
-      onMark={(range) => withMark(stage, range)}
-      onCommand={(command) => obey(stage, command, { search: onSearch, help: onHelp })}
-      onVisible={stage.setVisible}
-      onViewSettled={(view) => keepView(stage, view)}
+      onArea={state.setArea}
+      onMark={(range) => withMark(state, range)}
+      onCommand={(command) => obey(state, command, { search: onSearch, help: onHelp })}
+      onVisible={state.setVisible}
+      onViewSettled={(view) => keepView(state, view)}
       describe={describe}
       handle={(handle) => {
-        stage.handle.current = handle;
+        state.handle.current = handle;
       }}
     />
   );

@@ -2,11 +2,11 @@ import { useState } from "preact/hooks";
 import { formatCount, formatDelta, formatTime } from "../../base/units";
 import { Button, Swatch, Term } from "../../widgets";
 import { causesOf, type Comparison, seenOf } from "./compare";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 
 /** What was gained and lost in view, and by what; a cause lights its gaps. */
-export function CompareBar({ stage, comparison }: { stage: Stage; comparison: Comparison }) {
-  const { visible, span, set, litGroup, light } = stage;
+export function CompareBar({ state, comparison }: { state: TraceState; comparison: Comparison }) {
+  const { visible, span, set, litGroup, light } = state;
   const { gaps, aligned, resource } = comparison;
   /** What a click chose stays lit when the pointer or the focus leaves. */
   const [kept, setKept] = useState<string | null>(null);

@@ -10,7 +10,8 @@ import {
 } from "../../base/units";
 import { timeText } from "../../timeline/ruler";
 import { Button, CopyButton, Icon, Term } from "../../widgets";
-import { colourMark, fact, Section, timeCell, timeFact } from "./fact";
+import { fact, timeFact } from "../fact";
+import { colourMark, Section, timeCell } from "./fact";
 import { isPython, lookOf } from "./looks";
 
 /** Selects an event and brings it into sight. */

@@ -13,7 +13,7 @@ import { shortLabel, trackAt } from "./labels";
 import { lookOf } from "./looks";
 import type { Recording } from "./recordings";
 import type { Hit } from "./search";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 
 const ORDERS = [
   { value: "time", label: "By time" },
@@ -25,14 +25,14 @@ const EXACT = 100;
 
 interface HitListProps {
   id: string;
-  stage: Stage;
+  state: TraceState;
   /** Place in the list; −1: none. */
   chosen: number;
   onHit: (hit: Hit) => void;
 }
 
-export function HitList({ id, stage, chosen, onHit }: HitListProps) {
-  const { found, recordings, span, wish, setWish, view, set } = stage;
+export function HitList({ id, state, chosen, onHit }: HitListProps) {
+  const { found, recordings, span, wish, setWish, view, set } = state;
   const { kinds, kind, list, total } = found;
   const all = kinds.reduce((sum, { count }) => sum + count, 0);
   return (

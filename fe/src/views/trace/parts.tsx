@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatTime } from "../../base/units";
 import type { TimeRange } from "../../timeline/types";
 import { Button, Icon, Segmented, Term, TextInput } from "../../widgets";
 import type { Progress as Received } from "./bytes";
-import { fact, timeFact } from "./fact";
+import { fact, timeFact } from "../fact";
 import { wallClock, type PartMode } from "./model";
 import { perfettoOrigin, type HandoverState } from "./perfetto";
 import { countOfSteps, type Step } from "../rows";

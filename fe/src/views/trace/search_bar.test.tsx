@@ -3,7 +3,7 @@ import { expect, it, vi } from "vitest";
 import { recording, ref } from "./fixtures";
 import type { Found } from "./search";
 import { SearchBar } from "./search_bar";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 
 const wish = {
   text: "soft",
@@ -33,14 +33,14 @@ const found: Found = {
 function open() {
   const calls = { setWish: vi.fn(), next: vi.fn(), to: vi.fn() };
   const { setWish, next, to } = calls;
-  const stage = {
+  const state = {
     ...{ wish, found, setWish },
     recordings: [recording()],
     span: { t0: 0, t1: 1_000_000 },
     finder: { index: null, problem: "", next, to },
     view: { params: {} },
-  } as unknown as Stage;
-  render(<SearchBar stage={stage} box={{ current: null }} />);
+  } as unknown as TraceState;
+  render(<SearchBar state={state} box={{ current: null }} />);
   const box = screen.getByRole("combobox");
   box.focus();
   const press = (key: string) => fireEvent.keyDown(box, { key });

@@ -6,17 +6,17 @@ import { formatCount } from "../../base/units";
 import { Button, SearchBox } from "../../widgets";
 import { HitList } from "./hit_list";
 import type { Direction, Found, Hit, Wish } from "./search";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 
 interface SearchBarProps {
-  stage: Stage;
+  state: TraceState;
   box: Ref<HTMLDivElement>;
 }
 
-export function SearchBar({ stage, box }: SearchBarProps) {
-  const { wish, setWish, found, finder, view, set } = stage;
+export function SearchBar({ state, box }: SearchBarProps) {
+  const { wish, setWish, found, finder, view, set } = state;
   const none = found.idle || found.total === 0;
-  const list = useHitList(stage);
+  const list = useHitList(state);
   const names = `${formatCount(found.namesTotal)} ${found.namesTotal === 1 ? "name" : "names"}`;
   const listed = view.params.table === "hits";
   return (
@@ -75,14 +75,14 @@ export function SearchBar({ stage, box }: SearchBarProps) {
         </Button>
       )}
       {list.of.open ? (
-        <HitList id={list.of.id} stage={stage} chosen={list.chosen} onHit={list.take} />
+        <HitList id={list.of.id} state={state} chosen={list.chosen} onHit={list.take} />
       ) : null}
     </div>
   );
 }
 
 /** The list below the box: arrows choose in it, Enter goes to what is chosen, Escape folds it. */
-function useHitList({ wish, found, finder }: Stage) {
+function useHitList({ wish, found, finder }: TraceState) {
   const id = useId("hits");
   const [open, setOpen] = useState(false);
   const [place, setPlace] = useState({ list: found.list, at: -1 });

@@ -7,14 +7,15 @@ import { CodeBlock, ErrorState, Skeleton, Term } from "../../widgets";
 import { HalvedLink } from "../critical_path/what_if_links";
 import { exactly } from "../grid_params";
 import { ArgumentList, Details, Summary } from "./details";
-import { fact, Section, timeFact } from "./fact";
+import { fact, timeFact } from "../fact";
+import { Section } from "./fact";
 import { trackAt, trackLabel } from "./labels";
 import { CollectivePeers } from "./peers";
 import type { Recording } from "./recordings";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 
-export function Side({ stage }: { stage: Stage }) {
-  const { view, choice, recordings, peers, handle } = stage;
+export function Side({ state }: { state: TraceState }) {
+  const { view, choice, recordings, peers, handle } = state;
   const { summary, event, recording, source, payload } = choice;
   if (summary) {
     const { start, end, count, busy, name } = summary;

@@ -14,7 +14,7 @@ import { writeEvent, writeView } from "./params";
 import { rangesText } from "../../base/ranges";
 import type { Recording } from "./recordings";
 import { useDebounced } from "./search";
-import type { Stage } from "./stage";
+import type { TraceState } from "./trace_state";
 import { ownWindow, timesOf } from "./window";
 
 /** Of the drawer's height: its head, and the tools and the margins of the table. */
@@ -28,8 +28,8 @@ export function readTable(text: string | undefined): TableName | null {
   return text === "area" || text === "view" || text === "hits" ? text : null;
 }
 
-export function Tables({ stage, height }: { stage: Stage; height: number }) {
-  const { area, found, set, view } = stage;
+export function Tables({ state, height }: { state: TraceState; height: number }) {
+  const { area, found, set, view } = state;
   const wanted = readTable(view.params.table);
   const table = (wanted === "area" && !area) || (wanted === "hits" && found.idle) ? null : wanted;
   if (!table) return null;
@@ -48,7 +48,7 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
             { value: "hits", label: "Search results", disabled: found.idle },
           ]}
         />
-        <Actions stage={stage} table={table} />
+        <Actions state={state} table={table} />
         <Button
           kind="quiet"
           icon="close"
@@ -57,16 +57,16 @@ export function Tables({ stage, height }: { stage: Stage; height: number }) {
         />
       </div>
       {table === "hits" ? (
-        <Hits stage={stage} height={height - AROUND_TABLE} />
+        <Hits state={state} height={height - AROUND_TABLE} />
       ) : (
-        <Figures stage={stage} table={table} height={height - AROUND_TABLE} />
+        <Figures state={state} table={table} height={height - AROUND_TABLE} />
       )}
     </section>
   );
 }
 
-function Actions({ stage, table }: { stage: Stage; table: TableName }) {
-  const { area, visible, span, handle } = stage;
+function Actions({ state, table }: { state: TraceState; table: TableName }) {
+  const { area, visible, span, handle } = state;
   const wanted = table === "area" ? area : table === "view" ? (visible?.view ?? null) : null;
   // The figures are those of what was recorded, not of the ground around it.
   const range = wanted && { t0: Math.max(wanted.t0, span.t0), t1: Math.min(wanted.t1, span.t1) };
@@ -83,7 +83,7 @@ function Actions({ stage, table }: { stage: Stage; table: TableName }) {
           <Button kind="quiet" icon="fit" onClick={() => handle.current?.zoomTo(area)}>
             Zoom to area
           </Button>
-          <Button kind="quiet" icon="close" onClick={() => stage.setArea(null)}>
+          <Button kind="quiet" icon="close" onClick={() => state.setArea(null)}>
             Clear area
           </Button>
         </>
@@ -93,15 +93,15 @@ function Actions({ stage, table }: { stage: Stage; table: TableName }) {
 }
 
 function Figures({
-  stage,
+  state,
   table,
   height,
 }: {
-  stage: Stage;
+  state: TraceState;
   table: "area" | "view";
   height: number;
 }) {
-  const { area, visible, recordings, choice, main, view } = stage;
+  const { area, visible, recordings, choice, main, view } = state;
   const [chosen, setChosen] = useState<number | null>(null);
   const touched = useMemo(
     () => (table === "view" ? [...recordings.keys()] : [...(area?.lanes.keys() ?? [])]),
@@ -110,7 +110,7 @@ function Figures({
   const first = touched.includes(main) ? main : (touched[0] ?? main);
   const source =
     chosen !== null && (touched.length === 0 || touched.includes(chosen)) ? chosen : first;
-  const seen = useDebounced(visible?.view ?? null, REST_MS) ?? visible?.view ?? stage.span;
+  const seen = useDebounced(visible?.view ?? null, REST_MS) ?? visible?.view ?? state.span;
   const recording = recordings[source];
   const hrefOfEvent = (event: number): string => {
     const { t: _, ...others } = view.params;
@@ -137,7 +137,7 @@ function Figures({
           height={height - (recordings.length > 1 ? 40 : 0)}
           onEvent={(event) => choice.reach(source, event)}
           hrefOfEvent={hrefOfEvent}
-          stage={stage}
+          state={state}
         />
       ) : null}
     </>
@@ -152,12 +152,12 @@ interface StatisticsProps {
   height: number;
   onEvent: (event: number) => void;
   hrefOfEvent: (event: number) => string;
-  stage: Stage;
+  state: TraceState;
 }
 
-function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProps) {
+function Statistics({ recording, range, lanes, state, ...table }: StatisticsProps) {
   const { query, timeline } = recording;
-  const { set, view } = stage;
+  const { set, view } = state;
   const kind = readKind(view.params.akind);
   const own = ownWindow({ ...range, parts: 1 }, recording, timeline.span_ns);
   const asked = own && {
@@ -202,8 +202,8 @@ function Statistics({ recording, range, lanes, stage, ...table }: StatisticsProp
 }
 
 /** Hits by name; following a name zooms to its hits. */
-function Hits({ stage, height }: { stage: Stage; height: number }) {
-  const { found, finder, view, visible } = stage;
+function Hits({ state, height }: { state: TraceState; height: number }) {
+  const { found, finder, view, visible } = state;
   const { names, namesTotal, total } = found;
   const seen: Record<string, string> = visible ? { t: writeView(visible.view) } : {};
   const columns = useColumns(

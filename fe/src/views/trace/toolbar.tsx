@@ -9,13 +9,13 @@ import { LONGEST_NOTE, readColour, readGrouping } from "./params";
 import { alignmentSummary, workerLines } from "./workers";
 import { RankChoice } from "./rank_choice";
 import { ALL_WORKERS, type Recordings, type Shown } from "./recordings";
-import { goToMark, personal, withNote, withoutMark, type Stage } from "./stage";
+import { goToMark, personal, withNote, withoutMark, type TraceState } from "./trace_state";
 
-interface OfStage {
-  stage: Stage;
+interface OfTraceState {
+  state: TraceState;
 }
 
-export function StepJump({ stage: { recording, handle } }: OfStage) {
+export function StepJump({ state: { recording, handle } }: OfTraceState) {
   const { timeline } = recording;
   if (!timeline.steps.some((step) => step.name)) return null;
   return (
@@ -45,7 +45,7 @@ export function StepJump({ stage: { recording, handle } }: OfStage) {
   );
 }
 
-export function ColourMenu({ stage: { view, recordings, set } }: OfStage) {
+export function ColourMenu({ state: { view, recordings, set } }: OfTraceState) {
   const value = readColour(view.params.colour);
   const hasModules = recordings.some(({ timeline }) => timeline.has_modules);
   return (
@@ -85,7 +85,7 @@ export function ColourMenu({ stage: { view, recordings, set } }: OfStage) {
   );
 }
 
-export function RowMenu({ stage: { view, set } }: OfStage) {
+export function RowMenu({ state: { view, set } }: OfTraceState) {
   const { group, pin, order } = view.params;
   return (
     <Menu label="Tracks">
@@ -112,7 +112,7 @@ export function RowMenu({ stage: { view, set } }: OfStage) {
   );
 }
 
-export function ArrowMenu({ stage: { recording, kinds: chosen, all, set } }: OfStage) {
+export function ArrowMenu({ state: { recording, kinds: chosen, all, set } }: OfTraceState) {
   const known = recording.timeline.arrow_kinds.filter(({ total }) => total > 0);
   if (!known.length) return null;
   return (
@@ -148,13 +148,13 @@ export function arrowText(kinds: number, shown: number, total: number): string {
 }
 
 /** Marks that a person set, with their notes, and stretches that a defect touches. It opens when one is added. */
-export function MarkMenu({ stage }: OfStage) {
-  const { marks } = stage;
-  const added = useAdditions(personal(stage).length);
+export function MarkMenu({ state }: OfTraceState) {
+  const { marks } = state;
+  const added = useAdditions(personal(state).length);
   if (!marks.length) return null;
   return (
     <Menu key={added} label={`Notes (${marks.length})`} opened={added > 0}>
-      <MarkList stage={stage} focused={added > 0} />
+      <MarkList state={state} focused={added > 0} />
     </Menu>
   );
 }
@@ -167,17 +167,17 @@ function useAdditions(count: number): number {
   return before.current.grown;
 }
 
-function MarkList({ stage, focused }: OfStage & { focused: boolean }) {
+function MarkList({ state, focused }: OfTraceState & { focused: boolean }) {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => {
     if (focused) [...(list.current?.querySelectorAll("input") ?? [])].at(-1)?.focus();
   }, [focused]);
   return (
     <ul class="mark-list" ref={list}>
-      {stage.marks.map((mark) => {
+      {state.marks.map((mark) => {
         const { key, kind, label, note = "", start } = mark;
         // Times are told from the begin of the whole timeline.
-        const time = formatTime(start - stage.span.t0);
+        const time = formatTime(start - state.span.t0);
         return (
           <li key={key}>
             {kind === "defect" ? (
@@ -191,14 +191,14 @@ function MarkList({ stage, focused }: OfStage & { focused: boolean }) {
                 placeholder="Note"
                 maxLength={LONGEST_NOTE}
                 value={note}
-                onCommit={(text) => withNote(stage, mark, text)}
+                onCommit={(text) => withNote(state, mark, text)}
               />
             )}
             <button
               type="button"
               class="link number"
               title={`Go to ${label}`}
-              onClick={() => goToMark(stage, mark)}
+              onClick={() => goToMark(state, mark)}
             >
               {time}
             </button>
@@ -207,7 +207,7 @@ function MarkList({ stage, focused }: OfStage & { focused: boolean }) {
                 kind="quiet"
                 icon="close"
                 label={`Remove ${label}`}
-                onClick={() => withoutMark(stage, mark)}
+                onClick={() => withoutMark(state, mark)}
               />
             ) : null}
           </li>

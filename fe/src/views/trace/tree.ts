@@ -9,6 +9,7 @@ import type {
 import { definitionOf } from "../../base/definitions";
 import { formatEvents } from "../../base/units";
 import type { TrackLane, TrackNode } from "../../timeline/props";
+import { grouped } from "../rows";
 import { counterLabel, processLabel, processRank, threadLabel } from "./labels";
 
 export interface Planted {
@@ -62,7 +63,7 @@ export function treeOf(
   by: Grouping = "process",
   path = false,
 ): TrackNode[] {
-  const tracks = grouped(recordings, by);
+  const tracks = inGroups(recordings, by);
   if (!path) return tracks;
   const several = recordings.length > 1 || recordings[0]?.key !== "";
   const paths = recordings.map(({ key, label }, source) =>
@@ -71,7 +72,7 @@ export function treeOf(
   return [...paths, ...tracks];
 }
 
-function grouped(recordings: readonly Planted[], by: Grouping): TrackNode[] {
+function inGroups(recordings: readonly Planted[], by: Grouping): TrackNode[] {
   const tree = processTree(recordings);
   if (by === "process") return tree;
   return by === "device" ? devicesFirst(tree) : byKind(tree);
@@ -192,7 +193,7 @@ function tracksOf(plant: Plant): Grown[] {
   // Of processes of one rank the devices come first: what they do is what people wait for.
   const placeOf = (group: TimelineGroup): number => 2 * processRank(group) - Number(group.device);
   const ranked = [...groups].sort((a, b) => placeOf(a) - placeOf(b));
-  const processes = groupedBy(ranked, (group) => group.process_key);
+  const processes = grouped(ranked, (group) => group.process_key);
   const countersOf = (process: string | undefined): Grown[] =>
     counters.flatMap((series, place) =>
       (processes.has(series.process_key) ? series.process_key : undefined) === process
@@ -217,7 +218,7 @@ function tracksOf(plant: Plant): Grown[] {
 function processNode(plant: Plant, groups: Groups, counters: readonly Grown[]): Grown {
   const [first] = groups;
   // Threads that hold only Python frames or instants come behind those that hold work.
-  const ranked = [...groupedBy(groups, threadKey).values()].sort(
+  const ranked = [...grouped(groups, threadKey).values()].sort(
     (a, b) => Number(!mainOf(a)) - Number(!mainOf(b)),
   );
   return node(plant, `process ${first.process_key}`, "process", processLabel(first), {
@@ -321,19 +322,6 @@ function node(
     children: [],
     ...over,
   };
-}
-
-function groupedBy<T>(
-  items: readonly T[],
-  keyOf: (item: T) => string,
-): Map<string, readonly [T, ...T[]]> {
-  const groups = new Map<string, [T, ...T[]]>();
-  for (const item of items) {
-    const members = groups.get(keyOf(item));
-    if (members) members.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }
 
 const eventsText = (groups: Groups): string =>

@@ -39,12 +39,12 @@ import { Side } from "./side";
 import {
   firstView,
   homeView,
-  type Stage,
-  type StageProps,
+  type TraceState,
+  type TraceStateProps,
   togglePath,
-  useStage,
+  useTraceState,
   viewOfSteps,
-} from "./stage";
+} from "./trace_state";
 import { readTable, Tables } from "./tables";
 import { ArrowMenu, ColourMenu, MarkMenu, RowMenu, StepJump, WorkerChoice } from "./toolbar";
 
@@ -167,7 +167,7 @@ function Waiting({ found: { parts, alignment }, comparison, workers }: WaitingPr
   );
 }
 
-interface PageProps extends StageProps {
+interface PageProps extends TraceStateProps {
   about: TracePayload | null;
   workers: JSX.Element | null;
 }
@@ -189,7 +189,7 @@ function NotDrawn({ recordings }: { recordings: readonly Recording[] }) {
 
 function Page({ about, workers, ...props }: PageProps) {
   const { view, recordings, recording, span } = props;
-  const stage = useStage(props);
+  const state = useTraceState(props);
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const [first] = useState(
@@ -198,36 +198,36 @@ function Page({ about, workers, ...props }: PageProps) {
       (view.params.q ? null : viewOfSteps(view.steps, recording)) ??
       homeView(recordings, span),
   );
-  useFollowedSteps(stage);
-  useKeptView(stage);
+  useFollowedSteps(state);
+  useKeptView(state);
   const [dock, setDock] = useDock();
   const [height, setHeight] = useStoredSize("pytorch_profiler.size.trace_tables", DRAWER_HEIGHT);
-  const { choice, set } = stage;
+  const { choice, set } = state;
   const details =
     view.params.details !== "0" && (choice.selected !== null || view.params.sel !== undefined);
   const table = readTable(view.params.table) !== null;
   const panel = details ? (
     <DetailsPanel dock={dock} onDock={setDock} onClose={() => set({ details: "0" })}>
-      <Side stage={stage} />
+      <Side state={state} />
     </DetailsPanel>
   ) : null;
   const below = dock === "bottom" ? panel : null;
   return (
     <div class="trace-page">
       <Tools
-        stage={stage}
+        state={state}
         about={about}
         workers={workers}
         box={box}
         onAbout={() => setDialog("about")}
         onHelp={() => setDialog("help")}
       />
-      {props.comparison ? <CompareBar stage={stage} comparison={props.comparison} /> : null}
+      {props.comparison ? <CompareBar state={state} comparison={props.comparison} /> : null}
       <NotDrawn recordings={recordings} />
       <div class="trace-body">
         <div class="trace-left">
           <Canvas
-            stage={stage}
+            state={state}
             first={first}
             onSearch={() => box.current?.querySelector("input")?.focus()}
             onHelp={() => setDialog("help")}
@@ -243,7 +243,7 @@ function Page({ about, workers, ...props }: PageProps) {
                 onSize={setHeight}
               />
               <div class="trace-band" style={{ height: `${height}px` }}>
-                <Tables stage={stage} height={height} />
+                <Tables state={state} height={height} />
                 {below}
               </div>
             </>
@@ -261,7 +261,7 @@ function Page({ about, workers, ...props }: PageProps) {
         <ExportDialog
           view={view}
           payload={about}
-          seen={seenWindow(stage.visible?.view ?? span, recording, recording.timeline.span_ns)}
+          seen={seenWindow(state.visible?.view ?? span, recording, recording.timeline.span_ns)}
           onClose={() => set({ part: null, from: null, to: null })}
         />
       ) : null}
@@ -270,30 +270,30 @@ function Page({ about, workers, ...props }: PageProps) {
 }
 
 interface ToolsProps extends Pick<PageProps, "about" | "workers"> {
-  stage: Stage;
+  state: TraceState;
   box: Ref<HTMLDivElement>;
   onAbout: () => void;
   onHelp: () => void;
 }
 
-function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
+function Tools({ state, about, workers, box, onAbout, onHelp }: ToolsProps) {
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
-      <SearchBar stage={stage} box={box} />
-      <StepJump stage={stage} />
+      <SearchBar state={state} box={box} />
+      <StepJump state={state} />
       <div class="trace-tools-end">
         {workers}
-        <RowMenu stage={stage} />
-        <ColourMenu stage={stage} />
-        <ArrowMenu stage={stage} />
-        <PathToggle stage={stage} />
-        <MarkMenu stage={stage} />
-        <Panels stage={stage} />
+        <RowMenu state={state} />
+        <ColourMenu state={state} />
+        <ArrowMenu state={state} />
+        <PathToggle state={state} />
+        <MarkMenu state={state} />
+        <Panels state={state} />
         <Button
           kind="quiet"
           icon="download"
           disabled={about === null}
-          onClick={() => stage.set({ part: "seen" })}
+          onClick={() => state.set({ part: "seen" })}
         >
           Export
         </Button>
@@ -310,8 +310,8 @@ function Tools({ stage, about, workers, box, onAbout, onHelp }: ToolsProps) {
   );
 }
 
-function PathToggle({ stage }: { stage: Stage }) {
-  const on = stage.view.params.path === "1";
+function PathToggle({ state }: { state: TraceState }) {
+  const on = state.view.params.path === "1";
   return (
     <>
       <Button
@@ -319,18 +319,18 @@ function PathToggle({ stage }: { stage: Stage }) {
         icon="path"
         label="Critical path (C)"
         pressed={on}
-        onClick={() => togglePath(stage)}
+        onClick={() => togglePath(state)}
       >
         Path
       </Button>
       <span class="muted" role="status">
-        {on ? stage.path.message : ""}
+        {on ? state.path.message : ""}
       </span>
     </>
   );
 }
 
-function Panels({ stage: { view, area, choice, set } }: { stage: Stage }) {
+function Panels({ state: { view, area, choice, set } }: { state: TraceState }) {
   const table = readTable(view.params.table) !== null;
   const details = view.params.details !== "0";
   return (
@@ -358,7 +358,7 @@ function Panels({ stage: { view, area, choice, set } }: { stage: Stage }) {
 }
 
 /** Zooms to the steps when others are chosen; to everything when all are chosen again. */
-function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): void {
+function useFollowedSteps({ handle, view: { steps }, recording, span }: TraceState): void {
   const before = useRef(steps);
   useEffect(() => {
     const last = before.current;
@@ -370,7 +370,7 @@ function useFollowedSteps({ handle, view: { steps }, recording, span }: Stage): 
 }
 
 /** What is in sight of the first recording stays so when the axis becomes another one. */
-function useKeptView({ handle, recordings: [now] }: Stage): void {
+function useKeptView({ handle, recordings: [now] }: TraceState): void {
   const last = useRef(now);
   useEffect(() => {
     const before = last.current;

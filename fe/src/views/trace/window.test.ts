@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { curveOf, formatCounter } from "./canvas";
-import { activityOf, boundariesOf, marksOf } from "./stage";
+import { activityOf, boundariesOf, marksOf } from "./trace_state";
 import { recording, timeline } from "./fixtures";
 import { ownWindow, windowFor } from "./window";
 

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
-import { format, formatNumber, type Unit } from "../../base/units";
+import { format, formatNumber } from "../../base/units";
 import { Floating } from "../tooltip";
 import { multiples } from "./axes";
 import { labelPlaces } from "./label_places";
@@ -22,8 +22,6 @@ interface RooflineProps {
   /** Bytes per second; null: not known, then there is no slope. */
   bandwidth: number | null;
   onSelect: (key: string) => void;
-  /** What is drawn instead of FLOP/s over FLOP per byte; all marks are of one size then. */
-  axes?: { x: string; y: Unit };
 }
 
 const HEIGHT = 430;
@@ -74,7 +72,7 @@ export function Roofline(props: RooflineProps) {
     () => shown && onSelect(shown.key),
     leave,
   );
-  const largest = props.axes ? Infinity : (drawn[0]?.size ?? 0);
+  const largest = drawn[0]?.size ?? 0;
   return (
     <div class="stacked roofline" ref={root}>
       <MarkLegend {...{ groups, points }} />
@@ -87,7 +85,7 @@ export function Roofline(props: RooflineProps) {
         onKeyDown={onKeyDown}
         onPointerLeave={leave}
       >
-        <Ticks axes={axes} area={area} words={props.axes} />
+        <Ticks axes={axes} area={area} />
         {drawn.map((point) => (
           <Point
             key={point.key}
@@ -143,10 +141,9 @@ function MarkLegend({ groups, points }: Pick<RooflineProps, "groups" | "points">
 interface TicksProps {
   axes: { x: LogAxis; y: LogAxis };
   area: Area;
-  words: RooflineProps["axes"];
 }
 
-function Ticks({ axes, area, words }: TicksProps) {
+function Ticks({ axes, area }: TicksProps) {
   const bottom = TOP + area.height;
   const every = (axis: LogAxis, room: number, least: number): readonly number[] => {
     const step = Math.max(1, Math.ceil((axis.ticks.length * least) / room));
@@ -166,12 +163,12 @@ function Ticks({ axes, area, words }: TicksProps) {
         <g key={tick}>
           <line class="axis-grid" x1={0} x2={area.width} y1={area.y(tick)} y2={area.y(tick)} />
           <text class="roof-label axis-label" x={4} y={area.y(tick) - 5}>
-            {format(tick, words?.y ?? "FLOP/s").replace(/\.0+ /, " ")}
+            {format(tick, "FLOP/s").replace(/\.0+ /, " ")}
           </text>
         </g>
       ))}
       <text class="axis-unit" x={area.width} y={bottom + 33} text-anchor="end">
-        {words?.x ?? "FLOP per byte of memory traffic"}
+        FLOP per byte of memory traffic
       </text>
     </g>
   );

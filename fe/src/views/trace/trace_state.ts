@@ -1,4 +1,4 @@
-/** All that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
+/** The state that the timeline and the panels around it share: read from the address bar, asked of the server, and what can be done with it. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { CollectivePeer, TimelineStep } from "../../api/types.gen";
@@ -46,7 +46,7 @@ import {
 } from "./search";
 import { type Choice, useSelection } from "./selection";
 
-export interface StageProps {
+export interface TraceStateProps {
   view: ViewProps;
   recordings: readonly Recording[];
   span: TimeRange;
@@ -56,7 +56,7 @@ export interface StageProps {
   comparison: Comparison | null;
 }
 
-export interface Stage extends StageProps {
+export interface TraceState extends TraceStateProps {
   handle: { current: TimelineHandle | null };
   visible: VisibleRange | null;
   setVisible: (visible: VisibleRange) => void;
@@ -87,7 +87,7 @@ export interface Stage extends StageProps {
 const NO_GAPS: readonly Gap[] = [];
 
 /** The address bar's texts as values, steady as long as they say the same. */
-export function useStage(props: StageProps): Stage {
+export function useTraceState(props: TraceStateProps): TraceState {
   const { view, recordings, span, main } = props;
   const { params } = view;
   const set = useSetter(view);
@@ -253,11 +253,11 @@ function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): v
 }
 
 export function obey(
-  stage: Stage,
+  state: TraceState,
   command: Command,
   more: { search: () => void; help: () => void },
 ): void {
-  const { choice, finder } = stage;
+  const { choice, finder } = state;
   const to = (ref: Parameters<Choice["go"]>[1] | null | undefined): void => {
     if (ref) choice.go(choice.source, ref);
   };
@@ -267,9 +267,9 @@ export function obey(
     next_hit: () => finder.next("next"),
     previous_hit: () => finder.next("previous"),
     arrows: () =>
-      stage.set({ arrows: stage.kinds.length ? null : arrowKinds(stage.recordings).join(",") }),
-    path: () => togglePath(stage),
-    clear: () => letGo(stage),
+      state.set({ arrows: state.kinds.length ? null : arrowKinds(state.recordings).join(",") }),
+    path: () => togglePath(state),
+    clear: () => letGo(state),
     previous: () => to(choice.payload?.previous),
     next: () => to(choice.payload?.next),
     parent: () => to(choice.payload?.parent),
@@ -278,13 +278,14 @@ export function obey(
   actions[command]();
 }
 
-export const togglePath = ({ view, set }: Stage): void => set({ path: view.params.path !== "1" });
+export const togglePath = ({ view, set }: TraceState): void =>
+  set({ path: view.params.path !== "1" });
 
 /** One thing at a time, what was chosen last first. */
-function letGo(stage: Stage): void {
-  if (stage.area) stage.setArea(null);
-  else if (stage.choice.selected) stage.choice.choose(null);
-  else stage.set({ q: null });
+function letGo(state: TraceState): void {
+  if (state.area) state.setArea(null);
+  else if (state.choice.selected) state.choice.choose(null);
+  else state.set({ q: null });
 }
 
 const arrowKinds = (recordings: readonly Recording[]): string[] => [
@@ -296,25 +297,25 @@ const arrowKinds = (recordings: readonly Recording[]): string[] => [
 ];
 
 /** Marks that a person set. */
-export const personal = (stage: Stage): Mark[] =>
-  stage.marks.filter(({ kind }) => kind === "person");
+export const personal = (state: TraceState): Mark[] =>
+  state.marks.filter(({ kind }) => kind === "person");
 
-const setMarks = ({ set }: Stage, marks: Parameters<typeof writeMarks>[0]): void =>
+const setMarks = ({ set }: TraceState, marks: Parameters<typeof writeMarks>[0]): void =>
   set({ mark: writeMarks(marks) });
 
-export const withMark = (stage: Stage, { t0, t1 }: TimeRange): void =>
-  setMarks(stage, [...personal(stage), { start: t0, end: t1 }]);
+export const withMark = (state: TraceState, { t0, t1 }: TimeRange): void =>
+  setMarks(state, [...personal(state), { start: t0, end: t1 }]);
 
-export const withoutMark = (stage: Stage, gone: Mark): void =>
+export const withoutMark = (state: TraceState, gone: Mark): void =>
   setMarks(
-    stage,
-    personal(stage).filter(({ key }) => key !== gone.key),
+    state,
+    personal(state).filter(({ key }) => key !== gone.key),
   );
 
-export const withNote = (stage: Stage, { key }: Mark, note: string): void =>
+export const withNote = (state: TraceState, { key }: Mark, note: string): void =>
   setMarks(
-    stage,
-    personal(stage).map((mark) => (mark.key === key ? { ...mark, note } : mark)),
+    state,
+    personal(state).map((mark) => (mark.key === key ? { ...mark, note } : mark)),
   );
 
 /** What the page opens on: from the first event with a length to the last. Instants may lie far behind. */
@@ -325,7 +326,7 @@ export function homeView(recordings: readonly Recording[], span: TimeRange): Tim
 }
 
 /** The view that the page opens on needs no word in the address. */
-export function keepView({ recordings, span, set }: Stage, view: TimeRange): void {
+export function keepView({ recordings, span, set }: TraceState, view: TimeRange): void {
   const home = writeView(homeView(recordings, span));
   const t = writeView(view);
   set({ t: t === home ? null : t });
@@ -347,8 +348,8 @@ export function viewOfSteps({ first, last }: StepRange, recording: Recording): T
     : null;
 }
 
-export function goToMark(stage: Stage, { start, end }: Mark): void {
-  const { handle } = stage;
+export function goToMark(state: TraceState, { start, end }: Mark): void {
+  const { handle } = state;
   const least = Math.max(1000, end - start);
   handle.current?.zoomTo({ t0: start, t1: start + least }, { margin: end > start ? 0.5 : 20 });
 }

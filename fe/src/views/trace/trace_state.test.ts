@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TimelinePayload } from "../../api/types.gen";
 import type { Recording } from "./recordings";
-import { firstView, viewOfSteps } from "./stage";
+import { firstView, viewOfSteps } from "./trace_state";
 
 const STEPS = [
   {

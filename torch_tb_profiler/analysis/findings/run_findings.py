@@ -203,14 +203,16 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
     if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
-        # Only those with communication hidden hold what late ranks cost, too; of one change alone there is no total.
-        most = max((f["recoverable_ns"] or 0 for f in kept if f["once"] is None), default=0)
+        # Only those with communication hidden hold what late ranks cost, too; of one change alone there is no total, nor of what
+        # saves nothing of the step that the totals are of.
+        of_it = [finding for finding in kept if finding["row"] in analysis["rows"]]
+        most = max((f["recoverable_ns"] or 0 for f in of_it if f["once"] is None), default=0)
         totals = [
             total
             for total in totals
             if total["certainty"] != "certain"
             and total["recoverable_ns"] >= most
-            and sum(_counts_in(finding, total["certainty"]) for finding in kept) > 1
+            and sum(_counts_in(finding, total["certainty"]) for finding in of_it) > 1
         ]
     return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
 

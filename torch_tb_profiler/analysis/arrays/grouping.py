@@ -270,6 +270,7 @@ def mask_of(n: int, places: Array | Sequence[int]) -> Mask:
     return mask
 
 
-def picked(rows: Ints, place: Ints) -> Ints:
-    """``rows[place]``; −1 where the place is −1."""
-    return np.where(place >= 0, rows[place] if len(rows) else -1, -1)
+def picked(values: Array, place: Array) -> Array:
+    """``values[place]``, of the type of the values; −1 where the place is −1."""
+    none = values.dtype.type(-1)
+    return np.where(place >= 0, values[place] if len(values) else none, none)

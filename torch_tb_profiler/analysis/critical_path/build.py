@@ -19,7 +19,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, picked, sum_by
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.origins import (
     lines_of,
@@ -91,7 +91,7 @@ def path_tables(
         "line": lines_of(trace, facts, event),
         "operator": operators_of(trace, facts, event),
         "module": modules_of(tables, event),
-        "track": np.append(trace["spans"]["track"], np.int32(-1))[event],
+        "track": picked(trace["spans"]["track"], event),
     }
     first, group = group_rows(tuple(keys.values()))
     n, time = len(first), end - start

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
 from torch_tb_profiler.analysis.figures.source_lines import (
@@ -25,22 +26,22 @@ FEW = 4
 
 def names_of(trace: Trace, event: Ints) -> Array:
     """Name of each event; string numbers, −1 none."""
-    return np.append(trace["spans"]["name"], np.int32(-1))[event]
+    return picked(trace["spans"]["name"], event)
 
 
 def _host_side(facts: Facts, event: Ints) -> Ints:
     """The launch of device work, the event itself of host work; −1 none."""
-    launch = np.append(facts["span_links"]["launch"], np.int32(-1))[event].astype(np.int64)
+    launch = picked(facts["span_links"]["launch"], event).astype(np.int64)
     return np.where(launch >= 0, launch, event)
 
 
 def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     """Name of the innermost operator at or around each event, of its launch; string numbers."""
     role, links = trace["spans"]["role"], facts["span_links"]
-    own = np.append(links["operator"], np.int32(-1))[event]
+    own = picked(links["operator"], event)
     around = _nearest_of(links["parent"], role == Role.OPERATOR, _host_side(facts, event))
     captured = captured_operators(trace, facts, event)
-    name = np.append(trace["captured_calls"]["name"], np.int32(-1))[captured]
+    name = picked(trace["captured_calls"]["name"], captured)
     return np.where(captured >= 0, name, names_of(trace, np.where(own >= 0, own, around)))
 
 
@@ -48,14 +49,14 @@ def _nearest_of(parent: Array, wanted: Mask, row: Ints) -> Array:
     """The nearest ``wanted`` row of spans at or above each of some, −1 none."""
     if FEW * len(row) < len(parent):
         return climb(parent, row, wanted)
-    return np.append(nearest(parent, wanted), np.int32(-1))[row]
+    return picked(nearest(parent, wanted), row)
 
 
 def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
     """The innermost module around each event, or its launch; numbers of strings of the insight, −1 none."""
     paths = tables["paths"]
-    names = np.append(paths["name"], np.int32(-1))[modules_of_paths(paths)]
-    return np.asarray(names[np.append(tables["span_paths"]["path"], np.int32(-1))[event]])
+    names = picked(paths["name"], modules_of_paths(paths))
+    return np.asarray(names[picked(tables["span_paths"]["path"], event)])
 
 
 def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> Array:
@@ -76,5 +77,5 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
     captured_rank = line_ranks(trace.strings, calls["name"], by)[calls["name"]]
     for least in RANKS:
         call = captured_calls(trace, facts, event, captured_rank >= least)
-        name = np.where(call >= 0, np.append(calls["name"], np.int32(-1))[call], name)
+        name = np.where(call >= 0, picked(calls["name"], call), name)
     return shown_frames(facts, name)

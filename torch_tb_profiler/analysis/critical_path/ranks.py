@@ -40,10 +40,8 @@ Leg = tuple[Ints, Ints, Ints, Ints, Array, Ints]
 
 
 class _OwnPath:
-    """As ``Walk``, of copied rows of the table ``critical_path``: some 20 bytes each. ``step_end``: of the rank's steps.
-
-    The walk back along the critical path that the insight of a rank holds already, for traces that are too large to be
-    gone through again.
+    """Goes back along the critical path that the insight of a rank holds already, where its trace is too large to be gone through
+    again (``Walk``): over copied rows of the table ``critical_path``, some 20 bytes each. ``step_end``: of the rank's steps.
 
     ::
 
@@ -67,7 +65,7 @@ class _OwnPath:
         return len(self._start)
 
     def meet(self, event: Ints, release: Ints) -> None:
-        """As ``Walk.meet``."""
+        """Of some rows of spans, communication for which another rank was late: when that one began, ns."""
         order = np.argsort(event, kind="stable")
         at = positions_of(event[order], self._event.astype(np.int64))
         row = np.flatnonzero((at >= 0) & (self._cause == PathCause.COMMUNICATION))
@@ -84,7 +82,9 @@ class _OwnPath:
         return WalkPosition(time)
 
     def leg(self, place: WalkPosition, floor: int) -> tuple[list[Piece], SpanRow]:
-        """As ``Walk.leg``."""
+        """Goes back from a place to ``floor``, or to where another rank was late; returns what was noted and the row of spans of
+        that communication, −1 at the floor.
+        """
         time = place.time
         if time <= floor:
             return [], NO_SPAN

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.table import KINDS
@@ -92,7 +93,7 @@ def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:
     """Name, operator, module and source line of events of a rank, empty where there is none."""
     trace, facts, insight = opened.trace, opened.facts, opened.insight
     paths = insight["span_paths"]["path"]
-    modules = np.append(module_names_of(insight)[paths], np.int32(-1))[event]
+    modules = picked(module_names_of(insight)[paths], event)
 
     def texts(numbers: Array) -> list[str]:
         used, place = np.unique(numbers, return_inverse=True)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, picked, sum_by
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -145,7 +145,7 @@ def critical_path_table(
     chosen = np.flatnonzero(mask(selection, path["step"]))
     event = path["event"][chosen].astype(np.int64)
     paths = insight["span_paths"]["path"]
-    modules = np.append(module_names_of(insight)[paths], np.int32(-1))[event]
+    modules = picked(module_names_of(insight)[paths], event)
     return CRITICAL_PATH.build(
         facts.strings,
         kind=_KEYS[path["cause"][chosen]].tolist(),

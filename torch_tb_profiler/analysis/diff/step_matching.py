@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     mask_of,
     occurrences,
+    picked,
     positions_of,
     same_keys,
 )
@@ -254,7 +255,7 @@ def _keys(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
 def _dims(events: StepEvents) -> Ints:
     args = events.trace["operator_args"]
     at = positions_of(args["span"], events.host)
-    return np.append(args["dims"], np.int32(-1))[at].astype(np.int64)
+    return picked(args["dims"], at).astype(np.int64)
 
 
 def _same_texts(*sides: tuple[StringTable, Array, Array]) -> list[Ints]:

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     largest_by,
     mask_of,
+    picked,
     positions_of,
     sum_by,
 )
@@ -127,15 +128,14 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
     replayed = replayed_calls(
         trace, facts.tables, step[facts["replayed_work"]["span"]], is_operator(trace)
     )
-    around = position[np.append(tree.operator, np.int32(-1))[tree.node[replayed.launch]]]
+    around = position[picked(tree.operator, tree.node[replayed.launch])]
     above = joined(
-        position[np.append(tree.operator, np.int32(-1))[tree.parent[node]]],
+        position[picked(tree.operator, tree.parent[node])],
         np.where(replayed.above >= 0, replayed.above + n, around),
     )
-    launched = position[np.append(tree.node, np.int32(-1))[facts["span_links"]["operator"][device]]]
-    launched = launched.astype(np.int64)
-    within = replayed.around(device)
-    launched = np.where(within >= 0, within + n, launched)
+    within, operator = replayed.around(device), facts["span_links"]["operator"][device]
+    outside = position[picked(tree.node, operator)]
+    launched = np.where(within >= 0, within + n, outside).astype(np.int64)
     marked = mask_of(len(above), launched[launched >= 0])
     nothing = np.zeros(len(replayed.call), np.int64)
     host = spans["dur"][row]

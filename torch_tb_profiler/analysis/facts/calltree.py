@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK, nearest, nest_rows
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -85,4 +85,4 @@ def _collapse(parent: Array, name: Array, operator_like: Mask) -> tuple[Array, M
     siblings = np.bincount(parent[candidate[parent]], minlength=n)
     same[child] = siblings[parent[child]] == 1
     # A hostile trace may hold a long chain of one name.
-    return np.append(nearest(parent, ~same), np.int32(-1))[parent], ~same
+    return picked(nearest(parent, ~same), parent), ~same

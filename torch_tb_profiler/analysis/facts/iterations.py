@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, extreme_by, group_rows
+from torch_tb_profiler.analysis.arrays.grouping import costliest, extreme_by, group_rows, picked
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
@@ -128,7 +128,7 @@ def said_around(trace: Trace, tree: CallTree, tells: Callable[[ServerStep], bool
     if not told.any():
         return np.full(len(name) + 1, -1, np.int32)
     around = nearest(tree.parent, annotation & told[name])
-    return np.asarray(np.append(name, np.int32(-1))[np.append(around, np.int32(-1))])
+    return np.asarray(picked(name, np.append(around, np.int32(-1))))
 
 
 def outermost(spans: Table, row: Ints) -> Ints:

@@ -11,7 +11,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sorted_within, sum_by, sum_rows
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    picked,
+    sorted_within,
+    sum_by,
+    sum_rows,
+)
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
@@ -101,7 +107,7 @@ def operator_facts(
     give_back_memory()
     sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)
-    of_stack = np.append(stack, np.int32(-1))[launcher]
+    of_stack = picked(stack, launcher)
     of_work = np.append(eligible, np.uint8(Knowledge.UNKNOWN))[launcher]
     return OperatorFacts({"operators": operators, **sums}, of_work, of_stack, share)
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -96,9 +96,9 @@ def captured_calls(trace: Trace, facts: Facts, row: Ints, counts: Mask) -> Ints:
     """
     calls, launches = trace["captured_calls"], trace["captured_launches"]
     work = facts["replayed_work"]
-    captured = np.append(work["captured"], np.int32(-1))[positions_of(work["span"], row)]
+    captured = picked(work["captured"], positions_of(work["span"], row))
     innermost = np.append(nearest(calls["parent"], counts), np.int32(-1))
-    call = np.append(launches["call"], np.int32(-1))[captured]
+    call = picked(launches["call"], captured)
     return np.asarray(innermost[call], np.int64)
 
 

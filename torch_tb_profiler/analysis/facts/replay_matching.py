@@ -55,7 +55,7 @@ class Evidence(IntEnum):
     BATCH = 4
     """The batch of the iteration decides between captures of equal kernels."""
     LACKING = 5
-    """As ONLY, PLACE or BATCH, and launches of the capture are missing from the replay."""
+    """Told as ONLY, PLACE or BATCH are, but launches of the capture are missing from the replay."""
     DIFFERENT = 6
     """Refused: its kernels are those of no capture."""
     AMBIGUOUS = 7

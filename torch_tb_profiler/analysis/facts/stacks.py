@@ -15,7 +15,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.host_names import distinct
@@ -223,7 +223,7 @@ def with_replayed(stacks: Stacks, trace: Trace, tree: CallTree, replayed: Replay
             known[base, inner] = stack
         return stack
 
-    base = np.append(stacks.of_node, np.int32(-1))[tree.node[replayed.launch]]
+    base = picked(stacks.of_node, tree.node[replayed.launch])
     keys, which = np.unique(
         (base.astype(np.int64) + 1) * max(calls.n, 1) + replayed.call, return_inverse=True
     )

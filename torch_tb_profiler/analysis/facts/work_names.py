@@ -7,7 +7,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
@@ -70,9 +70,7 @@ def attribute(
     captured = np.flatnonzero(replays.captured >= 0)
     how[captured], region[captured] = Attribution.CAPTURE, -1
     scope = nearest(calls["parent"], calls["role"] == Role.ANNOTATION)
-    annotated = np.append(scope, np.int32(-1))[
-        trace["captured_launches"]["call"][replays.captured[captured]]
-    ]
+    annotated = picked(scope, trace["captured_launches"]["call"][replays.captured[captured]])
     captured, annotated = captured[annotated >= 0], annotated[annotated >= 0]
     how[captured], region[captured] = Attribution.ANNOTATION, calls["name"][annotated]
     within = replayed.around(caused.row)
@@ -101,7 +99,7 @@ def _region(trace: Trace, tree: CallTree, caused: DeviceCauses, windows: StepWin
     annotation = tree.kept & ~tree.is_operator & (role != Role.RUNTIME) & ~steps[name]
     annotation &= tree.names.step[name] < 0
     around = climb(tree.parent, tree.node[caused.launch[work]], annotation)
-    region[work] = np.append(name, np.int32(-1))[around]
+    region[work] = picked(name, around)
     return region
 
 

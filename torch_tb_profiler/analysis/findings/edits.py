@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
@@ -68,7 +68,7 @@ def host_takes_each(row: Ints, factor: Array) -> Edit:
         each[row] = factor
         wanted = mask_of(scene.trace["spans"].n, row)
         home = nearest(scene.facts["span_links"]["parent"], wanted)
-        durations.segment *= each[np.append(home, np.int32(-1))[scene.graph.host.span]]
+        durations.segment *= each[picked(home, scene.graph.host.span)]
 
     return StagedEdit(Stage.SCALE, edit)
 

@@ -22,7 +22,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, picked
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
@@ -232,8 +232,8 @@ def _modules(context: RuleContext, row: Ints) -> int:
     paths = context.insight["paths"]
     if not (paths["kind"] == PathKind.MODULE).any():
         return 0
-    path = np.append(context.insight["span_paths"]["path"], np.int32(-1))[row]
-    return len(np.unique(np.append(paths["parent"], np.int32(-1))[path]))
+    path = picked(context.insight["span_paths"]["path"], row)
+    return len(np.unique(picked(paths["parent"], path)))
 
 
 def _loops(

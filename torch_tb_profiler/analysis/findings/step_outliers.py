@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -76,7 +76,7 @@ def calls_of_some(context: RuleContext) -> Own | None:
     if not len(row):
         return None
     name = spans["name"][row].astype(np.int64)
-    around = np.append(spans["name"], np.int32(-1))[parent[row]].astype(np.int64)
+    around = picked(spans["name"], parent[row]).astype(np.int64)
     around[context.names.step[around] >= 0] = -1
     _, key = group_rows((name, around))
     pair = np.unique(key * (context.facts["steps"].n + 1) + step)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -73,7 +73,7 @@ def achievable_time(context: RuleContext, least: Array, workload: Ints) -> Array
     and rows of ``workloads``.
     """
     texts = context.insight.strings
-    family = np.append(context.insight["workloads"]["family"], np.int32(-1))[workload]
+    family = picked(context.insight["workloads"]["family"], workload)
     known = np.unique(family)
     shares = np.array([achievable_share(texts[int(n)] if n >= 0 else "") for n in known])
     return np.asarray(least / shares[np.searchsorted(known, family)])

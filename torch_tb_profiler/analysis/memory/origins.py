@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.nesting import (
     climb,
     depths,
@@ -68,7 +68,7 @@ def origins(
     links, paths = facts["span_links"], tables["span_paths"]["path"]
     inner = innermost_spans(trace, links, track, time)
     call = climb(links["parent"], inner, tree.node >= 0)
-    operator = _at(tree.operator, np.append(tree.node, np.int32(-1))[call])
+    operator = _at(tree.operator, picked(tree.node, call))
     nodes_in_tree, parent, depth, node = _with_ancestors(tree, operator)
     stack = _stacks(trace, facts, tree)[nodes_in_tree]
     event = tree.row[nodes_in_tree]
@@ -110,7 +110,7 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     depth: number of operators around it, less than ``DEEPEST``.
     node: position in ``kept`` of each given operator, or of its innermost shallow ancestor.
     """
-    above = np.append(nearest(tree.parent, tree.is_operator), np.int32(-1))[tree.parent]
+    above = picked(nearest(tree.parent, tree.is_operator), tree.parent)
     is_given = mask_of(len(tree.row), operator[operator >= 0])
     kept = np.flatnonzero(with_ancestors(above, is_given))
     parent = np.where(above[kept] >= 0, np.searchsorted(kept, above[kept]), -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.insight import Insight
@@ -17,4 +18,4 @@ def modules_of_paths(paths: Table) -> Array:
 
 def module_names_of(insight: Insight) -> Array:
     """The names of these modules as insight strings; int32 of shape (paths + 1,)."""
-    return np.append(insight["paths"]["name"], np.int32(-1))[modules_of_paths(insight["paths"])]
+    return picked(insight["paths"]["name"], modules_of_paths(insight["paths"]))

@@ -9,7 +9,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
@@ -138,7 +138,7 @@ def _precision(scene: Scene, durations: Durations, values: Values) -> None:
         ideal_times(scene.trace, scene.insight, row, scene.peaks, in_half)
         for in_half in (False, True)
     )
-    precision = np.append(scene.insight["workloads"]["precision"], np.int32(-1))[now.workload]
+    precision = picked(scene.insight["workloads"]["precision"], now.workload)
     single = precision == scene.insight.strings.number("fp32")
     with np.errstate(invalid="ignore", divide="ignore"):
         ratio = half.time / now.time

@@ -126,8 +126,8 @@ def _hidden(
     graphs: Sequence[Graph],
     traces: Sequence[RankTrace],
 ) -> tuple[Array, ...]:
-    """As ``_matched``, of work that waits for all ranks without being recorded as communication: it begins at
-    different times and ends everywhere at once, time after time.
+    """``(place, work, match, start, end)`` of work that waits for all ranks without being recorded as communication: it begins
+    at different times and ends everywhere at once, time after time.
 
     ::
 

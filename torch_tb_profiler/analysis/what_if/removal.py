@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import name_mask
@@ -40,7 +40,7 @@ def fusible(scene: Scene) -> Mask:
     workload = np.full(len(row), -1, np.int64)
     place = positions_of(device_rows(scene.trace), row)
     workload[place >= 0] = insight["device_workloads"]["workload"][place[place >= 0]]
-    family = np.append(insight["workloads"]["family"], np.int32(-1))[workload]
+    family = picked(insight["workloads"]["family"], workload)
     alone |= np.isin(family, [insight.strings.number(text) for text in _ALONE]) & (family >= 0)
     return np.asarray((scene.work_causes == PathCause.KERNEL) & ~alone)
 

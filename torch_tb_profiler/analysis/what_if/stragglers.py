@@ -16,6 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     occurrences,
+    picked,
     positions_of,
     sum_floats,
 )
@@ -259,7 +260,7 @@ class Stragglers:
                 row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
                 length = own.host_time()
                 kept = (row >= 0) & (length > 0) & ~np.isin(row, work.row)
-                step = np.append(one.facts["span_links"]["step"], np.int32(-1))[row]
+                step = picked(one.facts["span_links"]["step"], row)
             row = np.concatenate((row[kept], work.row[meetings.work[met]]))
             step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)
             used, inverse = np.unique(spans["name"][row], return_inverse=True)

@@ -141,7 +141,7 @@ def run_payload(
 
 
 def run_markdown(payload: RunDiffPayload, most: int = MOST_LINES) -> str:
-    """As ``diff_markdown``, with the workers before the tables."""
+    """The comparison of two runs for a Markdown file: sentences, the workers, then the tables."""
     head, mark, tables = diff_markdown(payload, most).partition("\n### ")
     return "\n".join([head.rstrip("\n"), *_lines(payload, max(most, 1)), ""]) + mark + tables
 

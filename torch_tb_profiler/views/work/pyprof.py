@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.table import instance_and_class
@@ -62,7 +63,7 @@ class KernelCells:
             spans["name"],
             spans["name"].astype(np.int64) + self._numbers,
         )
-        thread = np.append(trace["tracks"]["tid"], np.int32(-1))[table.track]
+        thread = picked(trace["tracks"]["tid"], table.track)
         called, launched = np.append(names, -1)[table.call], spans["name"][table.row]
         self._makers: dict[str, Callable[[int, int], list[Cell]]] = {
             "idx": lambda begin, end: list(range(begin + 1, end + 1)),

@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.operators import (
     calls_take,
+    keeps_growing,
     launched_in,
     outermost,
     read_arguments,
@@ -86,11 +87,7 @@ def _longer(context: RuleContext, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
     if each.min() != each.max() or each.max() < CALLS:
         return none, none
     time = np.median(times_of_calls(context, cats).reshape(len(each), -1), axis=0)
-    quarter = len(time) // 4
-    rank = np.argsort(np.argsort(time))
-    steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= STEADY
-    grows = time[-quarter:].mean() >= GROWS * time[:quarter].mean()
-    return (cats, step) if steady and grows else (none, none)
+    return (cats, step) if keeps_growing(time, STEADY, GROWS) else (none, none)
 
 
 RULE = Rule(

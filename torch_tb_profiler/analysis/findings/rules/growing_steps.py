@@ -18,7 +18,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
@@ -171,9 +171,7 @@ def _trend(context: RuleContext, steps: Ints) -> _Trend | None:
     row = main_calls(context)
     step = step_of(context, row)
     # Of calls within one of their own name the outer one holds the time.
-    kept = np.isin(step, steps) & (
-        np.append(spans["name"], np.int32(-1))[parent[row]] != spans["name"][row]
-    )
+    kept = np.isin(step, steps) & (picked(spans["name"], parent[row]) != spans["name"][row])
     row, step = row[kept], step[kept]
     if not len(row):
         return None

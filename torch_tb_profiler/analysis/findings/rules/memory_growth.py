@@ -11,7 +11,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
@@ -45,7 +45,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     table, devices = context.insight["allocations"], context.insight["memory_devices"]
     nodes = context.insight["memory_nodes"]
     node = table["node"][kept.row]
-    events = np.append(nodes["event"], np.int32(-1))[node].astype(np.int64)
+    events = picked(nodes["event"], node).astype(np.int64)
     size = table["bytes"][kept.row]
     largest = np.argsort(-size, kind="stable")
     shown = events[largest][events[largest] >= 0]
@@ -94,7 +94,7 @@ def _holders(context: RuleContext, kept: _Kept) -> str:
         context.insight["memory_nodes"],
         context.insight.strings,
     )
-    operator = np.append(nodes["name"], np.int32(-1))[table["node"][kept.row]]
+    operator = picked(nodes["name"], table["node"][kept.row])
     first, group = group_rows((table["line"][kept.row], operator))
     total = sum_by(group, len(first), table["bytes"][kept.row])
     parts = []

@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
 from torch_tb_profiler.analysis.findings.loops import CallWork
+from torch_tb_profiler.analysis.findings.operators import keeps_growing
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -132,12 +133,7 @@ def _by_time(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | None
         return None
     each = time.reshape(len(size), size[0])[:, 1:]
     mean, number = np.quantile(each, QUIET, axis=0), np.arange(each.shape[1], dtype=np.float64)
-    rank = np.argsort(np.argsort(mean)).astype(np.float64)
-    quarter = max(len(mean) // 4, 1)
-    if (
-        np.corrcoef(rank, number)[0, 1] < IN_ORDER
-        or mean[-quarter:].mean() < GROWS * mean[:quarter].mean()
-    ):
+    if not keeps_growing(mean, IN_ORDER, GROWS):
         return None
     slope, begin = np.polyfit(number, mean, 1)
     length = np.maximum(begin / slope, 1) + number

@@ -10,9 +10,14 @@ WIDTHS = {"read": 0.5, "arrange": 0.1, "analyse": 0.4}
 
 
 def told(
-    phase: str, begun: bool = True, size: int = 2_700_000, ready: int = 0, total: int = 1
+    phase: str,
+    begun: bool = True,
+    size: int = 2_700_000,
+    ready: int = 0,
+    total: int = 1,
+    **more: str,
 ) -> WaitingPayload:
-    return waiting_payload(0.99999, 3.7, phase, begun, WIDTHS.items(), size, ready, total)
+    return waiting_payload(0.99999, 3.7, phase, begun, WIDTHS.items(), size, ready, total, **more)
 
 
 @pytest.mark.parametrize(
@@ -25,6 +30,7 @@ def told(
         (told("analyse"), "Finding what holds the step back"),
         (told("lay_out"), "Laying out the timeline"),
         (told("analyse", ready=3, total=8), "3 of 8 ranks read"),
+        (told("read", ready=1, total=2, traces="recordings"), "1 of 2 recordings read"),
     ],
 )
 def test_what_happens_now(found: WaitingPayload, label: str) -> None:

@@ -49,14 +49,15 @@ def waiting_payload(
     size: int,
     ready: int,
     total: int,
+    traces: str = "ranks",
 ) -> WaitingPayload:
     """``left``: seconds; ``phase``: of the asked trace, a key of ``PHASES``, and whether it has ``begun``; ``widths``: (phase, its
-    share); ``size``: bytes of its file; ``ready`` of ``total`` ranks are read.
+    share); ``size``: bytes of its file; ``ready`` of ``total`` ``traces``, as they are called, are read.
     """
     several = total > 1
     label = PHASES[phase][1]
     if several:
-        label = f"{format_count(ready)} of {format_count(total)} ranks read"
+        label = f"{format_count(ready)} of {format_count(total)} {traces} read"
     elif phase == "read" and not begun:
         label = "Waiting to be read"
     elif phase == "read" and size:

@@ -71,6 +71,7 @@ def waiting(
         asked.bytes,
         wait.ready,
         wait.total,
+        "recordings" if run2 else "ranks",
     )
 
 

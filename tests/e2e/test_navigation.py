@@ -165,6 +165,11 @@ def long_names(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterato
     for rank in range(2):
         traces.write(folder / LONG / f"rank{rank}.1.pt.trace.json", traces.trace())
     traces.write(folder / "short" / "rank0.1.pt.trace.json", traces.trace())
+    unbroken = traces.trace()
+    for event in unbroken["traceEvents"]:
+        if event.get("cat") in ("kernel", "cpu_op"):
+            event["name"] += "_of_a_long_name" * 6
+    traces.write(folder / "unbroken" / "rank0.1.pt.trace.json", unbroken)
     with Server(folder, cache) as started:
         started.settled()
         yield started
@@ -239,3 +244,13 @@ def test_every_section_has_room_in_every_window(open_tab: OpenTab, sample_server
         if answer.count() and answer.evaluate("(e) => e.getBoundingClientRect().bottom") > 400:
             wrong.append(f"{view} 390: the answer is below 400 px")
     assert wrong == []
+
+
+def test_a_name_of_any_length_breaks_on_a_phone(open_tab: OpenTab, long_names: Server) -> None:
+    tab = open_tab(long_names, width=390).load(run="unbroken")
+    wrong = {}
+    for run in ("unbroken", LONG):
+        for view in VIEWS:
+            tab.go(view, run=run, worker="rank0")
+            wrong[run, view] = without_room(tab.frame)
+    assert not any(wrong.values()), wrong

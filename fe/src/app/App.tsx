@@ -111,8 +111,9 @@ function useCompletedSelection(payload: RunsPayload | null, page: PageState): vo
     if (sameTrace(full, selection)) return;
     const named = selection.run || selection.worker || steps.first !== null;
     changePage((state) => {
-      const begun = named ? { ...state, selection: full } : opened(state, full);
-      return selection.worker ? begun : { ...begun, params: ofAllRanks(begun) };
+      if (!named) return opened(state, full);
+      const completed = { ...state, selection: full };
+      return selection.worker ? completed : { ...completed, params: ofAllRanks(completed) };
     }, "replace");
   }, [payload, page]);
 }

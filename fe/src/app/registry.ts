@@ -73,7 +73,11 @@ const ofServer =
   (recorded) =>
     served
       ? lack(recorded)
-      : { what: "A server", why: "A report holds figures that were made before.", call: "" };
+      : {
+          what: "Answers of a server",
+          why: "A report holds what was asked when it was made.",
+          call: "",
+        };
 const NO_DEVICE = lackOf("device", "device_times", "device_of_rank");
 
 const section = (

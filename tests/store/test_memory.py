@@ -40,11 +40,26 @@ def test_pages_of_a_mapped_file_go_and_come_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(column, written)
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-def test_freed_memory_goes_back_where_a_process_has_much(monkeypatch: pytest.MonkeyPatch) -> None:
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("resident", "at_the_end", "returned"),
+    [
+        ([250, 250], False, 0),
+        ([250, 250], True, 0),
+        ([0, 0], False, 2),  # the system does not tell
+        ([300, 290, 310, 331], False, 2),  # at 300, and at 41 more than the 290
+        ([300, 310, 290], True, 3),
+    ],
+)
+def test_freed_memory_goes_back_where_a_process_has_much(
+    resident: list[int], at_the_end: bool, returned: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked: list[str] = []
     monkeypatch.setattr(memory, "_call_glibc", lambda function, *_: asked.append(function))
-    for few, wanted in ((1 << 62, []), (0, ["malloc_trim"])):
-        monkeypatch.setattr(memory, "_FEW_BYTES", few)
-        give_back_memory()
-        assert asked == wanted
+    monkeypatch.setattr(memory, "_resident_before", 0)
+    for bytes_ in resident:
+        monkeypatch.setattr(memory, "resident_memory", lambda held=bytes_: held * MIB)
+        give_back_memory(at_the_end)
+    assert asked == ["malloc_trim"] * returned

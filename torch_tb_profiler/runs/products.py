@@ -103,7 +103,7 @@ class DerivedProduct(Product[T], frozen=True, kw_only=True):
         if self.write_beside is not None:
             self.write_beside(sidecar_path, trace, facts, built)
         self.write(sidecar_path, built)
-        give_back_memory()
+        give_back_memory(at_the_end=True)
         return {}
 
 

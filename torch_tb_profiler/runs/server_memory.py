@@ -39,7 +39,7 @@ def keep_flat(closed: threading.Event) -> None:
 
 def _trim(closed: threading.Event) -> None:
     while not closed.wait(TRIM_SECONDS):
-        give_back_memory()
+        give_back_memory(at_the_end=True)
         give_back_pages()
 
 

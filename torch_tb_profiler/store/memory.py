@@ -20,6 +20,9 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
 """Parameters of glibc's ``mallopt`` (malloc.h)."""
 _FEW_BYTES = 256 << 20
 """Resident, libraries included: what an import may take of 210 MB of text (``benchmarks/README.md``)."""
+_LITTLE_BYTES = 32 << 20
+_resident_before = 0
+"""When free pages were last returned, or fewer since."""
 
 
 def free_memory() -> int:
@@ -53,14 +56,21 @@ def system_text(path: str) -> str:
     return Path(path).read_text("ascii", "replace")
 
 
-def give_back_memory() -> None:
-    """Ask glibc to return free pages to the system, unless this process has few.
+def give_back_memory(at_the_end: bool = False) -> None:
+    """Ask glibc to return free pages to the system, unless this process has few or, while it still works, has hardly
+    grown since it last did so.
 
     What was given back must be cleared by the kernel before it is used again: of 75,000 events a fourth of the time of
-    the facts, of 1.2 million an eighth (measured).
+    the facts, of 1.2 million an eighth (measured). A large process that reads small traces would pay it for each.
     """
-    if not 0 < resident_memory() < _FEW_BYTES:
-        _call_glibc("malloc_trim", 0)
+    global _resident_before
+    resident = resident_memory()
+    little = not at_the_end and resident - _resident_before < _LITTLE_BYTES
+    if resident and (little or resident < _FEW_BYTES):
+        _resident_before = min(resident, _resident_before)
+        return
+    _call_glibc("malloc_trim", 0)
+    _resident_before = resident_memory()
 
 
 def give_back_pages() -> None:

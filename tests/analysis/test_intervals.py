@@ -17,7 +17,8 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 from torch_tb_profiler.analysis.facts.derive import break_down
 from torch_tb_profiler.store.categories import CATEGORIES
 
-PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 12)), max_size=12)
+PAIR = st.tuples(st.integers(0, 40), st.integers(0, 12))
+PAIRS = st.lists(PAIR, max_size=12)
 Pairs = list[tuple[int, int]]
 
 
@@ -69,6 +70,14 @@ def test_measure_counts_the_points_of_each_window(pairs: Pairs, windows: Pairs) 
     begin, end = columns(windows)
     lengths = measure(union(*columns(pairs)), begin, end)
     assert lengths.tolist() == [len(points(pairs) & set(range(a, a + d))) for a, d in windows]
+
+
+@given(PAIRS, st.lists(PAIR, min_size=100, max_size=120))
+def test_many_windows_in_order_are_measured_as_each_alone(pairs: Pairs, windows: Pairs) -> None:
+    begin, end = (np.sort(times) for times in columns(windows))
+    found = union(*columns(pairs))
+    alone = [measure(found, begin[i : i + 1], end[i : i + 1])[0] for i in range(len(begin))]
+    assert measure(found, begin, end).tolist() == alone
 
 
 @given(st.lists(PAIRS, min_size=7, max_size=7), PAIRS, PAIRS)

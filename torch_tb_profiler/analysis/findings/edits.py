@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, unio
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit, in_order, stage_of
 from torch_tb_profiler.store.columns import Array, Ints
@@ -89,10 +89,16 @@ def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        for thread in np.unique(track).tolist():
-            mine, own = track == thread, host.of_track(thread)
-            gone = measure(union(start[mine], end[mine]), host.start[own], host.end[own])
-            durations.segment[own] = np.maximum(durations.segment[own] - gone, 0)
+
+        def gone() -> tuple[Ints, Ints]:
+            time = np.zeros(len(host.start), np.int64)
+            for thread in np.unique(track).tolist():
+                mine, own = track == thread, host.of_track(thread)
+                periods = union(start[mine], end[mine])
+                time[own] = measure(periods, host.start[own], host.end[own])
+            return np.flatnonzero(time), time[time > 0]
+
+        take_away(durations, *scene.once(edit, gone))
 
     return edit
 
@@ -113,9 +119,12 @@ def host_time_gone(time: Intervals) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        durations.segment[:] = np.maximum(
-            durations.segment - measure(time, host.start, host.end), 0
-        )
+
+        def gone() -> tuple[Ints, Ints]:
+            taken = measure(time, host.start, host.end)
+            return np.flatnonzero(taken), taken[taken > 0]
+
+        take_away(durations, *scene.once(edit, gone))
 
     return edit
 

@@ -22,6 +22,7 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -101,11 +102,8 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
     nothing, unchanged = np.zeros(context.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
     idles = context.facts.summary.workload.kind in EXPECT_IDLE
-    judged = _can_judge(context)
-    for key, rule in RULES.items():
-        candidate = rule.claim(context) if rule.claim and (judged or rule.of_memory) else None
-        if candidate is None:
-            continue
+    for key, candidate in _candidates(context):
+        rule = RULES[key]
         edit = edit_of(candidate)
         if edit is None:
             claims.append(_Claim(key, candidate, None, nothing))
@@ -127,6 +125,20 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
             said.add(changed)
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
+
+
+def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
+    """What the rules find, in their order: the next ones look while the change of one is simulated."""
+    judged = _can_judge(context)
+    with ThreadPoolExecutor(1) as beside:
+        claims = {
+            key: beside.submit(rule.claim, context)
+            for key, rule in RULES.items()
+            if rule.claim and (judged or rule.of_memory)
+        }
+        for key, claim in claims.items():
+            if (candidate := claim.result()) is not None:
+                yield key, candidate
 
 
 class _Removed:

@@ -315,11 +315,11 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         optimizer, the DataLoader or another region.
         """
         spans, names = self.trace["spans"], self.names
-        region = self.calls[(names.region & (names.step < 0))[spans["name"][self.calls]]]
-        row = np.union1d(self.operators, region)
-        row = self.on_main(row)
+        computes = self.mask(self.operators)
+        row = self.on_main(self.calls)
+        row = row[computes[row] | (names.region & (names.step < 0))[spans["name"][row]]]
         row = row[nest_rows(spans, row).parent < 0]
-        return self.within(row[np.isin(row, self.operators)])
+        return self.within(row[computes[row]])
 
     @cached_property
     def calls(self) -> Ints:

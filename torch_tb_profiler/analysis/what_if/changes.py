@@ -30,10 +30,10 @@ from torch_tb_profiler.analysis.what_if.change_types import (
 from torch_tb_profiler.analysis.what_if.collectives import hide, merge
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
 from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
-from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.columns import Mask
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -171,12 +171,17 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
     within=("1000", "Longest time between two launches of one graph, µs."),
 )
 def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
-    host = scene.graph.host
-    for track, time in launching(scene, float(values["within"]) * 1000).items():
-        own = host.of_track(track)
-        taken = measure(time, host.start[own], host.end[own])
-        durations.segment[own] -= np.where(np.isin(host.cause[own], _HOST), taken, 0)
-    durations.segment[:] = np.maximum(durations.segment, 0)
+    host, within = scene.graph.host, float(values["within"]) * 1000
+
+    def taken() -> tuple[Ints, Ints]:
+        time = np.zeros(len(host.start), np.int64)
+        for track, periods in launching(scene, within).items():
+            own = host.of_track(track)
+            time[own] = measure(periods, host.start[own], host.end[own])
+        row = np.flatnonzero((time > 0) & np.isin(host.cause, _HOST))
+        return row, time[row]
+
+    take_away(durations, *scene.once(("graphs", within), taken))
 
 
 def launching(scene: Scene, within: float) -> dict[int, Intervals]:
@@ -216,6 +221,10 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
     """Which rows of spans take long as blocking calls although no recorded work ended in them, or work from
     before the recording: what they waited for is not known, so neither is what happens without them.
     """
+    return scene.once("unrecorded", lambda: _find_unrecorded(scene))
+
+
+def _find_unrecorded(scene: Scene) -> Mask:
     spans, points, work = scene.trace["spans"], scene.graph.points, scene.graph.work
     released = points.call >= 0
     awaited = np.full(spans.n, -1, np.int64)
@@ -230,12 +239,20 @@ def _awaits_unrecorded(scene: Scene) -> Mask:
 @change("dataloader-ready", "The DataLoader has each batch ready", Stage.REMOVE)
 def _dataloader_ready(scene: Scene, durations: Durations, values: Values) -> None:
     """Of a batch that workers made, taking it from them remains where Python frames tell this from waiting."""
-    loads = scene.of_cause(PathCause.DATALOADER)
-    waits = scene.inside(scene.spans_named(_WAIT) | scene.spans_named(_LOCK)).segment
-    worked = scene.inside(scene.spans_named(_WORKERS)).segment
-    if (loads.segment & worked & waits).any():
-        loads = Choice(loads.segment & (waits | ~worked), loads.work)
-    loads.scale(durations, 0)
+
+    def loads() -> tuple[Ints, Ints]:
+        loading = scene.of_cause(PathCause.DATALOADER)
+        waits = scene.inside(scene.spans_named(_WAIT) | scene.spans_named(_LOCK)).segment
+        worked = scene.inside(scene.spans_named(_WORKERS)).segment
+        if (loading.segment & worked & waits).any():
+            loading = Choice(loading.segment & (waits | ~worked), loading.work)
+        return np.flatnonzero(loading.segment), np.flatnonzero(loading.work)
+
+    segment, work = scene.once("dataloader", loads)
+    if len(segment):
+        durations.segment[segment] = 0
+    if len(work):
+        durations.work[work] = 0
 
 
 _WORKERS = "*#_MultiProcessingDataLoaderIter.__next__"

@@ -229,18 +229,32 @@ def _needed_by_host(scene: Scene, row: Ints, like: Ints) -> Mask:
     return needed
 
 
+class _Merged(msgspec.Struct, frozen=True):
+    """What a merger does: device work and the share of its time that stays; work that is gone; segments of host threads
+    that are. Positions of the graph.
+    """
+
+    work: Ints
+    share: Array
+    gone: Ints
+    segment: Ints
+
+
 def merge(scene: Scene, durations: Durations, most: float) -> None:
     """Collectives are merged into buckets of at most ``most`` bytes: fewer calls and less latency, the bytes stay."""
-    found = merges(scene, most)
+    merged = scene.once(("buckets", most), lambda: _merged(scene, merges(scene, most)))
+    durations.work[merged.work] *= merged.share
+    durations.lead[merged.gone] = np.minimum(durations.lead[merged.gone], 0)
+    durations.latency[merged.gone] = np.minimum(durations.latency[merged.gone], 0)
+    durations.segment[merged.segment] = 0
+
+
+def _merged(scene: Scene, found: Merges) -> _Merged:
     known = found.work >= 0
     table, spans = scene.insight["collectives"], scene.trace["spans"]
     taken = (table["end"] - table["start"])[found.row].astype(np.float64)
     # Where other changes made them shorter, the bucket is shorter as much.
     share = np.divide(found.time, taken, out=np.ones(len(taken)), where=taken > 0)
-    durations.work[found.work[known]] *= share[known]
-    gone = found.work[known & ~found.last]
-    durations.lead[gone] = np.minimum(durations.lead[gone], 0)
-    durations.latency[gone] = np.minimum(durations.latency[gone], 0)
     calls = table["host"].astype(np.int64)
     leaves = calls[found.row[~found.last]]
     stays = np.setdiff1d(calls[calls >= 0], leaves)
@@ -252,4 +266,9 @@ def merge(scene: Scene, durations: Durations, most: float) -> None:
     of_gone, of_kept = np.zeros((2, spans.n), np.bool_)
     of_gone[leaves], of_kept[stays] = True, True
     spare |= inside & with_ancestors(parent, of_gone) & ~with_ancestors(parent, of_kept)
-    durations.segment[scene.inside(spare).segment] = 0
+    return _Merged(
+        work=found.work[known],
+        share=share[known],
+        gone=found.work[known & ~found.last],
+        segment=np.flatnonzero(scene.inside(spare).segment),
+    )

@@ -59,6 +59,10 @@ class _Calls(msgspec.Struct, frozen=True):
 
 def fusions(scene: Scene) -> Fusions:
     """The chains of a trace."""
+    return scene.once("fusions", lambda: _fusions(scene))
+
+
+def _fusions(scene: Scene) -> Fusions:
     steps = _steps(scene)
     calls = _calls(scene, np.array([step is not None for step in steps], np.bool_))
     table, texts = scene.insight["workloads"], scene.insight.strings

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cached_property
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -24,8 +25,9 @@ from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_KEPT = 8
-"""Choices that are kept, a bit for each segment and piece of device work."""
+_KEPT = 64
+"""Choices that are kept."""
+_T = TypeVar("_T")
 
 
 class Scene(msgspec.Struct, frozen=True, dict=True):
@@ -36,7 +38,22 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     insight: Insight
     graph: Graph
     peaks_file: str = ""
-    _inside: dict[bytes, tuple[Array, Array]] = msgspec.field(default_factory=dict)
+    _chosen: dict[Hashable, Any] = msgspec.field(default_factory=dict)
+
+    def once(self, key: Hashable, choose: Callable[[], _T]) -> _T:
+        """What ``choose`` returns, kept under a key: what an edit chooses does not depend on what else is changed, and
+        changes that are made together are first made one by one.
+        """
+        kept = self._chosen
+        if key in kept:
+            chosen: _T = kept[key]
+            return chosen
+        chosen = choose()
+        # Rules of another thread may choose at the same time.
+        for old in list(kept)[: len(kept) + 1 - _KEPT]:
+            kept.pop(old, None)
+        kept[key] = chosen
+        return chosen
 
     @cached_property
     def peaks(self) -> Peaks:
@@ -67,20 +84,19 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         return named[spans["name"]] & mine[spans["role"]]
 
     def inside(self, outer: Mask) -> Choice:
-        """What happens at or in some spans, and the device work that is launched there. The last few are kept: changes
-        that are made together are first made one by one.
-        """
+        """What happens at or in some spans, and the device work that is launched there."""
+        nothing = self.nothing
         if not outer.any():
-            return self.nothing
-        key = np.packbits(outer).tobytes()
-        if key not in self._inside:
-            if len(self._inside) == _KEPT:
-                del self._inside[next(iter(self._inside))]
+            return nothing
+
+        def bits() -> tuple[Array, Array]:
             under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
             work = self.graph.work
             own = outer[work.row] | under[work.launch] & (work.launch >= 0)
-            self._inside[key] = np.packbits(under[self.graph.host.span]), np.packbits(own)
-        masks = zip(self._inside[key], astuple(self.nothing), strict=True)
+            return np.packbits(under[self.graph.host.span]), np.packbits(own)
+
+        key = ("inside", np.packbits(outer).tobytes())
+        masks = zip(self.once(key, bits), astuple(nothing), strict=True)
         return Choice(*(np.unpackbits(bits, count=len(of)).view(np.bool_) for bits, of in masks))
 
     def within(self, glob: str, *roles: Role) -> Choice:

@@ -87,8 +87,12 @@ def without_launches(scene: Scene, durations: Durations, gone: Mask) -> None:
     durations.lead[gone] = np.minimum(durations.lead[gone], 0)
     durations.latency[gone] = np.minimum(durations.latency[gone], 0)
     launch = scene.graph.work.launch
-    spare = only_for(scene, launch[gone & (launch >= 0)], launch[~gone & (launch >= 0)])
-    durations.segment[scene.inside(spare).segment] = 0
+
+    def spare() -> Ints:
+        calls = only_for(scene, launch[gone & (launch >= 0)], launch[~gone & (launch >= 0)])
+        return np.flatnonzero(scene.inside(calls).segment)
+
+    durations.segment[scene.once(("launches", np.packbits(gone).tobytes()), spare)] = 0
 
 
 def only_for(scene: Scene, gone: Ints, kept: Ints) -> Mask:

@@ -54,6 +54,12 @@ class Edited(Durations):
         return Durations(**all_of)
 
 
+def take_away(durations: Durations, segment: Ints, time: Ints) -> None:
+    """Segments of host threads (positions) are shorter by some times, ns."""
+    if len(segment):
+        durations.segment[segment] = np.maximum(durations.segment[segment] - time, 0)
+
+
 def measured_durations(graph: Graph, facts: Facts) -> Durations:
     """Everything as in the trace."""
     host, work = graph.host, graph.work

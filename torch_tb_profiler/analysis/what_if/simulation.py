@@ -56,7 +56,7 @@ class _Chains(msgspec.Struct, frozen=True):
     begins, of shape (chains,); chain: of each place. keys: the key point of each chain, ascending. launched: places
     of members that wait for a second point, too; launches: the places of those. head: chain of the key
     point that these go back to, by chain; 0, that of ``NONE``, where there are none. long: begin and end of
-    chains with such members.
+    chains with such members, and others.
     """
 
     first: Ints
@@ -344,8 +344,10 @@ def find_chains(first: Ints, second: Ints) -> _Chains:
     member = np.flatnonzero(launched)
     of_chain = np.zeros(len(keys), np.int64)
     of_chain[chain[place[member]]] = chain[place[head[member]]]
-    long = np.flatnonzero(np.bincount(chain[place[member]], minlength=len(keys)))
     ends = np.append(starts[1:], n)
+    # A single member has none before it.
+    several = np.bincount(chain[place[member]], minlength=len(keys)) > 0
+    long = np.flatnonzero(several & (ends - starts > 2))
     return _Chains(
         first=first,
         second=second,

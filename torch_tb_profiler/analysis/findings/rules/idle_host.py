@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.python_frames import PythonFrame
@@ -115,14 +115,16 @@ def _without(context: RuleContext, place: int) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        chosen = np.isin(host.cause, HOST) & (host.span >= 0)
-        row = np.flatnonzero(chosen)
-        row = row[_places(context, host.span[row]) == place]
-        position, start, end = _not_launching(
-            context, host.span[row], host.start[row], host.end[row]
-        )
-        gone = sum_by(position, len(row), end - start)
-        durations.segment[row] = np.maximum(durations.segment[row] - gone, 0)
+
+        def gone() -> tuple[Ints, Ints]:
+            row = np.flatnonzero(np.isin(host.cause, HOST) & (host.span >= 0))
+            row = row[_places(context, host.span[row]) == place]
+            position, start, end = _not_launching(
+                context, host.span[row], host.start[row], host.end[row]
+            )
+            return row, sum_by(position, len(row), end - start)
+
+        take_away(durations, *scene.once(edit, gone))
 
     return edit
 

@@ -40,17 +40,20 @@ def _claim(context: RuleContext) -> Candidate | None:
     if main < 0 or not len(others):
         return None
     own = np.arange(len(host.start))[host.of_track(main)]
-    length = host.end[own] - host.start[own]
     name = np.append(context.trace["spans"]["name"], -1)[host.span[own]]
-    usual = _medians(name, length)
-    busy = union(host.start[others], host.end[others])
+    long = own[host.end[own] - host.start[own] >= _ABOUT * SWITCH]
+    long = long[measure(context.windows, host.start[long], host.end[long]) > 0]
     # What the loop itself does between its calls has no usual length.
-    loop = context.training.loop
-    within = measure(context.windows, host.start[own], host.end[own]) > 0
-    within &= ~np.append(loop, True)[host.span[own]]
-    long = own[(length >= _ABOUT * SWITCH) & (usual <= _USUAL * length) & within]
-    usual = usual[np.isin(own, long)]
+    long = long[~np.append(context.training.loop, True)[host.span[long]]]
+    if not len(long):
+        return None
+    alike = own[np.isin(name, name[long - own[0]])]
+    usual = _medians(name[alike - own[0]], host.end[alike] - host.start[alike])
+    usual = usual[np.searchsorted(alike, long)]
     took = host.end[long] - host.start[long]
+    brief = usual <= _USUAL * took
+    long, usual, took = long[brief], usual[brief], took[brief]
+    busy = union(host.start[others], host.end[others])
     held = measure(busy, host.start[long], host.end[long]) >= _ABOUT * took
     long, usual, took = long[held], usual[held], took[held]
     if not len(long):

@@ -148,26 +148,25 @@ class _Removed:
         self._unchanged = unchanged
         self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
 
-    def _removes(self, changed: Durations) -> tuple[Array, Array]:
-        before = self._unchanged
-        return (
-            np.maximum(before.work - changed.work, 0),
-            np.maximum(before.segment - changed.segment, 0),
-        )
+    def _removes(self, changed: Durations) -> Iterator[tuple[Array, Array]]:
+        """What is already said to go, and what a change removes, of all that it alters."""
+        for gone, part in zip(self._gone, ("work", "segment"), strict=True):
+            before, after = getattr(self._unchanged, part), getattr(changed, part)
+            if after is not before:
+                yield gone, np.maximum(before - after, 0)
 
     def has(self, changed: Durations) -> bool:
         """Whether at least half of what a change removes is already said to go."""
-        removes = self._removes(changed)
-        removed = sum(float(part.sum()) for part in removes)
-        again = sum(
-            float(np.minimum(*both).sum()) for both in zip(self._gone, removes, strict=True)
-        )
+        removed = again = 0.0
+        for gone, more in self._removes(changed):
+            removed += float(more.sum())
+            again += float(np.minimum(gone, more).sum())
         return removed > 0 and 2 * again >= removed
 
     def add(self, changed: Durations) -> None:
         """Notes what a change removes."""
-        for gone, part in zip(self._gone, self._removes(changed), strict=True):
-            np.maximum(gone, part, out=gone)
+        for gone, more in self._removes(changed):
+            np.maximum(gone, more, out=gone)
 
 
 def edit_of(candidate: Candidate) -> Edit | None:

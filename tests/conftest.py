@@ -17,7 +17,6 @@ SLOW = {"browser", "live", "traces", "processes", "slow", "nightly"}
 MOST_WORKERS = 8
 PAGE = REPOSITORY / "torch_tb_profiler" / "static" / "index.js"
 
-load()
 if sys.dont_write_bytecode:
     # Nothing is written beside the code; and what the tests start need not compile everything anew.
     sys.dont_write_bytecode = False
@@ -36,7 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only the process that hears of all tests writes which passed."""
+    """Before tests are collected: how many examples they try. Only the process that hears of all tests writes which passed."""
+    load("few" if config.option.markexpr == "quick" else "")
     path = config.getoption("--write-passed")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Passed(Path(path)))

@@ -1,5 +1,5 @@
 """How many examples Hypothesis tries: a fifth; all of them where ``CI`` is set or
-``HYPOTHESIS_EXAMPLES`` is ``all``, and hardly any where it is ``few``.
+``HYPOTHESIS_EXAMPLES`` is ``all``, and hardly any where it is ``few`` or the quick tests are run alone.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ def many(most: int) -> int:
     return min(most, 5) if EXAMPLES == "few" else max(most // 5, 10)
 
 
-def load() -> None:
-    """Make these the settings of all tests that say nothing else."""
+def load(usual: str) -> None:
+    """Make these the settings of all tests that say nothing else; ``usual``: where the environment says nothing."""
+    global EXAMPLES
+    EXAMPLES = EXAMPLES or usual
     # How long an example takes says how busy the machine is, no more.
     unhurried = settings(
         settings.default,

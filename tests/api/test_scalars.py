@@ -61,6 +61,7 @@ def test_without_a_device_its_figures_are_unknown() -> None:
     assert (frame["wall_ns"] > 0).all()
 
 
+@pytest.mark.slow
 def test_tensorboard_reads_a_curve_per_figure(tmp_path: Path) -> None:
     run = tmp_path / "run"
     shutil.copytree(SAMPLES / "synthetic_ddp8", run)

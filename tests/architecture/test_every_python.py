@@ -71,6 +71,7 @@ def test_no_docstring_has_half_of_a_surrogate_pair() -> None:
     assert {p: lines for p, lines in found.items() if lines} == {}
 
 
+@pytest.mark.slow
 def test_every_file_compiles_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -78,6 +79,7 @@ def test_every_file_compiles_without_a_warning() -> None:
             compile(text, path, "exec", dont_inherit=True)
 
 
+@pytest.mark.slow
 def test_every_module_imports_without_a_warning_of_ours() -> None:
     """Warnings raised while the package's own lines run are errors; those inside other packages
     are theirs.

@@ -34,6 +34,7 @@ def test_no_path_of_one_machine() -> None:
     assert repository.machine_paths(looked_at()) == []
 
 
+@pytest.mark.slow
 def test_no_path_of_one_machine_inside_the_samples() -> None:
     traces = recorded()
     assert traces

@@ -131,6 +131,7 @@ def test_a_sample_says_the_same_in_both_formats(interned: bool, lists: bool) -> 
     assert derive(perfetto).summary.attribution == derive(chrome).summary.attribution
 
 
+@pytest.mark.slow
 def test_categories_that_pytorch_left_out_are_told_by_arguments() -> None:
     document = sample("cnn_workers_0")
     with_categories = read(from_chrome(document, lists=True))

@@ -18,6 +18,7 @@ from torch_tb_profiler.store.columns import declared
 from torch_tb_profiler.store.strings import StringTable
 
 
+@pytest.mark.slow
 def test_every_table_has_the_columns_and_types_of_the_list(ask: Ask) -> None:
     for table in listed():
         found = ask(f"describe {table.schema}.{table.name}")

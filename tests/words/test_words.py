@@ -46,12 +46,14 @@ def banned(text: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_banned_phrase_in_the_package() -> None:
     found = phrases(listing.python())
     assert len(found) > 1000
     assert banned("\n".join(found)) == []
 
 
+@pytest.mark.slow
 def test_no_banned_phrase_in_the_page() -> None:
     try:
         found = phrases(listing.page())

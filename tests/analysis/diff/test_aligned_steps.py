@@ -147,6 +147,7 @@ def test_known_delays_are_found(name: str, step: int, drawn: list[tuple[float, i
 
 
 @pytest.mark.parametrize("name", ["cnn_workers_0", "transformer", "inference"])
+@pytest.mark.slow
 def test_known_delays_in_a_real_recording_are_found(name: str) -> None:
     path = next((ROOT / "samples" / name).glob("*.json*"))
     text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

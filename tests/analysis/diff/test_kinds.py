@@ -42,6 +42,7 @@ def lengths(
 
 @pytest.mark.parametrize("every", [3, 4, 7, 50])
 @pytest.mark.parametrize("both", [False, True])
+@pytest.mark.slow
 def test_validations_in_a_recording_raise_no_alarm(every: int, both: bool) -> None:
     random = np.random.default_rng(every)
     for _ in range(6):

@@ -41,6 +41,7 @@ def figures_of(ranks: int, steps: int) -> RunFigures:
 
 
 @pytest.mark.parametrize(("ranks", "steps"), [(1024, 100), (1024, 1024), (1, 1 << 16)])
+@pytest.mark.slow
 def test_replies_are_bounded(ranks: int, steps: int) -> None:
     figures = figures_of(ranks, steps)
     parts = tuple(

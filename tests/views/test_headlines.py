@@ -355,6 +355,6 @@ def test_an_answer_has_twelve_words_and_two_quantities(
         ],
     )
     told = headline(efficiency(rows=columns, time_ns=sum(times), has_device=has_device))[0]
-    quantities = re.findall(r"[0-9.]+ (?:ns|µs|ms|s|min|h)\b", told)
+    quantities = re.findall(r"[0-9.\u202f]+ (?:ns|µs|ms|s|min|h)\b", told)
     assert len(quantities) == 2
-    assert len(told.split()) - len(quantities) <= 12
+    assert len(told.split(" ")) - len(quantities) <= 12

@@ -15,6 +15,7 @@ from tests.generate import definitions, routes
 from torch_tb_profiler.web.route_table import ROUTES
 
 
+@pytest.mark.slow
 def test_nothing_is_stale() -> None:
     # In a process of its own: another test may have registered performance models.
     command = [sys.executable, "-m", "tests.generate"]

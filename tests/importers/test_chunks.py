@@ -54,6 +54,7 @@ FIXED = lines(
 )
 
 
+@pytest.mark.slow
 def test_every_chunk_size_of_a_trace_with_damage() -> None:
     whole = read(FIXED)
     for chunk in range(1, len(FIXED) + 2):

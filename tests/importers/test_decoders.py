@@ -98,6 +98,7 @@ def equal(text: bytes, chunk: int, piece: int, folder: Path) -> None:
         assert kept(text, chunk, piece, folder) == alone
 
 
+@pytest.mark.slow
 def test_every_chunk_size_of_a_trace_with_damage(tmp_path: Path) -> None:
     before = DecodedHere.sent
     for chunk in range(1, len(FIXED) + 2, 7):

@@ -91,6 +91,7 @@ def test_layout(text: str, chunk: int) -> None:
         pytest.param("1" * (20 << 20), id="number"),
     ],
 )
+@pytest.mark.slow
 def test_unknown_keys_of_any_size(blob: str) -> None:
     imported = read(
         trace(

@@ -80,6 +80,7 @@ def test_damage_costs_its_own_packets() -> None:
     assert trace.entries == 400
 
 
+@pytest.mark.slow
 def test_mutated_files_are_read_or_refused() -> None:
     data = from_chrome(nested(sample("ddp_gloo")))[:12_000]
     random = Random(13)

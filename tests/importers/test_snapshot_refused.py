@@ -151,6 +151,7 @@ def test_damage_is_told_as_such(data: bytes) -> None:
     assert "byte" in error.value.message
 
 
+@pytest.mark.slow
 def test_a_snapshot_cut_anywhere_is_refused_with_the_place() -> None:
     device = Allocator()
     for size in range(20):

@@ -76,6 +76,7 @@ def test_other_files_are_rejected_with_the_reason(
     assert reason in (rejected(tmp_path, content) or "taken")
 
 
+@pytest.mark.slow
 def test_a_bomb_is_not_inflated(tmp_path: Path) -> None:
     bomb = gzip.compress(b'{"name":"' + b"0" * (200 << 20), 9)
     path = tmp_path / "a.json.gz"

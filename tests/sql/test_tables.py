@@ -26,6 +26,7 @@ def test_every_table_has_the_columns_and_types_of_the_list(ask: Ask) -> None:
         assert described == [(c.name, c.type) for c in table.columns], table.name
 
 
+@pytest.mark.slow
 def test_every_declared_table_has_as_many_rows_as_the_store(
     ask: Ask, recording: TraceFrames
 ) -> None:

@@ -81,6 +81,7 @@ def test_tables_of_the_insight_are_there(opened: Opened) -> None:
         ", ".join("unnest(list_resize([''], 10000, ''))" for _ in range(190)),
     ],
 )
+@pytest.mark.slow
 def test_no_answer_is_larger_than_4_mib(opened: Opened, value: str) -> None:
     response = ask(opened, f"select {value}", "&rows=10000")
     assert len(body(response)) <= 4 << 20

@@ -158,6 +158,7 @@ def test_tiles_hold_what_touches_them(spans: list[tuple[str, int, int, int]], le
         assert [row[:5] for row in rows_of(tile.slices)] == expected
 
 
+@pytest.mark.slow
 def test_stored_levels_give_the_same_tiles_as_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(3)
     start = np.cumsum(generator.integers(1, 40, 40_000))

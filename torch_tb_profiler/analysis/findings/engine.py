@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,8 @@ SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
 EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
 """Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts."""
+_LARGE = 50_000
+"""Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
 ONE_STEP = 0.1
 """A finding that saves less than 2 % of all steps is kept for a step of which it saves so much."""
 
@@ -128,16 +131,18 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
 
 
 def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
-    """What the rules find, in their order: the next ones look while the change of one is simulated."""
-    judged = _can_judge(context)
+    """What the rules find, in their order; in a large trace the next ones look while the change of one is simulated."""
+    judged, large = _can_judge(context), context.trace["spans"].n >= _LARGE
     with ThreadPoolExecutor(1) as beside:
         claims = {
-            key: beside.submit(rule.claim, context)
+            key: beside.submit(rule.claim, context).result
+            if large
+            else partial(rule.claim, context)
             for key, rule in RULES.items()
             if rule.claim and (judged or rule.of_memory)
         }
         for key, claim in claims.items():
-            if (candidate := claim.result()) is not None:
+            if (candidate := claim()) is not None:
                 yield key, candidate
 
 

@@ -117,8 +117,8 @@ describe("the page", () => {
         PLACES.includes(place) ? [place] : [],
       );
       const sections = screen.queryByRole("navigation", { name: /^Sections of/ });
-      expect(sections?.querySelector("[aria-current]")?.textContent ?? section.short).toBe(
-        section.short,
+      expect(sections?.querySelector("[aria-current]")?.textContent ?? section.label).toBe(
+        section.label,
       );
       expect(sections === null).toBe(place.sections.length === 1);
     },
@@ -130,7 +130,7 @@ describe("the page", () => {
     await screen.findByLabelText("Worker");
     const push = vi.spyOn(history, "pushState");
     fireEvent.click(placeLinks()[4]!);
-    await shown("Efficiency");
+    await shown("Operator and shape");
     fireEvent.click(screen.getByRole("link", { name: "Kernel" }));
     await shown("Kernel");
     await vi.waitFor(() => {
@@ -154,16 +154,16 @@ describe("the page", () => {
     await vi.waitFor(() => expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy());
     expect(screen.queryByRole("note")).toBeNull();
     fireEvent.click(placeLinks()[4]!);
-    await shown("Efficiency");
+    await shown("Operator and shape");
     expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
     expect(screen.getByRole("note").textContent).toBe(
-      "Rank 0 · w0 of 2: Efficiency shows one at a time. ",
+      "Rank 0 · w0 of 2: Operator and shape shows one at a time. ",
     );
     fireEvent.click(placeLinks()[0]!);
     await shown("Overview");
     expect(screen.getByDisplayValue("All 2 ranks")).toBeTruthy();
     fireEvent.click(placeLinks()[4]!);
-    await shown("Efficiency");
+    await shown("Operator and shape");
     choose("w1");
     await vi.waitFor(() => expect(screen.getByDisplayValue("rank 1")).toBeTruthy());
     expect(pageStore.get().params).toEqual({});

@@ -161,7 +161,7 @@ export function Sections(
   return (
     <nav class="sections" aria-label={`Sections of ${place.label}`}>
       <ul class="segmented">
-        {place.sections.map(({ id, short, term, lack }) => (
+        {place.sections.map(({ id, label, term, lack }) => (
           <TipLink
             key={id}
             kind="segment"
@@ -170,7 +170,7 @@ export function Sections(
             href={sectionHref(id)}
             current={id === section.id && "page"}
           >
-            {short}
+            {label}
           </TipLink>
         ))}
       </ul>

@@ -28,9 +28,9 @@ export function More({ payload, selection, hrefOf, lit }: MoreProps) {
       <Menu label="More" icon="more" text="" class={lit ? "button-quiet more-lit" : "button-quiet"}>
         {(close) => (
           <>
-            {MORE.sections.map(({ id, short }) => (
+            {MORE.sections.map(({ id, label }) => (
               <a key={id} class="menu-item" href={hrefOf(id)} onClick={close}>
-                {short} {id === "diagnosis" ? <small>{filesText(payload)}</small> : null}
+                {label} {id === "diagnosis" ? <small>{filesText(payload)}</small> : null}
               </a>
             ))}
             {(Object.keys(DIALOGS) as DialogId[]).map((id) => (

@@ -10,8 +10,6 @@ import { later } from "./lazy_component";
 export interface Section {
   id: ViewId;
   label: string;
-  /** What it is called beside the other sections of its place. */
-  short: string;
   term: string;
   component: ComponentType<ViewProps>;
   /** Which steps it is of where choosing some means nothing; empty where it follows the choice. */
@@ -88,7 +86,6 @@ const section = (
 ): Section => ({
   id,
   label,
-  short: label,
   term: id,
   component,
   fixedSteps: "",
@@ -108,8 +105,7 @@ export const MORE: Place = {
       fixedSteps: "all steps",
       lack: ofServer(anything),
     }),
-    section("diagnosis", "Diagnosis", later("DiagnosisView"), {
-      short: "Files",
+    section("diagnosis", "Files", later("DiagnosisView"), {
       fixedSteps: "all steps",
       needsTrace: false,
       compared: "itself",
@@ -211,8 +207,7 @@ export const PLACES: readonly Place[] = [
   {
     label: "Kernels",
     sections: [
-      section("efficiency", "Efficiency", later("EfficiencyView"), {
-        short: "Operator and shape",
+      section("efficiency", "Operator and shape", later("EfficiencyView"), {
         term: "efficiency_view",
         lack: NO_DEVICE,
       }),

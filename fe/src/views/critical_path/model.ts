@@ -1,7 +1,12 @@
 /** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
 
 import type { Parameters } from "../../api/client";
-import type { CriticalPathPayload, PathStrip, PathStripTable } from "../../api/types.gen";
+import type {
+  CriticalPathPayload,
+  FirstParts,
+  PathStrip,
+  PathStripTable,
+} from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import type { Params, ViewProps } from "../../state/view";
 import { columnsOfTable } from "../columns";
@@ -74,6 +79,14 @@ export const stretchesOf = (
     t1: end_ns,
   }));
 
+/** What the stretches of a strip are spent on, about: most of each is what it is called. */
+export const partsOf = ({ stretches }: PathStrip): { parts: FirstParts } => ({
+  parts: {
+    kind: stretches.kind,
+    path_ns: stretches.end_ns.map((end, row) => end - (stretches.start_ns[row] ?? 0)),
+  },
+});
+
 /** A stretch of a strip in words: its kind, the event of most of it, its line, and how long it takes and when. */
 export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
   const stretch: Partial<RowOf<PathStripTable>> = rowsOf(stretches)[row] ?? {};
@@ -89,6 +102,14 @@ export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
 export function spoken(strip: PathStrip, row: number): string {
   const { kind, event, line, time } = told(strip, row);
   return [labelOf(kind), event, line, time].filter(Boolean).join(", ");
+}
+
+export const meanOf = (steps: number): string => `mean of ${formatCount(steps)} steps`;
+
+/** Which of the chosen steps the strips draw, and what the legend's figures are of. */
+export function drawnText(longest: string, drawn: number, steps: number): string {
+  if (steps < 2) return longest;
+  return `${drawn < steps ? `drawn: ${longest}, the longest; ` : ""}figures: ${meanOf(steps)}`;
 }
 
 /** The strip in words. */

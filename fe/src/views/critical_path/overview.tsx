@@ -29,6 +29,7 @@ export function PathOfStep(props: PathOfStepProps) {
   return (
     <PathStrips
       payload={data}
+      steps={1}
       device={props.device}
       range={range}
       onRange={setRange}
@@ -62,6 +63,7 @@ export function PathOfRanks(props: PathOfStepProps) {
       </p>
       <PathStrips
         payload={data}
+        steps={1}
         device={props.device}
         range={range}
         onRange={setRange}

@@ -8,7 +8,15 @@ import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state
 import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
 import { nameAt, traceOf, workerName } from "../distributed/model";
 import { InShort, Notes, Nothing, viewOf } from "../loaded";
-import { type Group, groupOf, rangeParams, rangeSetter, RANKS_GROUPS, readRange } from "./model";
+import {
+  drawnText,
+  type Group,
+  groupOf,
+  rangeParams,
+  rangeSetter,
+  RANKS_GROUPS,
+  readRange,
+} from "./model";
 import { onTimeline, ranksOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
 import { Stragglers } from "./stragglers";
@@ -62,13 +70,20 @@ function Ranks(props: PageProps) {
   );
   const placeOf = useMemo(() => ranksOf(payload), [payload]);
   const shown = onTimeline(payload, range);
+  const step = stepName(payload.strips[0]?.name ?? "");
+  const name = step ? `step ${step}` : "the whole span";
   return (
     <>
       <InShort sentences={payload.headline} />
       <Notes notes={[...payload.notes, payload.clock]} />
-      <Panel title="Critical path" term="critical_path_ranks" note={drawnText(payload)}>
+      <Panel
+        title="Critical path"
+        term="critical_path_ranks"
+        note={drawnText(name, payload.strips.length, payload.steps)}
+      >
         <PathStrips
           payload={payload}
+          steps={payload.steps}
           device="GPU"
           range={range}
           onRange={rangeSetter(setParam)}
@@ -130,12 +145,4 @@ function ranksColumns(
       : [{ key: "rank", label: "Rank", term: "rank", kind: "text" as const, width: 90, ...rank }]),
     ...others,
   ];
-}
-
-/** Which steps are drawn, where that is not all. */
-function drawnText({ strips, steps }: RanksPathPayload): string {
-  const [first] = strips;
-  const name = first ? stepName(first.name) || "the whole span" : "";
-  if (steps > strips.length) return `drawn: step ${name}, the longest; sums: all steps chosen`;
-  return strips.length === 1 ? `step ${name}` : "";
 }

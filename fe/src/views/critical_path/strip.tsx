@@ -7,7 +7,16 @@ import { useId } from "../../base/id";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Button, fillOf, Hatches, Ribbon, Swatch } from "../../widgets";
 import { groupLooks, groupTimes } from "./groups";
-import { labelOf, seriesFor, spoken, stretchesOf, stripLabel, told, type Range } from "./model";
+import {
+  labelOf,
+  partsOf,
+  seriesFor,
+  spoken,
+  stretchesOf,
+  stripLabel,
+  told,
+  type Range,
+} from "./model";
 
 interface Parts {
   parts: FirstParts;
@@ -21,6 +30,8 @@ interface PathStripsProps {
   onRange: (range: Range | null) => void;
   /** Links to what shows more of the range. */
   links: ComponentChildren;
+  /** How many steps the parts are of: the legend has their mean. */
+  steps: number;
   /** What the legend sums up, where it is not the whole. */
   within?: Parts | undefined;
   /** The rank of a stretch, where there are several. */
@@ -30,7 +41,7 @@ interface PathStripsProps {
 const HERE = () => "";
 
 export function PathStrips(props: PathStripsProps) {
-  const { payload, device, range, onRange, links, within, placeOf = HERE } = props;
+  const { payload, device, steps, range, onRange, links, within, placeOf = HERE } = props;
   const { strips } = payload;
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
   const scale = Math.max(...strips.map(({ start_ns, end_ns }) => end_ns - start_ns));
@@ -39,12 +50,12 @@ export function PathStrips(props: PathStripsProps) {
       {strips.map((strip) => (
         <OneStrip
           key={strip.step}
-          {...{ strip, payload, device, scale, range, onRange, placeOf }}
+          {...{ strip, payload, device, steps, scale, range, onRange, placeOf }}
           titled={strips.length > 1}
           onPoint={(row) => setAt(row === null ? null : { strip, row })}
         />
       ))}
-      <PathParts parts={(within ?? payload).parts} device={device} />
+      <PathParts parts={(within ?? payload).parts} device={device} steps={within ? 1 : steps} />
       <div class="path-reading">
         {at ? <Reading {...at} place={placeOf(at.strip, at.row)} /> : null}
         {!at && range ? (
@@ -69,7 +80,7 @@ interface OneStripProps extends Required<Omit<PathStripsProps, "links" | "within
 }
 
 function OneStrip(props: OneStripProps) {
-  const { strip, payload, device, titled, onRange, range, placeOf, ...rest } = props;
+  const { strip, payload, device, steps, titled, onRange, range, placeOf, ...rest } = props;
   const groups = useMemo(() => groupLooks(device), [device]);
   const stretches = useMemo(
     () => stretchesOf(strip, groups, device === "CPU"),
@@ -83,7 +94,7 @@ function OneStrip(props: OneStripProps) {
         </h3>
       ) : null}
       <Ribbon
-        label={stripLabel(strip, groupTimes(payload, device))}
+        label={stripLabel(strip, groupTimes(steps > 1 ? partsOf(strip) : payload, device))}
         series={groups}
         stretches={stretches}
         describe={(row) => [placeOf(strip, row), spoken(strip, row)].filter(Boolean).join(", ")}
@@ -137,8 +148,12 @@ export function FirstStrip({ parts, device }: Parts & { device: string }) {
   );
 }
 
-/** What the path is made of: the strip's legend, with figures. */
-export function PathParts({ parts, device }: Parts & { device: string }) {
+/** What the path of a step is made of: the strip's legend, with figures. `steps`: of how many the parts are the sum. */
+export function PathParts({
+  parts,
+  device,
+  steps = 1,
+}: Parts & { device: string; steps?: number }) {
   return (
     <dl class="path-parts">
       {groupTimes({ parts }, device).map((item) => (
@@ -146,8 +161,8 @@ export function PathParts({ parts, device }: Parts & { device: string }) {
           <dt>
             <Swatch item={item} /> {item.label}
           </dt>
-          <dd title={formatExactTime(item.ns)}>
-            <strong>{formatTime(item.ns)}</strong> {formatShare(item.share)}
+          <dd title={formatExactTime(Math.round(item.ns / steps))}>
+            <strong>{formatTime(item.ns / steps)}</strong> {formatShare(item.share)}
           </dd>
         </div>
       ))}

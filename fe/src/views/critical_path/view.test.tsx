@@ -32,10 +32,8 @@ async function show(start: Params = {}): Promise<void> {
   await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
 }
 
-const slider = (): HTMLElement =>
-  screen.getByRole("slider", {
-    name: "What the end of ProfilerStep#5 waited for: GPU compute 75.0 %, Host code 25.0 %",
-  });
+const slider = (shares = "GPU compute 90.0 %, Host code 10.0 %"): HTMLElement =>
+  screen.getByRole("slider", { name: `What the end of ProfilerStep#5 waited for: ${shares}` });
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
 const lastRows = (): Params | undefined => queriesOf(asked, "critical_path/rows").at(-1);
@@ -45,7 +43,9 @@ describe("the page", () => {
     await show();
     expect(text()).toContain("GPU compute takes 5.19 ms of a 12.5 ms step.");
     expect(text()).toContain("relu takes 40 % of the kernel time, but 1 % of the critical path.");
-    expect(text()).toContain("drawn: ProfilerStep#5, the longest");
+    expect(text()).toContain("drawn: ProfilerStep#5, the longest; figures: mean of 2 steps");
+    const legend = document.querySelector(".path-parts")?.textContent;
+    expect(legend).toBe(" GPU compute75 ns 75.0 % Host code25 ns 25.0 %");
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");
     expect(link("gemm")).toBe("#trace?sel=17&path=1");
     expect(text()).toContain("nothing recorded");
@@ -116,11 +116,11 @@ describe("on Overview", () => {
     );
     expect(text()).toContain("until the cause is known");
     expect(document.querySelectorAll(".path-first rect")).toHaveLength(1);
-    await waitFor(() => expect(slider()).toBeTruthy());
+    await waitFor(() => expect(slider("GPU compute 75.0 %, Host code 25.0 %")).toBeTruthy());
     expect(text()).not.toContain("until the cause is known");
     expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");
-    fireEvent.keyDown(slider(), { key: "Enter" });
+    fireEvent.keyDown(slider("GPU compute 75.0 %, Host code 25.0 %"), { key: "Enter" });
     expect(link("What is on it")).toBe("#critical_path?t0=1000&t1=1010");
     expect(link("On the timeline")).toBe("#trace?path=1&t=1000%2C10");
   });

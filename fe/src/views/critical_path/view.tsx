@@ -9,7 +9,15 @@ import { Panel } from "../../widgets";
 import { lacks } from "../missing";
 import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { StepCauses } from "../steps/view";
-import { groupOf, GROUPS, rangeParams, rangeSetter, readRange, timelineParams } from "./model";
+import {
+  drawnText,
+  groupOf,
+  GROUPS,
+  rangeParams,
+  rangeSetter,
+  readRange,
+  timelineParams,
+} from "./model";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathStrips } from "./strip";
@@ -59,14 +67,11 @@ function CriticalPathPage({ payload, ...props }: PageProps) {
       <Panel
         title="Critical path"
         term="critical_path"
-        note={
-          several && strips.length === 1
-            ? `drawn: ${first?.name ?? ""}, the longest; sums: all steps chosen`
-            : first?.name
-        }
+        note={drawnText(first?.name ?? "", strips.length, payload.steps.step.length)}
       >
         <PathStrips
           payload={payload}
+          steps={payload.steps.step.length}
           device={lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device}
           range={range}
           onRange={rangeSetter(setParam)}

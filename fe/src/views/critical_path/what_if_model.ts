@@ -2,8 +2,8 @@
 
 import type { DeclaredChange, PathRowsPayload, WhatIfPrediction } from "../../api/types.gen";
 import { stepsText, type StepRange } from "../../state/view";
-import { labelOf } from "./model";
-import { formatCount, formatShare, formatTime, MINUS } from "../../base/units";
+import { labelOf, meanOf } from "./model";
+import { formatShare, formatTime, MINUS } from "../../base/units";
 
 export interface Change {
   name: string;
@@ -168,6 +168,6 @@ export const replayText = (error: number): string =>
 
 /** How long a step is, and of how many that is the mean. */
 export function stepText(ns: number | null, steps: number): string {
-  const mean = steps === 1 ? "" : `, mean of ${formatCount(steps)} steps`;
+  const mean = steps === 1 ? "" : `, ${meanOf(steps)}`;
   return `step of ${formatTime(ns)}${mean}`;
 }

@@ -170,6 +170,7 @@ def files_beside(folder: Path, merged: str, *, ids: bool) -> list[Path]:
 @pytest.mark.parametrize(
     "merged", ["merged-1700000000.5.trace.json.gz", "all_ranks.json", "Combined.trace.json.gz"]
 )
+@pytest.mark.slow
 def test_a_merged_copy_beside_the_ranks_files(
     tmp_path: Path, settings: Settings, merged: str, ids: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

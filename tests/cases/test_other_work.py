@@ -169,6 +169,7 @@ def test_wider_layers_are_no_more_samples(wide: int) -> None:
     st.sets(st.integers(0, 4)),
     st.floats(0, 300),
 )
+@pytest.mark.slow
 def test_relabelling_changes_nothing(times: list[float], moved: set[int], more: float) -> None:
     """Calls under other names, of the same kernels: the change is that of what else became longer."""
     length = sum(times) + 1000

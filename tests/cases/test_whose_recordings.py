@@ -162,6 +162,7 @@ NS, NS2 = "1700000000000000000", "1700000100000000000"
     ],
     ids=lambda name: name.split(".")[0],
 )  # fmt: skip
+@pytest.mark.slow
 def test_names_of_ranks_and_recordings(tmp_path: Path, first: str, second: str) -> None:
     """In the first recording rank 1 takes 200 µs longer in every step, in the second nobody does."""
     files = job([first.format(rank) for rank in (0, 1)], slow=1)

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.cli import main
 
 
+@pytest.mark.slow
 def test_findings_of_a_run_tell_who_holds_the_others_back(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,6 +39,7 @@ def piped(folder: Path, given: bytes, *options: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
+@pytest.mark.slow
 def test_a_list_prints_what_its_trace_does(
     file: str | Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

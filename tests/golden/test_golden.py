@@ -83,6 +83,7 @@ def _share(value: float | None) -> str:
 
 
 @pytest.mark.parametrize("run", RUNS)
+@pytest.mark.slow
 def test_views_of_samples(run: str) -> None:
     found = {
         item.worker.name: summary(item)

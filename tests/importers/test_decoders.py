@@ -124,6 +124,7 @@ def test_every_chunk_size_of_a_trace_with_damage(tmp_path: Path) -> None:
     ids=["kineto", "cut", "array", "odd types", "gaps", "two", "long", "twice", "nodes"],
 )
 @pytest.mark.parametrize(("chunk", "piece"), [(300, 1 << 30), (1500, 700), (5000, 64)])
+@pytest.mark.slow
 def test_odd_texts(text: str, chunk: int, piece: int, tmp_path: Path) -> None:
     equal(text.encode(), chunk, piece, tmp_path)
 

@@ -61,6 +61,7 @@ def test_a_small_damage_costs_what_it_did() -> None:
     assert not imported.defects[SKIPPED]
 
 
+@pytest.mark.slow
 def test_a_file_that_inflates_to_more_than_the_limit(tmp_path: Path) -> None:
     path = tmp_path / "bomb.json.gz"
     body = b'{"traceEvents": [' + EVENTS + b'], "x": "' + b" " * (32 << 20)

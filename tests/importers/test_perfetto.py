@@ -118,6 +118,7 @@ def _ns(micros: float) -> int:
 
 @pytest.mark.parametrize("interned", [True, False])
 @pytest.mark.parametrize("lists", [True, False])
+@pytest.mark.slow
 def test_a_sample_says_the_same_in_both_formats(interned: bool, lists: bool) -> None:
     document = sample("ddp_gloo") if lists else nested(sample("ddp_gloo"))
     chrome = read(json.dumps(document))

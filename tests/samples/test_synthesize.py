@@ -69,6 +69,7 @@ def test_packed_is_the_same_trace(generator: Any, small_run: Path, tmp_path: Pat
     assert text.replace(b".json.gz", b".json") == (small_run / "rank1.pt.trace.json").read_bytes()
 
 
+@pytest.mark.slow
 def test_committed_run_is_what_its_command_writes(
     generator: Any, samples: Path, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_a_source_that_breaks_off_raises() -> None:
     assert file.closed
 
 
+@pytest.mark.slow
 def test_closing_early_ends_the_thread(tmp_path: Path) -> None:
     path = tmp_path / "a.gz"
     path.write_bytes(gzip.compress(bytes(200 << 20)))

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="mapped files cannot 
 @pytest.mark.parametrize(
     "view", ["overview", "trace/timeline", "critical_path", "memory", "module"]
 )
+@pytest.mark.slow
 def test_a_cut_file_is_made_again(view: str, left: float, tmp_path: Path) -> None:
     write(tmp_path / "logs" / "run", "w0")
     cache = tmp_path / "cache"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -54,6 +55,7 @@ def test_iterations_and_their_phases() -> None:
     st.lists(st.integers(8, 20), max_size=2, unique=True),
     st.integers(0, 1000),
 )
+@pytest.mark.slow
 def test_the_answer_is_short_of_the_recorded_part_and_agrees_with_the_phases(
     count: int, odd: list[int], seed: int
 ) -> None:

@@ -267,6 +267,7 @@ def test_without_a_rank_that_can_be_read_there_is_no_path() -> None:
 
 
 @pytest.mark.parametrize("name", ["ddp_gloo", "synthetic_ddp8"])
+@pytest.mark.slow
 def test_the_path_is_the_wall_time_of_the_samples(name: str, samples: Path) -> None:
     run = sample(str(samples / name))
     fleet = Fleets(run).of(run.open("run", "rank0", "1"))

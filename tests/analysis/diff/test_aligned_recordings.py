@@ -91,6 +91,7 @@ DELAYS = st.lists(st.tuples(st.floats(0, 0.999), st.integers(1, 3 * MS)), min_si
 
 @examples(40)
 @given(st.sampled_from([NO_CHANGE, "extra_copy", "new_sync", "missing_overlap"]), DELAYS)
+@pytest.mark.slow
 def test_known_delays_are_found(name: str, drawn: list[tuple[float, int]]) -> None:
     events = recording(CHANGES[name], 1, 4)
     before = side_of(events)

@@ -180,6 +180,7 @@ def test_gaps_of_any_two_steps_add_up(left: Events, right: Events, parts: int) -
 
 @pytest.mark.parametrize("parts", [0, 20, PARTS])
 @pytest.mark.parametrize("name", ["slower_kernel", "extra_copy", "new_sync", "renamed"])
+@pytest.mark.slow
 def test_gaps_of_changed_recordings_add_up(name: str, parts: int) -> None:
     before = step_of(recording(CHANGES[NO_CHANGE], 0, 3), 1)
     steps = align(before, step_of(recording(CHANGES[name], 1, 3), 1), parts)

@@ -151,6 +151,7 @@ def test_a_node_holds_what_is_beneath_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "one odd step"])
+@pytest.mark.slow
 def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
     """The laws hold through import, steps and what is left out of them."""
     random = np.random.default_rng(11)

@@ -235,6 +235,7 @@ def test_module_hierarchy_makes_modules() -> None:
     assert (int(paths["first"][top]), int(paths["event"][top])) == (1000, 1)
 
 
+@pytest.mark.slow
 def test_hostile_hierarchies() -> None:
     insight = hierarchies(
         a="(" * 4000,

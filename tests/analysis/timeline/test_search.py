@@ -251,6 +251,7 @@ def test_patterns_that_take_too_long_are_ended(monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.parametrize(
     "pattern", ["a{0,1000}a{0,1000}b", "(x|a)*(a|y){900}(a|z){900}b", "[ab]*a[ab]{1000}[ab]{800}c"]
 )
+@pytest.mark.slow
 def test_the_costliest_patterns_are_ended_in_time(
     pattern: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,6 +105,7 @@ def test_change(
     np.testing.assert_allclose(prediction.predicted, expected, rtol=NEAR)
 
 
+@pytest.mark.slow
 def test_no_stragglers(make: Make) -> None:
     """The slow rank's kernels take a quarter longer than those of the others; without stragglers all take the mean."""
     lengths = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,6 +44,7 @@ def drawn_work(draw: st.DataObject, ranks: int, steps: int) -> np.ndarray:
     st.sampled_from([0.0, 120.0, 300.0]),
     st.booleans(),
 )
+@pytest.mark.slow
 def test_overview_and_ranks_say_one_verdict(
     data: st.DataObject, ranks: int, steps: int, longer: float, stalled: bool
 ) -> None:

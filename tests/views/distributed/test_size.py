@@ -55,6 +55,7 @@ def test_replies_are_bounded(ranks: int, steps: int) -> None:
     assert len(to_json(distributed_map_payload(placed(ranks), figures, "step", 1.0))) < LIMIT
 
 
+@pytest.mark.slow
 def test_columns_of_several_steps_hold_sums_and_the_map_the_largest() -> None:
     figures = figures_of(1024, 1024)
     found = distributed_payload(placed(1024), figures, (), UNKNOWN, 1.0, 1024)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import torch_tb_profiler
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.frames import TraceFrames
@@ -53,6 +54,15 @@ _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)",
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
 _SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNORECASE)
 _ONE_STEP = re.compile(r"\bof (?:a|one) [\d.]+ \S+ step")
+_GROUPS = {
+    "Loading data takes": "data_loading",
+    r"The \w+ computes for": "compute",
+    "Copies take": "copies",
+    "Communication takes": "communication",
+    "Waiting for a rank takes": "waiting",
+    "Host code takes": "host_code",
+}
+"""How a headline begins that speaks of a group of the strip."""
 _OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once")
 _NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
 
@@ -94,7 +104,7 @@ def broken(told: Answered) -> list[str]:
     wrong = [*_of_texts(said, answer), *_of_steps(told)]
     if answer["step_ns"]:
         wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_loading(answer, trace)]
-        wrong += _of_places(told)
+        wrong += [*_of_groups(told), *_of_places(told)]
     return wrong
 
 
@@ -128,6 +138,26 @@ def _of_texts(said: str, answer: Answer) -> Iterator[str]:
         for share in _SHARE.finditer(text):
             if float(share[1]) > 100:
                 yield f"a share above all: {text}"
+
+
+def _of_groups(told: Answered) -> Iterator[str]:
+    """What is called as on the strip of the step takes what its legend says; loading and communication may take
+    plainly more, which lies beside the path.
+    """
+    trace, said, step = told.trace, told.answer["headline"], told.answer["median"]
+    path = trace.insight["critical_path_steps"]
+    on_device = trace.facts.summary.has_device
+    group = groups_of_causes(on_device)[path["cause"]]
+    for text, key in _GROUPS.items():
+        amount = re.match(rf"{text} {_AMOUNT}", said)
+        if not amount or " of one " in said:
+            continue
+        own = (group == list(GROUPS).index(key)) & (path["step"] == step)
+        takes = float(path["time"][own].sum())
+        over = _ns(*amount.groups()) - takes
+        beside = key in ("data_loading", "communication") and over > (PART - 1) * takes
+        if abs(over) > _rounding(*amount.groups()) and not beside:
+            yield f"{text} {amount[1]} {amount[2]}, on the strip {takes / 1e6:.4g} ms"
 
 
 def _of_steps(told: Answered) -> Iterator[str]:

@@ -76,6 +76,7 @@ STEP = 58_734_259
     [
         ({"headline": "Loading data takes 60.8 ms of each 58.7 ms step."}, "above its whole"),
         ({"headline": "Loading data takes 7.7 ms of each 557 ms step."}, "no step takes 557 ms"),
+        ({"headline": "Host code takes 7.7 ms of each 58.7 ms step."}, "on the strip"),
         ({"step_ns": 3 * STEP}, "no step takes"),
         ({"detail": "Most of it is in aten::relu at cnn.py:24."}, "Most of it is in aten::relu"),
         ({"detail": "Most of it is in <module> at cnn.py:1."}, "Most of it is in <module>"),

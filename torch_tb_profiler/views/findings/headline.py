@@ -18,11 +18,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
-from torch_tb_profiler.analysis.findings.rule import DEVICE, HOST, Rule
+from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
@@ -118,7 +119,7 @@ def _of_server(
     cause: Mapping[str, Any] | None,
 ) -> Answer:
     """How fast a server is, and what its device does meanwhile."""
-    computes = path.take(DEVICE)
+    computes = path.take(GROUPS["compute"])
     share = format_share(min(computes.total / analysis["step_ns"], 1.0))
     told = f"The {words['device']} computes for {share} of it"
     place = computes.place() if path.total else None
@@ -146,8 +147,10 @@ def _of_cause(
     # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.
     beside = rule.causes and item["shown_ns"] > (1 + BESIDE) * part.total
     beside = beside and analysis["steps"] == 1
+    shown = item["shown_ns"] if beside else part.total
     # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
-    shown = max(item["shown_ns"] if beside else part.total, item["recoverable_ns"])
+    if item["recoverable_ns"] > (1 + BESIDE) * shown:
+        shown = item["recoverable_ns"]
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
@@ -233,17 +236,18 @@ def _by_design(
 def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) -> Answer:
     """Where the time goes when no cause stands out that could be removed."""
     device, step, whole = words["device"], the_step(analysis, words), path.total
-    host = _without_marks(path.take((*HOST, PathCause.LAUNCH)))
-    on_host = not path.facts.summary.has_device
-    if on_host:
-        host = _without_marks(path.take([cause for cause in HOST if cause != PathCause.OPERATOR]))
+    computer, computes, host_code = device, GROUPS["compute"], set(GROUPS["host_code"])
+    if not path.facts.summary.has_device:
+        computer, computes = "CPU", (PathCause.OPERATOR,)
+        host_code -= {PathCause.OPERATOR}
+    host = _without_marks(path.take(host_code - {PathCause.SYNCHRONIZATION}))
     groups = {
-        f"The {device} computes for": path.take(DEVICE),
-        **({"The CPU computes for": path.take((PathCause.OPERATOR,))} if on_host else {}),
-        "Communication takes": path.take((PathCause.COMMUNICATION,)),
-        "Copies take": path.take((PathCause.MEMCPY,)),
+        f"The {computer} computes for": path.take(computes),
+        "Communication takes": path.take(GROUPS["communication"]),
+        "Waiting for a rank takes": path.take(GROUPS["waiting"]),
+        "Copies take": path.take(GROUPS["copies"]),
         "Host code takes": host,
-        "Loading data takes": path.take((PathCause.DATALOADER,)),
+        "Loading data takes": path.take(GROUPS["data_loading"]),
         "Waiting for what was not recorded takes": path.take((PathCause.SYNCHRONIZATION,)),
     }
     nothing = whole - sum(part.total for part in groups.values())
@@ -266,19 +270,21 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
             " ".join(filter(None, (active, judged))),
         )
     place = part.place()
-    time = f"{format_ns(part.total)} of {step}"
+    # All of it, as on the strip of the step.
+    total = path.take(host_code).total if part is host else part.total
+    time = f"{format_ns(total)} of {step}"
     if place is not None and place.tells and place.time >= MOST * whole:
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
         return Answer(headline, " ".join(filter(None, (told if place.at else "", judged))))
     if judged or (place is not None and place.time >= MOST * whole):
-        told = _most(place, part.total)
+        told = _most(place, total)
         return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
     if not whole:
         return _nothing(path, analysis, words, ())
-    told = _most(place, part.total).replace("of it is", "of that is", 1)
-    of_it = f"{says} {format_share(part.total / whole)} of the time."
+    told = _most(place, total).replace("of it is", "of that is", 1)
+    of_it = f"{says} {format_share(total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))
 
 

@@ -52,10 +52,10 @@ def lines_payload(
 
 
 def _first(table: DisplayTable) -> list[str]:
-    """``main at train.py:12 takes 1.21 s of the 1.22 s on the path.``; nothing where no line is on it."""
+    """``main at train.py:12 takes 1.21 s of the 1.22 s on the path.``, or that none of it has a line."""
     whole = int(table["path_ns"].sum())
     for text, time in zip(table.texts("line"), table["path_ns"].tolist(), strict=True):
         frame = PythonFrame.of(text or "")
         if frame is not None and time:
             return [f"{frame.short} takes {format_ns(time)} of the {format_ns(whole)} on the path."]
-    return []
+    return [f"No line is known for the {format_ns(whole)} on the path."]

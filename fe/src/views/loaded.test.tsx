@@ -40,7 +40,7 @@ it("shows an error with what to do, as text", () => {
   expect(text()).toContain(HOSTILE);
   expect(text()).toContain("Record again.");
   expect(document.querySelector("img")).toBeNull();
-  expect(screen.getByText("Files").getAttribute("href")).toMatch(/#view=diagnosis$/);
+  expect(screen.getByText("All files").getAttribute("href")).toMatch(/#view=diagnosis$/);
   fireEvent.click(screen.getByText("Try again"));
   expect(reload).toHaveBeenCalledOnce();
 });

@@ -117,7 +117,7 @@ export function ErrorState(props: ErrorStateProps) {
               Try again
             </Button>
           ) : null}
-          {diagnosisHref ? <a href={diagnosisHref}>Files</a> : null}
+          {diagnosisHref ? <a href={diagnosisHref}>All files</a> : null}
         </p>
       </div>
     </div>

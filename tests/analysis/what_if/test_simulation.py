@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from tests.builders.drawn import events, trace_of
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.what_if import model
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, PRESETS, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
@@ -48,6 +51,20 @@ def test_nothing_changed_is_what_was_measured() -> None:
         simulated = simulation(drawing)
         table = simulated.scene.facts["steps"]
         assert step(simulated) == (table["end"][0] - table["start"][0]) / 1000
+
+
+@pytest.mark.parametrize("kept", [0, 60, 1 << 27])
+def test_what_changes_choose_is_kept_within_bounds(
+    kept: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And a graph that is asked again answers as a new one does."""
+    monkeypatch.setattr(model, "_KEPT_BYTES", kept)
+    again = simulation(HOST_BOUND)
+    for one, other in pairwise(PRESETS):
+        for changes in ((one,), (one, other)):
+            assert step(again, *changes) == step(simulation(HOST_BOUND), *changes)
+    chosen = [again.scene.once(key, lambda: None) for key in list(again.scene._chosen)]
+    assert sum(model._bytes(each) for each in chosen) <= max(kept, model._bytes(chosen[-1]))
 
 
 def test_kernels_behind_a_full_queue_shorten_the_step() -> None:

@@ -25,8 +25,8 @@ from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_KEPT = 64
-"""Choices that are kept."""
+_KEPT_BYTES = 128 << 20
+"""Of choices that are kept."""
 _T = TypeVar("_T")
 
 
@@ -44,15 +44,16 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         """What ``choose`` returns, kept under a key: what an edit chooses does not depend on what else is changed, and
         changes that are made together are first made one by one.
         """
-        kept = self._chosen
-        if key in kept:
-            chosen: _T = kept[key]
+        if key in self._chosen:
+            chosen: _T = self._chosen[key]
             return chosen
         chosen = choose()
-        # Rules of another thread may choose at the same time.
-        for old in list(kept)[: len(kept) + 1 - _KEPT]:
-            kept.pop(old, None)
-        kept[key] = chosen
+        # Copies of the dictionary: rules of another thread may choose at the same time.
+        for oldest in list(self._chosen):
+            if sum(map(_bytes, list(self._chosen.values()))) + _bytes(chosen) <= _KEPT_BYTES:
+                break
+            self._chosen.pop(oldest, None)
+        self._chosen[key] = chosen
         return chosen
 
     @cached_property
@@ -129,6 +130,13 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     def of_cause(self, *causes: PathCause) -> Choice:
         """What is of some causes."""
         return Choice(np.isin(self.graph.host.cause, causes), np.isin(self.work_causes, causes))
+
+
+def _bytes(chosen: Any) -> int:
+    """Of an array, or of those of a tuple or structure."""
+    parts = astuple(chosen) if isinstance(chosen, msgspec.Struct) else chosen
+    each = parts if isinstance(parts, tuple) else (parts,)
+    return sum(part.nbytes for part in each if isinstance(part, np.ndarray))
 
 
 class Choice(msgspec.Struct, frozen=True):

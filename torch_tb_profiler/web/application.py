@@ -95,7 +95,9 @@ def record_handler(catalogue: Catalogue) -> replies.Handler:
         asked = _read(request)
         folders = {readable(str(folder)): folder for folder, _ in jobs_below(catalogue.folders)}
         if asked.folder not in folders:
-            raise NotFound("No job listens for this folder.", "Files, behind More, lists those that do.")
+            raise NotFound(
+                "No job listens for this folder.", "Files, behind More, lists those that do."
+            )
         if not asking.acquire(blocking=False):
             raise Busy("Another recording is being planned.", "Try again in a moment.")
         try:

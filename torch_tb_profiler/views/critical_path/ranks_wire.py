@@ -41,13 +41,13 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
     progress: float
     ready: int
     workers_total: int
-    steps: int
-    headline: list[str]
-    notes: list[str]
-    clock: str
-    workers: list[RanksWorker]
+    steps: int = 0
+    headline: list[str] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+    clock: str = ""
+    workers: list[RanksWorker] = msgspec.field(default_factory=list)
     parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
-    strips: list[RanksStrip]
+    strips: list[RanksStrip] = msgspec.field(default_factory=list)
 
 
 class RanksRowsPayload(Wire, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ from torch_tb_profiler.views.critical_path.steps import (
     step_causes_payload,
     step_difference_payload,
 )
-from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload, without_simulation
+from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload
 from torch_tb_profiler.views.diff.experiments import (
     Experiment,
     ExperimentRow,
@@ -331,7 +331,7 @@ def stragglers(opened: Opened, fleets: Fleets) -> ranks_path_wire.StragglersPayl
     """
     fleet, path = fleets.of(opened), opened.span.path.rpartition("/")[0] or "."
     if not fleet.complete:
-        return without_simulation(path, fleet.progress)
+        return ranks_path_wire.StragglersPayload(progress=fleet.progress, path=path)
     return stragglers_payload(path, fleet.figures, fleet.open_rank, _workers(fleet), MOST_SPANS)
 
 

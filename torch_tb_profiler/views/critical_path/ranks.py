@@ -99,13 +99,7 @@ def ranks_path_payload(
             progress=progress,
             ready=ready,
             workers_total=total,
-            steps=0,
-            headline=[],
-            notes=[],
-            clock="",
-            workers=[],
             parts={"kind": [], "path_ns": [], "share": [], "segments": []},
-            strips=[],
         )
     parts = ranks_kinds(run.segments)
     return RanksPathPayload(

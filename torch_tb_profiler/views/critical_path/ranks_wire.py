@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
+
 from torch_tb_profiler.analysis.critical_path.ranks_figures import PATH_RANKS, RANKS_STRIP
 from torch_tb_profiler.analysis.critical_path.table import PATH_KINDS
 from torch_tb_profiler.views.display_wire import table_of
@@ -39,13 +41,13 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
     progress: float
     ready: int
     workers_total: int
-    steps: int
-    headline: list[str]
-    notes: list[str]
-    clock: str
-    workers: list[RanksWorker]
+    steps: int = 0
+    headline: list[str] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+    clock: str = ""
+    workers: list[RanksWorker] = msgspec.field(default_factory=list)
     parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
-    strips: list[RanksStrip]
+    strips: list[RanksStrip] = msgspec.field(default_factory=list)
 
 
 class RanksRowsPayload(Wire, frozen=True, kw_only=True):
@@ -80,15 +82,15 @@ class StragglersPayload(Wire, frozen=True, kw_only=True):
     """
 
     progress: float
-    refused: str
+    refused: str = ""
     path: str
-    steps: int
-    measured_ns: int | None
-    replayed_ns: int | None
-    replay_error: float | None
-    predicted_ns: int | None
-    low_ns: int | None
-    high_ns: int | None
-    slowdown: float | None
-    by_worker: list[SlowRank]
-    by_operation: list[SlowOperation]
+    steps: int = 0
+    measured_ns: int | None = None
+    replayed_ns: int | None = None
+    replay_error: float | None = None
+    predicted_ns: int | None = None
+    low_ns: int | None = None
+    high_ns: int | None = None
+    slowdown: float | None = None
+    by_worker: list[SlowRank] = msgspec.field(default_factory=list)
+    by_operation: list[SlowOperation] = msgspec.field(default_factory=list)

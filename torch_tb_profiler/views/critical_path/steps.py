@@ -90,12 +90,12 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     progress: float
     ready: int
     workers_total: int
-    ranks: int
-    device: str
-    median: int
-    median_ns: int
-    slowest_odd: int
-    note: str
+    ranks: int = 0
+    device: str = ""
+    median: int = -1
+    median_ns: int = -1
+    slowest_odd: int = -1
+    note: str = ""
     steps: Annotated[dict[str, Any], table_of(STEP_CAUSES)]
 
 
@@ -245,12 +245,6 @@ def reading_payload(progress: float, ready: int, total: int) -> StepCausesPayloa
         progress=progress,
         ready=ready,
         workers_total=total,
-        ranks=0,
-        device="",
-        median=-1,
-        median_ns=-1,
-        slowest_odd=-1,
-        note="",
         steps={column.name: [] for column in STEP_CAUSES.columns},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.critical_path.verdict_texts import unknown_text
@@ -26,25 +27,6 @@ MOST_SIMULATED = 1 << 26
 """Events, times simulations: one for each rank and operation. 0.7 µs each (measured), so three quarters of a minute."""
 
 
-def without_simulation(path: str, progress: float, refused: str = "") -> StragglersPayload:
-    """The payload while the workers are read, or of a run that is not simulated."""
-    return StragglersPayload(
-        progress=progress,
-        refused=refused,
-        path=path,
-        steps=0,
-        measured_ns=None,
-        replayed_ns=None,
-        replay_error=None,
-        predicted_ns=None,
-        low_ns=None,
-        high_ns=None,
-        slowdown=None,
-        by_worker=[],
-        by_operation=[],
-    )
-
-
 def stragglers_payload(
     path: str,
     figures: RunFigures,
@@ -53,32 +35,28 @@ def stragglers_payload(
     most_spans: int,
 ) -> StragglersPayload:
     """The payload of a run; ``workers``: rank, worker and span of each rank. Runs of more spans are refused."""
+    answer = partial(StragglersPayload, progress=1.0, path=path)
     if len(workers) < LEAST_RANKS:
-        return without_simulation(path, 1.0, "There is only one rank to look at.")
+        return answer(refused="There is only one rank to look at.")
     if not figures.tied.any():
-        return without_simulation(path, 1.0, "No collective of two ranks could be matched.")
+        return answer(refused="No collective of two ranks could be matched.")
     if not figures.whole:
         read = len(figures.ranks)
-        return without_simulation(path, 1.0, unknown_text(read, world_size(figures) or read))
+        return answer(refused=unknown_text(read, world_size(figures) or read))
     spans = sum(rank.spans for rank in figures.ranks)
     if spans > most_spans or spans * (len(workers) + MOST_NAMES) > MOST_SIMULATED:
-        return without_simulation(
-            path,
-            1.0,
-            f"The traces of {format_count(len(workers))} ranks hold {format_count(spans)} events: that would take too long here."
+        return answer(
+            refused=f"The traces of {format_count(len(workers))} ranks hold {format_count(spans)} events: that would take too long here."
             " The command line simulates any number.",
         )
     traces = [open_rank(number) for number in range(len(workers))]
     if sum(trace is not None for trace in traces) < LEAST_RANKS:
-        return without_simulation(path, 1.0, "Fewer than two ranks can be read.")
+        return answer(refused="Fewer than two ranks can be read.")
     stragglers = Stragglers(figures, traces)
     # Ranks by their place, as not all need have a number.
     found = run_document(stragglers, range(len(workers)), [read_change("no-stragglers")])
     slowest = sorted(found["by_worker"], key=lambda row: -row["slowdown"])
-    return StragglersPayload(
-        progress=1.0,
-        refused="",
-        path=path,
+    return answer(
         steps=len(found["steps"]),
         measured_ns=found["measured_ns"],
         replayed_ns=found["replayed_ns"],

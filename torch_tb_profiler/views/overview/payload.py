@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,6 +14,7 @@ import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
+from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.step_table import average
@@ -22,10 +23,9 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.defects import Defect
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.overview.first_look import first_look
 from torch_tb_profiler.views.overview.headline import headline
-from torch_tb_profiler.views.overview.recording import recording_facts
 from torch_tb_profiler.views.steps import step_columns
 from torch_tb_profiler.views.wire import (
     Average,
@@ -155,6 +155,53 @@ def _devices(facts: Facts) -> str:
     """The accelerators by name; empty without any."""
     names = Counter(facts.strings[int(name)] or "unknown" for name in facts["devices"]["name"])
     return ", ".join(name if n == 1 else f"{n} × {name}" for name, n in names.items())
+
+
+def recording_facts(
+    facts: Facts, selection: Selection, devices: Sequence[DeviceSummary], words: Vocabulary
+) -> list[Fact]:
+    """What stands under "This recording": figures of the selected steps, and what the recording holds; a line only for what is known."""
+    return [
+        Fact(label=label, value=value, hint=hint)
+        for label, value, hint in (*_device_facts(facts, selection, devices, words), _held(facts))
+        if value
+    ]
+
+
+def _device_facts(
+    facts: Facts, selection: Selection, devices: Sequence[DeviceSummary], words: Vocabulary
+) -> Iterator[tuple[str, str, str]]:
+    if not devices:
+        return
+    busy = _range([device.utilization for device in devices])
+    yield f"{words.device} busy", busy, "Share of the selected steps in which a kernel runs."
+    matrix = _range([device.matrix_core_share for device in devices])
+    hint = "Known from the names of kernels: at least so much."
+    yield capitalised(words.matrix_cores), matrix and f"{matrix} of kernel time", hint
+    kernels = kernel_rows(facts, selection, "name")
+    calls, time = int(kernels["calls"].sum()), int(kernels["total_ns"].sum())
+    told = f"{format_count(calls)}, {format_ns(time)}" if calls else ""
+    yield "Kernels", told, "Of the selected steps: how many, and how long they take in all."
+
+
+def _range(shares: Sequence[float | None]) -> str:
+    known = [share for share in shares if share is not None]
+    if not known:
+        return ""
+    low, high = format_share(min(known)), format_share(max(known))
+    return low if low == high else f"{low} to {high}"
+
+
+def _held(facts: Facts) -> tuple[str, str, str]:
+    summary = facts.summary
+    held = {
+        "kernels": summary.has_device,
+        "operators": facts["operators"].n > 0,
+        "shapes": summary.has_shapes,
+        "stacks": summary.has_stacks,
+        "memory": summary.has_memory,
+    }
+    return "Recorded", ", ".join(name for name, there in held.items() if there), ""
 
 
 def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:

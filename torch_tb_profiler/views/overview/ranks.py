@@ -130,22 +130,7 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
 
 def unknown_payload(workers_total: int) -> OverviewRanksPayload:
     """The payload while nobody has asked for the ranks of the run."""
-    return OverviewRanksPayload(
-        known=False,
-        progress=0.0,
-        workers=[],
-        workers_total=workers_total,
-        steps=0,
-        headline=[],
-        coverage="",
-        rules=[],
-        notes=[],
-        dimensions=[],
-        spreads=[],
-        outliers=[],
-        groups=[],
-        pooled=0,
-    )
+    return OverviewRanksPayload(known=False, progress=0.0, workers_total=workers_total)
 
 
 def _verdict(run: RunOfRanks, workers: Sequence[RunWorker]) -> list[str]:

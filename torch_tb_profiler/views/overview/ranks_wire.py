@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from torch_tb_profiler.analysis.distributed.spread import RankFigure as RankFigure
 from torch_tb_profiler.views.distributed.wire import WorkerState
 from torch_tb_profiler.views.wire import Wire
@@ -82,15 +84,15 @@ class OverviewRanksPayload(Wire, frozen=True, kw_only=True):
 
     known: bool
     progress: float
-    workers: list[RunWorker]
+    workers: list[RunWorker] = msgspec.field(default_factory=list)
     workers_total: int
-    steps: int
-    headline: list[str]
-    coverage: str
-    rules: list[str]
-    notes: list[str]
-    dimensions: list[RankDimension]
-    spreads: list[RankSpread]
-    outliers: list[RankOutlier]
-    groups: list[RankGroup]
-    pooled: int
+    steps: int = 0
+    headline: list[str] = msgspec.field(default_factory=list)
+    coverage: str = ""
+    rules: list[str] = msgspec.field(default_factory=list)
+    notes: list[str] = msgspec.field(default_factory=list)
+    dimensions: list[RankDimension] = msgspec.field(default_factory=list)
+    spreads: list[RankSpread] = msgspec.field(default_factory=list)
+    outliers: list[RankOutlier] = msgspec.field(default_factory=list)
+    groups: list[RankGroup] = msgspec.field(default_factory=list)
+    pooled: int = 0

@@ -21,7 +21,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from torch_tb_profiler.settings import OWN_PROCESSES
+from torch_tb_profiler.child_process import OWN_PROCESSES
 
 HERE = Path(__file__).resolve().parent
 MARK = "<!-- cores -->"

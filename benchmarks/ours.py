@@ -37,7 +37,8 @@ def cold(path: str) -> dict[str, Any]:
     """Wall seconds up to the bytes of the overview, in a fresh process like that of the command line: its text is inflated
     while the libraries load.
     """
-    from torch_tb_profiler.settings import OWN_PROCESSES, Settings
+    from torch_tb_profiler.child_process import OWN_PROCESSES
+    from torch_tb_profiler.settings import Settings
 
     os.environ |= OWN_PROCESSES
     from torch_tb_profiler.runs.import_job import read
@@ -54,7 +55,8 @@ def cold(path: str) -> dict[str, Any]:
 
 def resident(path: str) -> dict[str, Any]:
     """Wall seconds of each stage in a worker process, which has its libraries loaded."""
-    from torch_tb_profiler.settings import OWN_PROCESSES, Settings
+    from torch_tb_profiler.child_process import OWN_PROCESSES
+    from torch_tb_profiler.settings import Settings
 
     os.environ |= OWN_PROCESSES
     import torch_tb_profiler.views.overview.payload

@@ -13,11 +13,6 @@ from typing import Any
 from torch_tb_profiler.errors import BadRequest
 
 PREFIX = "TORCH_TB_PROFILER_"
-OWN_PROCESSES = {"OPENBLAS_NUM_THREADS": "1", "NUMPY_MADVISE_HUGEPAGE": "0"}
-"""Environment of processes of our own: starting threads for linear algebra, which we do none of, takes half of the
-processor time of ``import numpy``, 0.1 s on two cores; and to find memory for large pages takes the kernel longer than
-the small ones (measured: 2.0 against 0.6 of 10 s for the insight of five million events).
-"""
 
 
 def _cores() -> int:

@@ -19,10 +19,11 @@ from tests.examples import examples
 from tests.importers.reading import Stream, lines, span, trace
 from tests.importers.test_chunks import EVENTS, FIXED
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.child_process import OWN_PROCESSES
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, decoders, read_trace
 from torch_tb_profiler.importers.chunk_parts import Part
-from torch_tb_profiler.settings import OWN_PROCESSES, Settings
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler._version import __version__
+from torch_tb_profiler.child_process import OWN_PROCESSES
 from torch_tb_profiler.cli.arguments import contradiction
 from torch_tb_profiler.cli.commands import COMMANDS, command_of
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import ProfilerError, SidecarError
-from torch_tb_profiler.settings import OWN_PROCESSES
 from torch_tb_profiler.store.damage_reports import expect_readable
 from torch_tb_profiler.untrusted import printable
 

@@ -29,11 +29,12 @@ from collections import deque
 from collections.abc import Mapping
 from typing import IO, Protocol
 
+from torch_tb_profiler.child_process import start
 from torch_tb_profiler.importers.chunk_parts import Part, part_of
 from torch_tb_profiler.importers.chunks import bracketed, decode_chunk
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.walk import Ledger
-from torch_tb_profiler.settings import OWN_PROCESSES, Settings
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import Role, own_roles
 
@@ -47,11 +48,6 @@ OUR_THREADS = "profiler-"
 """What the names of our threads begin with. None holds a lock that decoding needs."""
 MOST_REFUSED = 16
 """Chunks that no process could decode, before all are decoded here: each costs what was sent after it."""
-_START = (
-    "import sys; sys.path[:] = {path!r};"
-    "from torch_tb_profiler.importers.decoders import main;"
-    "main(*{arguments!r})"
-)
 _TASK = struct.Struct("=qqq")
 """Slot, bytes of text, offset of the text."""
 _COUNT = struct.Struct("=q")
@@ -267,14 +263,13 @@ class Decoders:
     def _interpreter(self, descriptor: int, size: int) -> Process:
         import subprocess
 
-        path = [p for p in sys.path if isinstance(p, str)]
         arguments = (descriptor, size, self._text_bytes, self._categories)
-        return subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=path, arguments=arguments)],
+        return start(
+            "importers.decoders:main",
+            *arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pass_fds=(descriptor,),
-            env={**OWN_PROCESSES, **os.environ},
         )
 
     def _end(self) -> None:

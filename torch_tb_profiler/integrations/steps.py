@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
@@ -20,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
 
+from torch_tb_profiler.child_process import start
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.recording import Recording
 from torch_tb_profiler.store.memory import free_memory, resident_memory
@@ -255,13 +255,15 @@ def _plan(first: int, last: int) -> Callable[[int], Any]:
 
 def _start_writer(trace: Path) -> tuple[subprocess.Popen[bytes], Any]:
     """Curves and summary of a trace, by a process that gives way to the run."""
-    command = [sys.executable, "-m", "torch_tb_profiler", "export", str(trace), "--what", "scalars"]
-    if nice := shutil.which("nice"):
-        command = [nice, "-n", "10", *command]
     said = tempfile.TemporaryFile()  # noqa: SIM115 - read and closed when the process has ended
     try:
-        return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said
+        return start(
+            "cli.main:main",
+            ["export", str(trace), "--what", "scalars"],
+            niceness=10,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
         ), said
     except OSError:
         said.close()

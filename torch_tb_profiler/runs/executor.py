@@ -14,13 +14,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from torch_tb_profiler.settings import OWN_PROCESSES
+from torch_tb_profiler.child_process import start
 from torch_tb_profiler.store.memory import free_memory, system_text
 from torch_tb_profiler.units import format_bytes
 
-_START = (
-    "import sys; sys.path[:] = {path!r}; from torch_tb_profiler.runs.worker import main; main()"
-)
 _KILLS = re.compile(r"^oom_kill (\d+)$", re.M)
 
 
@@ -104,12 +101,11 @@ class WorkerProcess:
         self.tasks = 0
         self._quiet = quiet
         self._memory_kills: int | None = None
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=[p for p in sys.path if isinstance(p, str)])],
+        self._process = start(
+            "runs.worker:main",
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if quiet else None,
-            env={**OWN_PROCESSES, **os.environ},
             **_apart(),
         )
         self.pid = self._process.pid

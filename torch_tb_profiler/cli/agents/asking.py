@@ -11,10 +11,11 @@ import os
 import re
 import subprocess
 import sys
-from typing import Any
+from functools import partial
 
 import anyio
 
+from torch_tb_profiler.child_process import start
 from torch_tb_profiler.cli.hints import TOOLS, recording_line
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
@@ -81,36 +82,39 @@ async def ask(logdir: Place, command: str, *arguments: str, seconds: float = SEC
     Raises:
         BadRequest: it was refused, in its words, or took too long.
     """
-    paths = os.pathsep.join(filter(None, sys.path))
-    environment = {**os.environ, "PYTHONPATH": paths, TOOLS: "1"}
-    process = await anyio.open_process(
-        [sys.executable, "-m", "torch_tb_profiler", command, *arguments],
+    process = start(
+        "cli.main:main",
+        [command, *arguments],
+        environment={TOOLS: "1"},
         stdin=subprocess.DEVNULL,  # what comes there is for the server
-        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=logdir.path if logdir.is_local else None,
     )
     _limit(process.pid)
-    printed: dict[str, bytes] = {}
-
-    async def read(name: str, stream: Any) -> None:
-        printed[name] = b"".join([part async for part in stream])
-
-    with anyio.move_on_after(seconds) as time:
-        async with anyio.create_task_group() as group:
-            group.start_soon(read, "out", process.stdout)
-            group.start_soon(read, "err", process.stderr)
-        await process.wait()
-    if time.cancelled_caught or process.returncode is None:
+    try:
+        printed = partial(_printed, process, seconds)
+        out, err = await anyio.to_thread.run_sync(printed, abandon_on_cancel=True)
+    except subprocess.TimeoutExpired as late:
+        raise BadRequest(
+            f"It took longer than {seconds:g} s and was ended.", "Ask for less."
+        ) from late
+    finally:
         process.kill()
-        with anyio.CancelScope(shield=True):
-            await process.aclose()
-        raise BadRequest(f"It took longer than {seconds:g} s and was ended.", "Ask for less.")
-    said = printed.get("err", b"").decode(errors="replace").strip()
+    said = err.decode(errors="replace").strip()
     if process.returncode:
         words = said.splitlines()[-1] if said else "It ended without an answer: too little memory?"
         raise BadRequest(in_terms_of_tools(words.removeprefix("torch-tb-profiler: ")))
-    answer = printed.get("out", b"").decode(errors="replace")
+    answer = out.decode(errors="replace")
     return answer if answer.strip() else said
+
+
+def _printed(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
+    with process:
+        try:
+            return process.communicate(timeout=seconds)
+        finally:
+            process.kill()
 
 
 _OPTION = re.compile(r"(?<!\S)--([a-z][a-z-]*)(?: [A-Z]+\b)?")

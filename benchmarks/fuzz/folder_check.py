@@ -126,9 +126,6 @@ def _asked(drawn: Folder, settings: Settings) -> Counter[str]:
                     if not address.startswith("/trace/file"):
                         raise
                     told["ended"] += 1
-            for job in json.loads(client.get("/diagnosis").data)["live"]:
-                asked = {"folder": job["folder"], "steps": 1, "ranks": None, "token": "t"}
-                told[str(_checked(client.post("/record", json=asked), "record"))] += 1
         finally:
             catalogue.close()
     until = time.monotonic() + 10

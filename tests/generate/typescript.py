@@ -15,7 +15,6 @@ from msgspec.json import schema_components
 from torch_tb_profiler import views
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.views.display_wire import nullable
-from torch_tb_profiler.views.record_wire import RecordPayload, RecordRequest
 from torch_tb_profiler.views.wire import ErrorPayload, Wire
 from torch_tb_profiler.web.route_table import ROUTES
 
@@ -88,7 +87,7 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
 def _wire_types() -> list[type[Wire]]:
     """The wire types that are sent, and those within them, module by module in order of declaration."""
     answers = [route.answers for route in ROUTES.values() if issubclass(route.answers, Wire)]
-    _, sent = schema_components([*answers, ErrorPayload, RecordRequest, RecordPayload])
+    _, sent = schema_components([*answers, ErrorPayload])
     return [
         value
         for module in MODULES

@@ -354,5 +354,5 @@ def test_long_values_are_refused_and_not_repeated() -> None:
 
 def test_the_plugin_apps_are_the_same_routes_the_one_that_records_and_catch_the_rest() -> None:
     apps = Application(WrittenCatalogue(), Settings()).plugin_apps()  # type: ignore[arg-type]
-    others = {"/record", "/static/index.js", "/static/*", "/*"}
+    others = {"/static/index.js", "/static/*", "/*"}
     assert set(ROUTES) | others == set(apps)

@@ -133,7 +133,7 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
 
 
 class MethodNotAllowed(ProfilerError):
-    """No route but one changes anything."""
+    """No route changes anything."""
 
     code = "method_not_allowed"
     status = 405
@@ -142,17 +142,15 @@ class MethodNotAllowed(ProfilerError):
 READING = ("GET", "HEAD")
 
 
-def guarded(
-    handle: Callable[[Request], Response], methods: tuple[str, ...] = READING
-) -> Callable[[Request], Response]:
+def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """A handler whose failures become error replies; unexpected ones are logged only."""
 
     def answer(request: Request) -> Response:
-        if request.method not in methods:
+        if request.method not in READING:
             method = request.method[:20]
             return error(
-                MethodNotAllowed(f"The method is {method!r}, expected {' or '.join(methods)}."),
-                {"Allow": ", ".join(methods)},
+                MethodNotAllowed(f"The method is {method!r}, expected {' or '.join(READING)}."),
+                {"Allow": ", ".join(READING)},
             )
         try:
             return handle(request)

@@ -2,7 +2,7 @@
 
 import { messageOf } from "../base/errors";
 import type { Parameters, Routes } from "./routes.gen";
-import type { ErrorBody, RecordPayload, RecordRequest } from "./types.gen";
+import type { ErrorBody } from "./types.gen";
 
 export type { Parameters, Routes };
 export type Route = keyof Routes;
@@ -74,16 +74,6 @@ export async function fetchJson<R extends Route>(
   return payload(await request(urlOf(route, query), "application/json", signal), signal);
 }
 
-/** Has a job record. Throws as `fetchJson` does. */
-export async function askToRecord(asked: RecordRequest): Promise<RecordPayload> {
-  return payload(
-    await request(new URL("record", base).href, "application/json", undefined, {
-      method: "POST",
-      body: JSON.stringify(asked),
-    }),
-  );
-}
-
 async function payload<P>(response: Response, signal?: AbortSignal): Promise<P> {
   const text = await reached(response.text(), signal);
   const value = parse(text);
@@ -110,10 +100,8 @@ function request(
   url: string,
   accept: string,
   signal: AbortSignal | undefined,
-  sent?: { method: "POST"; body: string },
 ): Promise<Response> {
-  const headers = { Accept: accept, ...(sent ? { "Content-Type": "application/json" } : {}) };
-  const how = { headers, credentials: "same-origin", ...sent } as const;
+  const how = { headers: { Accept: accept }, credentials: "same-origin" } as const;
   return reached(ask(url, { ...how, ...(signal ? { signal } : {}) }), signal);
 }
 

@@ -886,27 +886,6 @@ export interface OverviewRanksPayload {
   pooled: number;
 }
 
-/** What is to be recorded. `folder`: of one of the jobs of `/diagnosis`. `ranks`: null all that listen. `token`: the job's; the server never adds one that it could read. */
-export interface RecordRequest {
-  folder: string;
-  steps: number;
-  ranks: number[] | null;
-  token: string;
-}
-
-/** A rank that was asked; `problem`: why it will not record, else empty. */
-export interface RecordedRank {
-  rank: number;
-  problem: string;
-}
-
-/** Route `/record`: the recording that was planned; its traces follow when its steps were taken. */
-export interface RecordPayload {
-  at_step: number;
-  steps: number;
-  ranks: RecordedRank[];
-}
-
 /** A column of a result. */
 export interface SqlColumn {
   name: string;

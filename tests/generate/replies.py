@@ -97,7 +97,6 @@ RECORDINGS: Mapping[str, Recording] = {
             "ranges",
             "lines",
             "api_calls",
-            "api_calls/sequences",
             "memory",
             "memory/curve?n=16",
             "memory/blocks",

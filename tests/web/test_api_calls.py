@@ -81,12 +81,6 @@ def test_a_last_row_pools_what_is_beyond_the_limit() -> None:
     assert (found["launches_pooled"], found["launches"]["calls"]) == (1, [2, 2, 2])
 
 
-def test_sequences() -> None:
-    rows = _asked("api_calls/sequences")["rows"]
-    assert (rows["sequence"], rows["count"]) == (["a → b → c"], [2])
-    assert _asked("api_calls/sequences", "&operator=aten")["rows"]["sequence"] == []
-
-
 def test_without_a_device_what_is_missing_is_said() -> None:
     found = _asked("api_calls", drawing="main [aten::mm]")
     assert found["sentences"] == []

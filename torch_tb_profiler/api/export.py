@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 from torch_tb_profiler.api.atomic_files import STDOUT, refuse_overwrite, save, saving
 from torch_tb_profiler.errors import BadRequest, MissingPackage
-from torch_tb_profiler.tables.registry import TABLES
+from torch_tb_profiler.tables.registry import REMOVED, TABLES
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import no_formula
 
@@ -55,7 +55,8 @@ def table(frames: Frames, name: str, by: str | None = None) -> DataFrame:
         BadRequest: there is no such table, it has no such groups, or these traces have none of it.
     """
     if name not in TABLES:
-        raise BadRequest(f"There is no table {name!r}.", f"Take one of: {', '.join(TABLES)}.")
+        was = REMOVED.get(name, "")
+        raise BadRequest(f"There is no table {name!r}. {was}", f"Take one of: {', '.join(TABLES)}.")
     listed = TABLES[name]
     if by is not None and not listed.groups:
         raise BadRequest(f"by={by!r}: this table has no groups.", "Leave it out.")

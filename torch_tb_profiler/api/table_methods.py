@@ -132,17 +132,6 @@ class Tables(ABC):
         """
         return self._table("copies", steps)
 
-    def kernel_sequences(
-        self, operator: str = "", longest: int = 8, steps: Steps = None
-    ) -> DataFrame:
-        """Kernels that follow each other on a stream more than once, 3 to ``longest`` of them; with ``operator`` all that
-        each call of an operator with this in its name launched.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        return self._table("kernel_sequences", steps, operator=operator, longest=longest)
-
     def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
         """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
         lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.

@@ -1,5 +1,5 @@
 """``api-calls PATH``: calls of the accelerator's runtime and driver by name; with ``--what`` the longest ones and why, launch delays and
-short kernels, queues of streams, copies, kernel sequences (also beneath ``--operator TEXT``)
+short kernels, queues of streams, copies
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ _TABLES = {
     "launches": ("launches", "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
     "queues": ("queues", "launches", "stream launches mean_length max_length full_ns blocked"),
     "copies": ("copies", "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
-    "sequences": ("kernel_sequences", "device_ns", "sequence length count device_ns gaps_ns host_ns"),
 }  # fmt: skip
 """Of each ``--what`` the table, what it is sorted by, and the columns of its text."""
 
@@ -34,13 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--what",
         choices=tuple(_TABLES),
         default="calls",
-        help="runtime calls by name, the longest ones, launch delays and short kernels, queues of streams, copies, kernel sequences",
-    )
-    parser.add_argument(
-        "--operator",
-        default="",
-        metavar="TEXT",
-        help="sequences: what operators with this in their name launch, instead of runs on a stream",
+        help="runtime calls by name, the longest ones, launch delays and short kernels, queues of streams, copies",
     )
     arguments.steps(parser)
     arguments.order(parser, "time")
@@ -55,6 +48,5 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     from torch_tb_profiler.cli.tables import table_report
 
     name, order, names = _TABLES[options.what]
-    given = {"operator": options.operator} if options.what == "sequences" else {}
-    rows = TABLES[name].computed(context.source(), **given)
+    rows = TABLES[name].computed(context.source())
     return table_report(context, options, "calls", rows, order, names)

@@ -15,6 +15,7 @@ import msgspec
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.tables import SCHEMAS, SqlTable, find, tables
+from torch_tb_profiler.tables.registry import REMOVED
 from torch_tb_profiler.units import format_count, format_names
 
 LONGEST = 20_000
@@ -149,6 +150,7 @@ def _table(node: dict[str, Any], own: set[str]) -> SqlTable | None:
         names = [known for _, known in tables()]
         close = list(dict.fromkeys(get_close_matches(name.lower(), names, 3)))
         like = f"There is {format_names(close)}. " if close else ""
+        like = f"{was} " if (was := REMOVED.get(name.lower())) else like
         known_schema = (
             f"Schemas are {', '.join(SCHEMAS)}. " if schema and schema not in SCHEMAS else ""
         )

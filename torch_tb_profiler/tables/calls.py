@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launches_of,
 )
 from torch_tb_profiler.analysis.api_calls.queues import FULL, QUEUES, queue_table, queues_of
-from torch_tb_profiler.analysis.api_calls.sequences import LONGEST, SEQUENCES, sequence_table
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
 
@@ -62,11 +61,3 @@ def queues(of: TableSource, limit: int = FULL) -> DisplayTable:
 def copies(of: TableSource) -> DisplayTable:
     """Copies and memsets by kind, host memory and size."""
     return copy_table(of.trace, of.facts, _launches(of))
-
-
-@computes(SEQUENCES)
-def kernel_sequences(of: TableSource, operator: str = "", longest: int = LONGEST) -> DisplayTable:
-    """Kernels that follow each other on a stream more than once, 3 to ``longest`` of them; with ``operator`` all that
-    each call of an operator with this in its name launched.
-    """
-    return sequence_table(of.trace, of.facts, _launches(of), longest, operator)

@@ -73,7 +73,6 @@ _ALL = (
     Listed("launches", "calls"),
     Listed("queues", "calls"),
     Listed("copies", "calls"),
-    Listed("kernel_sequences", "calls"),
     Listed("compiled", "figures", not_in_sql="it reads the logs beside the trace"),
     Listed("modules", "figures", "insight", attribute=True),
     Listed("memory", "memory", "insight", attribute=True, whole=True, shared=True),
@@ -94,6 +93,8 @@ _ALL = (
     Listed("events", "", attribute=True, not_in_sql=_STORED),
 )  # fmt: skip
 
+REMOVED = {"kernel_sequences": "Kernel sequences were removed: `events` has the kernels in order."}
+"""Tables that an earlier version had → what is said where one is asked for."""
 TABLES = {table.name: table for table in _ALL}
 """All of them, in the order in which people read them."""
 OF_A_TRACE = tuple(name for name, table in TABLES.items() if table.needs != "run")

@@ -29,9 +29,7 @@ from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import efficiency_wire, module_wire
 from torch_tb_profiler.views.work.api_calls import (
     ApiCallsPayload,
-    KernelSequencesPayload,
     api_calls_payload,
-    sequences_payload,
 )
 from torch_tb_profiler.views.work.callers import callers_payload
 from torch_tb_profiler.views.work.counters import (
@@ -312,23 +310,6 @@ def api_calls(
         short_ns,
         queue_limit,
         opened.memoise,
-    )
-
-
-@route("/api_calls/sequences", report="steps")
-def kernel_sequences(
-    opened: Opened,
-    steps: Steps,
-    longest: Annotated[int, Whole("Kernels of a sequence at most.", 3, 32)] = 8,
-    operator: Annotated[
-        str, Text("Only what operators with this in their name launch.", longest=4096)
-    ] = "",
-) -> KernelSequencesPayload:
-    """Kernels that follow each other more than once, the most device time first. With ``operator``: all that each
-    call launched, as one sequence.
-    """
-    return sequences_payload(
-        opened.trace, opened.facts, chosen(opened, steps), longest, operator, opened.memoise
     )
 
 

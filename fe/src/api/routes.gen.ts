@@ -28,7 +28,6 @@ import type {
   HeatPayload,
   IterationsPayload,
   KernelPayload,
-  KernelSequencesPayload,
   LinesPayload,
   MemoryAlivePayload,
   MemoryBlocksPayload,
@@ -109,7 +108,6 @@ export interface Routes {
   lines: LinesPayload;
   ranges: RangesPayload;
   api_calls: ApiCallsPayload;
-  "api_calls/sequences": KernelSequencesPayload;
   "module/flame": FlamePayload;
   memory: MemoryPayload;
   "memory/curve": MemoryCurvePayload;
@@ -214,7 +212,7 @@ export interface Parameters {
   module: OfTrace & OfSteps;
   table: OfTrace & OfSteps & {
     /** The table. */
-    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
     /** What a row is one of, as in Python; empty: as it is there. */
     by?: string;
   };
@@ -228,12 +226,6 @@ export interface Parameters {
     short_ns?: string;
     /** So many waiting launches fill a queue. */
     queue_limit?: string;
-  };
-  "api_calls/sequences": OfTrace & OfSteps & {
-    /** Kernels of a sequence at most. */
-    longest?: string;
-    /** Only what operators with this in their name launch. */
-    operator?: string;
   };
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */

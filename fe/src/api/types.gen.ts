@@ -1630,12 +1630,6 @@ export interface ApiCallsPayload {
   missing: Missing[];
 }
 
-/** Route `/api_calls/sequences`. */
-export interface KernelSequencesPayload {
-  vocabulary: Vocabulary;
-  rows: KernelSequencesTable;
-}
-
 /** Route `/counters`. `values[c][i]` is counter c of row i of `profiled`; null: not measured. `headline`: what was measured. `matching` says how ranges were tied to launches, and what did not match. `bandwidth`: bytes/s of the memory whose traffic was counted, null not known; `no_roofline`: what the recording lacks for one, empty where it can be drawn. */
 export interface CountersTablePayload {
   vocabulary: Vocabulary;
@@ -2284,17 +2278,6 @@ export interface CopiesTable {
   event: number[];
 }
 
-/** One row per sequence of kernels that ran more than once, the most device time first. */
-export interface KernelSequencesTable {
-  sequence: string[];
-  length: number[];
-  count: number[];
-  device_ns: number[];
-  gaps_ns: number[];
-  host_ns: (number | null)[];
-  event: number[];
-}
-
 /** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
 export interface CountersTable {
   kernel: string[];
@@ -2469,4 +2452,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

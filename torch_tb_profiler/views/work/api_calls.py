@@ -1,4 +1,4 @@
-"""Routes ``/api_calls`` and ``/api_calls/sequences``."""
+"""Route ``/api_calls``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from torch_tb_profiler.analysis.api_calls.queues import (
     queues_of,
     stream_name,
 )
-from torch_tb_profiler.analysis.api_calls.sequences import SEQUENCES, sequence_table
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.timeline.counters import thinned
@@ -84,13 +83,6 @@ class ApiCallsPayload(Wire, frozen=True, kw_only=True):
     copies: Annotated[dict[str, Any], table_of(COPIES)]
     link: str
     missing: list[Missing]
-
-
-class KernelSequencesPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/api_calls/sequences``."""
-
-    vocabulary: Vocabulary
-    rows: Annotated[dict[str, Any], table_of(SEQUENCES)]
 
 
 Keep = Callable[[Hashable, Callable[[], Any]], Any]
@@ -226,12 +218,3 @@ def _curve(queue: Queue, window: tuple[int, int] | None) -> QueueCurve:
     return QueueCurve(
         stream=stream_name(queue), time_ns=time[kept].tolist(), length=length[kept].tolist()
     )
-
-
-def sequences_payload(
-    trace: Trace, facts: Facts, selection: Selection, longest: int, operator: str, keep: Keep
-) -> KernelSequencesPayload:
-    """Kernels that follow each other again and again, as the page shows them."""
-    launches = _launches(trace, facts, selection, keep)
-    table = sequence_table(trace, facts, launches, longest, operator)
-    return KernelSequencesPayload(vocabulary=vocabulary(facts), rows=wire_columns(table))

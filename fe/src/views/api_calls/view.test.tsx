@@ -1,29 +1,27 @@
 import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
-import { beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import type { Params } from "../../state/view";
 import { HOSTILE, rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
-import { type Answers, serve, show as draw, type Shown, viewProps } from "../../testing/page";
+import { type Answers, serve, show as draw, type Shown } from "../../testing/page";
 import { ApiCallsView, bucketLabels, Costs, onOneAxis } from "./view";
 
 const RECORDED = reply("api_calls", GPU);
-const SEQUENCES = reply("api_calls/sequences", GPU);
 
 let answers: Answers;
 let asked: URL[];
 beforeEach(() => {
   const longest = rowsOf(RECORDED.longest, [0, 1], { name: [HOSTILE, "cudaMalloc"] });
-  answers = { api_calls: { ...RECORDED, longest }, "api_calls/sequences": SEQUENCES };
+  answers = { api_calls: { ...RECORDED, longest } };
   asked = serve(answers);
 });
 
 async function show(params: Params = {}): Promise<Shown["setParam"]> {
   const { setParam } = draw(ApiCallsView, params);
-  await waitFor(() => expect(screen.getByText("Kernel sequences")).toBeTruthy());
+  await waitFor(() => expect(screen.getByText("Runtime and driver calls")).toBeTruthy());
   for (const fold of document.querySelectorAll("details")) {
     if (!fold.open) fireEvent.click(fold.querySelector("summary") ?? fold);
   }
-  await screen.findByPlaceholderText("anywhere");
   return setParam;
 }
 
@@ -35,45 +33,20 @@ it("shows a table of each kind, whose rows lead to the timeline", async () => {
     "Launches",
     "Queues",
     "Copies",
-    "Kernel sequences",
   ]);
   const links = [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
-  for (const { event } of [
-    ...[RECORDED.rows, RECORDED.longest, RECORDED.launches, RECORDED.queues, RECORDED.copies],
-    SEQUENCES.rows,
-  ])
+  const { rows, longest, launches, queues, copies } = RECORDED;
+  for (const { event } of [rows, longest, launches, queues, copies])
     expect(links).toContain(`#trace?sel=${event[0]}`);
   expect(document.body.textContent).toContain("NVLink 4, 450 GB/s");
   expect(document.querySelector("img")).toBeNull();
 });
 
-it("asks for the limit and the operator of the link, and puts new ones into it", async () => {
-  const setParam = await show({ short: "5000", of: "aten::mm" });
-  const queries = asked.map(({ searchParams }) => searchParams);
-  expect(queries.map((query) => [query.get("short_ns"), query.get("operator")])).toEqual([
-    ["5000", null],
-    [null, "aten::mm"],
-  ]);
-  const operator = screen.getByPlaceholderText("anywhere");
-  fireEvent.change(operator, { target: { value: " attention " } });
+it("asks for the limit of the link, and puts a new one into it", async () => {
+  const setParam = await show({ short: "5000" });
+  expect(asked.map(({ searchParams }) => searchParams.get("short_ns"))).toEqual(["5000"]);
   fireEvent.change(screen.getByLabelText("Short below"), { target: { value: "10000" } });
-  expect(setParam.mock.calls).toEqual([
-    ["of", "attention"],
-    ["short", null],
-  ]);
-});
-
-it("keeps an operator that is being typed while the page is drawn anew", async () => {
-  const props = viewProps({ of: "" }, { setParam: vi.fn(), setSteps: vi.fn() });
-  const { rerender } = render(<ApiCallsView {...props} />);
-  const operator = await screen.findByPlaceholderText<HTMLInputElement>("anywhere");
-  fireEvent.input(operator, { target: { value: "atten" } });
-  answers.api_calls = { ...RECORDED, sentences: ["PCIe"] };
-  rerender(<ApiCallsView {...props} params={{ of: "", short: "2000" }} />);
-  await waitFor(() => expect(document.body.textContent).toContain("PCIe"));
-  expect(operator.value).toBe("atten");
-  rerender(<ApiCallsView {...props} params={{ of: "aten::mm" }} />);
-  await waitFor(() => expect(operator.value).toBe("aten::mm"));
+  expect(setParam.mock.calls).toEqual([["short", null]]);
 });
 
 it("draws what costs before what only waits", () => {

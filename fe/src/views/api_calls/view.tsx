@@ -1,4 +1,4 @@
-/** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied, which kernels follow each other. */
+/** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied. */
 
 import { useMemo, useState } from "preact/hooks";
 import type {
@@ -10,13 +10,12 @@ import type {
 } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
-import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { Panel, Select, StackedBars, Staircase, TextInput } from "../../widgets";
+import { Panel, Select, StackedBars, Staircase } from "../../widgets";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { Folded } from "../folded";
 import { linkedTo } from "../links";
-import { InShort, Loaded, Nothing, viewOf } from "../loaded";
+import { InShort, Nothing, viewOf } from "../loaded";
 import { TableView } from "../table_view";
 
 export const ApiCallsView = viewOf("api_calls", [60, 360, 360], Page, (props) =>
@@ -110,9 +109,6 @@ function Page(props: PageProps) {
           )}
         </Folded>
       ) : null}
-      <Folded title="Kernel sequences" open={params.of !== undefined}>
-        {() => <Sequences {...props} />}
-      </Folded>
     </>
   );
 }
@@ -214,40 +210,6 @@ function Curves({ curves, hrefOf }: { curves: readonly QueueCurve[] } & Pick<Vie
         onPick={setPicked}
       />
     </Panel>
-  );
-}
-
-function Sequences(props: ViewProps) {
-  const { params, setParam, hrefOf } = props;
-  const operator = params.of ?? "";
-  const resource = useResource("api_calls/sequences", viewQuery(props, { operator }));
-  return (
-    <Loaded resource={resource} shape={[300]}>
-      {({ rows, vocabulary }) => (
-        <TableView
-          {...{ vocabulary, rows }}
-          title="Kernel sequences"
-          term="kernel_sequences"
-          name="kernel_sequences"
-          storage="sequences"
-          height={340}
-          events={{ page: "sequences", text: "show", hrefOf }}
-          empty="No sequence of kernels ran more than once."
-          tools={
-            <label class="field">
-              <span class="field-label">Beneath operator</span>
-              <TextInput
-                class="api-operator"
-                type="search"
-                value={operator}
-                placeholder="anywhere"
-                onCommit={(text) => setParam("of", text.trim() || null)}
-              />
-            </label>
-          }
-        />
-      )}
-    </Loaded>
   );
 }
 

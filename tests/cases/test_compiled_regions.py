@@ -20,7 +20,6 @@ from torch_tb_profiler.cli.plain_text import plain_text
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.provenance import Provenance
 
 Event = dict[str, Any]
 GRAPHS = ("f" + "abcdef" * 7, "f" + "1" * 43)
@@ -83,7 +82,7 @@ def test_each_kernel_counts_at_its_call(mark: str) -> None:
     text = json.dumps(loop.document([*events, *(e for k in range(3) for e in step(k, mark))]))
     trace = read_trace(Stream(text.encode()), Settings(import_processes=1))
     facts = derive(trace)
-    table = compiled_table(trace, facts, Provenance(()), select(facts))
+    table = compiled_table(trace, facts, select(facts))
     found = {
         (name, region): (backend, ns // 1000)
         for name, region, backend, ns in zip(

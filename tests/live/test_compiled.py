@@ -1,6 +1,4 @@
-"""A live ``torch.compile`` run on the CPU: every kernel that inductor made leads to operators and to
-the lines of the program.
-"""
+"""A live ``torch.compile`` run on the CPU: every kernel that inductor made leads to operators."""
 
 from __future__ import annotations
 
@@ -20,8 +18,6 @@ from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 from torch_tb_profiler.hardware.fused_names import fused_name
-from torch_tb_profiler.importers.provenance import logs_within
-from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.display import DisplayTable
 
@@ -45,8 +41,6 @@ with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as
 recording.export_chrome_trace("cpu.pt.trace.json")
 """
 TRACE = "cpu.pt.trace.json"
-FORWARD = {9, 10, 11}
-"""Lines of the program."""
 
 
 def _run(folder: Path) -> None:
@@ -54,10 +48,8 @@ def _run(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as cache:
         environment = {
             **os.environ,
-            "TORCH_TRACE": str(folder / "logs"),
             "TORCHINDUCTOR_CACHE_DIR": cache,
             "TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE": "1",
-            "INDUCTOR_PROVENANCE": "1",
             # Three small kernels: no pool of compilers, no precompiled headers, no trial of the machine.
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",
@@ -67,48 +59,27 @@ def _run(folder: Path) -> None:
         done = subprocess.run(
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
         )
-    if not (folder / TRACE).exists() or not logs_within(str(folder)):
-        pytest.skip(f"this PyTorch compiles or logs nothing here: {done.stderr[-500:]}")
+    if not (folder / TRACE).exists():
+        pytest.skip(f"this PyTorch compiles nothing here: {done.stderr[-500:]}")
 
 
 @pytest.fixture(scope="module")
 def compiled(torch: Any) -> DisplayTable:
-    """The compiled kernels of the program, with its logs beside the trace."""
+    """The compiled kernels of the program."""
     if shutil.which("g++") is None and shutil.which("c++") is None:
         pytest.skip("no C++ compiler is installed")
     folder = kept("compiled", _run, Path(__file__))
     opened = load(str(folder / TRACE), Settings(use_cache=False))
-    return compiled_table(opened.trace, opened.facts, provenance_of(opened), select(opened.facts))
+    return compiled_table(opened.trace, opened.facts, select(opened.facts))
 
 
-def test_each_kernel_leads_to_operators_and_lines(compiled: DisplayTable) -> None:
+def test_each_kernel_leads_to_operators(compiled: DisplayTable) -> None:
     names = [str(name) for name in compiled.texts("name")]
     kernels = [row for row, name in enumerate(names) if "cpp_fused" in name]
     assert len(kernels) >= 3, names
     for row, fused in enumerate(compiled.texts("fused")):
         functions = (fused or "").split(", ")
         assert set(functions) <= ATEN_NAMES, (names[row], fused)
-        assert compiled["matched"][row] == "graph", names[row]
-        lines = compiled["lines"][row] or ()
-        assert lines, names[row]
-        for line in lines:
-            path, _, rest = line.rpartition("(")
-            assert Path(path).name == "program.py", line
-            assert int(rest.partition(")")[0]) in FORWARD, line
-
-
-def test_lines_are_those_of_the_functions(compiled: DisplayTable) -> None:
-    """Forward and backward of each line are in kernels that name its functions."""
-    at_line: dict[int, set[str]] = {}
-    for name, fused, lines in zip(
-        compiled.texts("name"), compiled.texts("fused"), compiled["lines"], strict=True
-    ):
-        for line in lines if "cpp_fused" in str(name) else ():
-            number = int(line.rpartition("(")[2].partition(")")[0])
-            at_line.setdefault(number, set()).update((fused or "").split(", "))
-    assert {"gelu", "gelu_backward"} <= at_line[9]
-    assert {"native_layer_norm", "native_layer_norm_backward"} <= at_line[10]
-    assert {"_softmax", "_softmax_backward_data"} <= at_line[11]
 
 
 def test_forward_and_backward_are_in_the_region(compiled: DisplayTable) -> None:

@@ -132,17 +132,14 @@ class Tables(ABC):
         """
         return self._table("copies", steps)
 
-    def compiled(self, provenance: str | None = None, steps: Steps = None) -> DataFrame:
-        """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
-        lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.
-        ``attrs["problems"]``: what could not be used of the logs; ``attrs["compilations"]``: what was compiled, and how long
-        that took.
+    def compiled(self, steps: Steps = None) -> DataFrame:
+        """What torch.compile made and called: the operators that each kernel fuses, its graph and region.
+        ``attrs["compilations"]``: what was compiled, and how long that took.
 
         Raises:
-            SourceError: there are no logs in the folder.
             IndexError: there is no such step.
         """
-        return self._table("compiled", steps, provenance=provenance)
+        return self._table("compiled", steps)
 
     @property
     def modules(self) -> DataFrame:

@@ -71,13 +71,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _payloads(opened: Opened, timeline: Timeline, ids: Sequence[int]) -> list[EventPayload]:
-    from torch_tb_profiler.runs.compile_logs import provenance_of
     from torch_tb_profiler.views.timeline.event import event_payload
 
-    logged = provenance_of(opened)
     try:
         return [
-            event_payload(opened.trace, opened.facts, timeline, event, opened.memoise, logged)
+            event_payload(opened.trace, opened.facts, timeline, event, opened.memoise)
             for event in dict.fromkeys(ids)
         ]
     except NotFound as error:

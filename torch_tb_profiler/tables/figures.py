@@ -51,23 +51,12 @@ def ranges(of: TableSource) -> DisplayTable:
 
 
 @computes(COMPILED)
-def compiled(of: TableSource, provenance: str | None = None) -> DisplayTable:
-    """What torch.compile made and called: the operators that each kernel fuses, its graph and region, and its source
-    lines, if logs of torch.compile (``TORCH_TRACE``, tlparse) stand beside the trace or in the folder ``provenance``.
-    ``attrs["problems"]``: what could not be used of the logs; ``attrs["compilations"]``: what was compiled, and how long
-    that took.
-
-    Raises:
-        SourceError: there are no logs in the folder.
+def compiled(of: TableSource) -> DisplayTable:
+    """What torch.compile made and called: the operators that each kernel fuses, its graph and region.
+    ``attrs["compilations"]``: what was compiled, and how long that took.
     """
-    # Its reader takes longer to import than most tables to compute.
-    from torch_tb_profiler.runs.compile_logs import provenance_of
-
-    assert of.opened is not None, "the place of the trace is where its logs are"
-    logged = provenance_of(of.opened, provenance)
-    return compiled_table(of.trace, of.facts, logged, of.selection).with_attributes(
-        problems=dict(logged.problems),
-        compilations=compilation_table(of.trace, of.facts, of.selection),
+    return compiled_table(of.trace, of.facts, of.selection).with_attributes(
+        compilations=compilation_table(of.trace, of.facts, of.selection)
     )
 
 

@@ -12,7 +12,6 @@ from torch_tb_profiler.runs.aligned_run import (
     match_in,
 )
 from torch_tb_profiler.runs.catalogue import Catalogue
-from torch_tb_profiler.runs.compile_logs import provenance_of
 from torch_tb_profiler.runs.event_text import EventTexts
 from torch_tb_profiler.runs.model import Opened, OpenedTimeline
 from torch_tb_profiler.views.critical_path.payload import (
@@ -42,10 +41,7 @@ def event(timeline: OpenedTimeline, event: Asked) -> timeline_wire.EventPayload:
     device, its rank among events of its name, arrows and call stack. Other events come in short.
     """
     opened = _expect(timeline, event)
-    logged = provenance_of(opened)
-    return event_payload(
-        opened.trace, opened.facts, timeline.timeline, event, opened.memoise, logged
-    )
+    return event_payload(opened.trace, opened.facts, timeline.timeline, event, opened.memoise)
 
 
 @route("/trace/event/args")

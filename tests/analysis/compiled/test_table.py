@@ -1,19 +1,17 @@
-"""Compiled kernels, drawn: their graphs, regions, device time, and what a log says of them."""
+"""Compiled kernels, drawn: their graphs, regions, device time."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.compiled.calls import compiled_calls, origin_of, origin_of_event
+from torch_tb_profiler.analysis.compiled.calls import compiled_calls
 from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
 
-NONE = Provenance(())
 FUSED = "triton_poi_fused_add_relu_0"
 NAMES = {
     "region": "Torch-Compiled Region: 0/0",
@@ -42,12 +40,12 @@ def trace() -> Trace:
     return draw(DRAWING, names=NAMES, args=ARGS)
 
 
-def rows(trace: Trace, provenance: Provenance = NONE) -> dict[str, tuple[object, ...]]:
+def rows(trace: Trace) -> dict[str, tuple[object, ...]]:
     facts = derive(trace)
-    table = compiled_table(trace, facts, provenance, select(facts))
-    keys = ("graph", "region", "fused", "calls", "device_ns", "lines", "matched")
+    table = compiled_table(trace, facts, select(facts))
+    keys = ("graph", "region", "fused", "calls", "device_ns")
     columns = [
-        table.texts(key) if key in ("graph", "region", "fused", "matched") else list(table[key])
+        table.texts(key) if key in ("graph", "region", "fused") else list(table[key])
         for key in keys
     ]
     return dict(zip(map(str, table.texts("name")), zip(*columns, strict=True), strict=True))
@@ -57,15 +55,15 @@ def test_calls_of_graphs_with_their_regions(trace: Trace) -> None:
     found = rows(trace)
     # The mm behind the region and the view, which launches nothing, are none of its kernels.
     assert found == {
-        FUSED: ("fkey", "0/0", "add, relu", 2, 21_000, None, None),
-        "aten::mm": ("fkey", "0/0", "mm", 2, 18_000, None, None),
-        "triton_red_fused_sum_1": ("fback", "0/0", "sum", 1, 8_000, None, None),
+        FUSED: ("fkey", "0/0", "add, relu", 2, 21_000),
+        "aten::mm": ("fkey", "0/0", "mm", 2, 18_000),
+        "triton_red_fused_sum_1": ("fback", "0/0", "sum", 1, 8_000),
     }
 
 
 def test_device_work_alone() -> None:
     found = rows(draw("gpu 7  {fused} {gemm } {fused}", names=NAMES))
-    assert found == {FUSED: (None, None, "add, relu", 2, 14_000, None, None)}
+    assert found == {FUSED: (None, None, "add, relu", 2, 14_000)}
 
 
 def test_without_a_device_library_calls_count() -> None:
@@ -83,52 +81,6 @@ def test_without_a_device_library_calls_count() -> None:
 def test_nothing_compiled(trace: Trace) -> None:
     plain = draw("main  [mm ]\nmain   <l #1>\ngpu 7   {gemm #1}", names=NAMES)
     assert not len(compiled_calls(plain, derive(plain)).row)
-
-
-LOGGED = Provenance(
-    (
-        CompiledKernel(FUSED, "fkey", ("aten.add", "aten.relu"), (), (("a.py(1): f",),), "/k.py"),
-        CompiledKernel(FUSED, "other", ("aten.add",), (), (("b.py(2): g",),)),
-        CompiledKernel("extern_kernels.mm", "fkey", (), (), (("a.py(3): f",), ("a.py(4): f",))),
-        CompiledKernel("triton_red_fused_sum_1", "", (), (), (("a.py(5): f",),)),
-    )
-)
-
-
-def test_a_log_gives_lines(trace: Trace) -> None:
-    found = rows(trace, LOGGED)
-    assert found[FUSED][5:] == (("a.py(1): f",), "graph")
-    assert found["aten::mm"][5:] == (("a.py(3): f", "a.py(4): f"), "graph")
-    assert found["triton_red_fused_sum_1"][5:] == (("a.py(5): f",), "name")
-
-
-def test_a_name_of_several_graphs_is_not_guessed() -> None:
-    origin = origin_of(FUSED, "", LOGGED)
-    assert origin is not None
-    assert (origin.by, origin.kernel, origin.lines) == ("several", None, ())
-    assert origin_of(FUSED, "third", LOGGED) is None
-    # An operator of this name stands in eager code, too.
-    assert origin_of("aten::mm", "", LOGGED) is None
-
-
-def test_events_of_a_call_have_its_lines(trace: Trace) -> None:
-    facts = derive(trace)
-    spans = trace["spans"]
-
-    def lines(event: int) -> tuple[str, ...] | None:
-        origin = origin_of_event(trace, facts, event, LOGGED, lambda: compiled_calls(trace, facts))
-        return origin.lines if origin else None
-
-    named = {
-        name: [i for i in range(spans.n) if trace.strings[int(spans["name"][i])] == name]
-        for name in ("aten::mm", "gemm", FUSED)
-    }
-    # The k-th call of a graph's run is the k-th logged; the last mm is of no graph.
-    calls = [("a.py(3): f",), ("a.py(4): f",), None]
-    assert [lines(event) for event in named["aten::mm"]] == calls
-    assert [lines(event) for event in named["gemm"]] == calls
-    # Called twice where the log has one call: its lines all the same.
-    assert {lines(event) for event in named[FUSED]} == {("a.py(1): f",)}
 
 
 def test_the_kernel_table_says_what_is_fused(trace: Trace) -> None:

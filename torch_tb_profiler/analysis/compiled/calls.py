@@ -14,27 +14,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, position_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _GRAPH = re.compile(r"## Call CompiledFxGraph (\S+) ##")
 _MARK = re.compile(r"## .* ##\Z", re.DOTALL)
 _REGION = re.compile(r"Torch-Compiled Region: (\S+)")
-_OF_GRAPH = re.compile(r"graph_\d+_(?=cpp_)")
-_ATEN = "aten::"
 _FUNCTION, _BACKWARD = "CompiledFunction", "CompiledFunctionBackward"
 
 
@@ -143,67 +138,3 @@ def region_of(text: str) -> str:
     """The frame and number of a compiled region, like ``0/0``, in its name; empty without one."""
     match = _REGION.match(text)
     return match[1] if match else ""
-
-
-class Origin(msgspec.Struct, frozen=True):
-    """What a log says of a kernel. ``by``: ``graph`` if graph and name lead to one kernel, ``name``
-    if the name alone does, ``several`` if it leads to more than one, which are not told apart.
-    ``lines``: source lines of one call where the log tells calls apart, else of all.
-    """
-
-    by: str
-    kernel: CompiledKernel | None
-    lines: tuple[str, ...] = ()
-
-
-def origin_of(name: str, graph: str, provenance: Provenance) -> Origin | None:
-    """What the log says of the kernel of this name in this graph; None if nothing.
-
-    ``graph``: the key; empty unknown.
-    """
-    plain = _OF_GRAPH.sub("", name)
-    if plain.startswith(_ATEN):
-        # Operators have this name everywhere.
-        if not graph:
-            return None
-        plain = f"extern_kernels.{plain.removeprefix(_ATEN)}"
-    found = provenance.find(plain, graph)
-    if len(found) != 1:
-        return Origin("several", None) if found else None
-    by = "graph" if graph and found[0].graph == graph else "name"
-    return Origin(by, found[0], found[0].lines)
-
-
-def origin_of_event(
-    trace: Trace,
-    facts: Facts,
-    event: int,
-    provenance: Provenance,
-    calls: Callable[[], CompiledCalls],
-) -> Origin | None:
-    """What the log says of an operator, a launch or device work within a compiled call; None if
-    nothing. ``calls``: gives ``compiled_calls`` of the trace.
-    """
-    spans, links = trace["spans"], facts["span_links"]
-    if not provenance.kernels or event >= spans.n:
-        return None
-    found = calls()
-    is_work = spans["role"][event] in (*DEVICE_ROLES, Role.RUNTIME)
-    row = int(links["operator"][event]) if is_work else event
-    row = row if row >= 0 else event
-    while row >= 0 and (at := position_of(found.row, row)) < 0:
-        row = int(links["parent"][row])
-    if row < 0:
-        return None
-    name = int(spans["name"][row])
-    origin = origin_of(
-        trace.strings[name], graph_of(trace.strings[int(found.graph[at])]), provenance
-    )
-    if origin is None or origin.kernel is None or found.within[at] < 0:
-        return origin
-    # Each run of a graph calls the same kernels in the same order.
-    same = found.row[(found.within == found.within[at]) & (spans["name"][found.row] == name)]
-    logged = origin.kernel.calls
-    if len(same) != len(logged):
-        return origin
-    return replace(origin, lines=logged[int(np.searchsorted(same, row))])

@@ -8,14 +8,12 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.compiled.calls import (
     compiled_calls,
     graph_of,
-    origin_of,
     region_of,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.fused_names import BACKENDS, fused_name
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.provenance import Provenance
 from torch_tb_profiler.store.roles import Role
 
 _C = DisplayColumn
@@ -23,13 +21,8 @@ _GRAPH = "Key of its graph in the cache; None unknown."
 _REGION = "The compiled region, frame and number; None unknown."
 _BACKEND = "What it is written in; `library` of calls that were not generated."
 _KIND = "Kind of generated kernel, as pointwise or template; None if its name does not tell."
-_FUSED = "The operators that it computes: as logged, else by its name."
+_FUSED = "The operators that it computes, by its name."
 _DEVICE = "Device time; of host kernels unknown."
-_LINES = "Source lines whose operators it computes; None if no log tells."
-_BY = (
-    "How the log was matched: `graph` by graph and name, `name` by the name alone, `several` where"
-    " that leads to more than one kernel, which are not told apart; None without one."
-)
 COMPILED = DisplaySpec(
     "compiled",
     "One row per graph and kernel that torch.compile made or called.",
@@ -43,16 +36,11 @@ COMPILED = DisplaySpec(
         _C("calls", "count", "Calls", "Number of calls."),
         _C("device_ns", "time", "Device", _DEVICE, optional=True),
         _C("host_ns", "time", "Host", "Time of the calls on the host.", optional=True),
-        _C("lines", "texts", "Source lines", _LINES, optional=True),
-        _C("matched", "category", "Matched by", _BY, optional=True),
-        _C("source", "code", "Kernel source", "File of its source, as logged.", optional=True),
     ),
 )
 
 
-def compiled_table(
-    trace: Trace, facts: Facts, provenance: Provenance, selection: Selection
-) -> DisplayTable:
+def compiled_table(trace: Trace, facts: Facts, selection: Selection) -> DisplayTable:
     """One row per compiled kernel; the largest device time first, then host time."""
     calls = compiled_calls(trace, facts)
     spans, links = trace["spans"], facts["span_links"]
@@ -69,8 +57,6 @@ def compiled_table(
     keys = [graph_of(trace.strings[int(number)]) for number in graph[first]]
     regions = [region_of(trace.strings[int(number)]) for number in region[first]]
     fused = [fused_name(text) for text in names]
-    origins = [origin_of(text, key, provenance) for text, key in zip(names, keys, strict=True)]
-    kernels = [origin.kernel if origin else None for origin in origins]
     table = COMPILED.build(
         trace.strings,
         name=names,
@@ -78,24 +64,16 @@ def compiled_table(
         region=[region or None for region in regions],
         backend=[BACKENDS.get(of.backend if of else "", "library") for of in fused],
         kind=[(of.kind or None) if of else None for of in fused],
-        fused=[
-            _functions(text, kernel.functions if kernel else ())
-            for text, kernel in zip(names, kernels, strict=True)
-        ],
+        fused=[_functions(text) for text in names],
         calls=np.bincount(group, minlength=n),
         device_ns=sum_by(group, n, device) if (device >= 0).all() else np.full(n, -1),
         host_ns=np.where(sum_by(group, n, is_host.astype(np.int64)) > 0, host, -1),
-        lines=[(kernel.lines or None) if kernel else None for kernel in kernels],
-        matched=[origin.by if origin else None for origin in origins],
-        source=[(kernel.path or None) if kernel else None for kernel in kernels],
     )
     return table.take(np.lexsort((-host, -table["device_ns"])))
 
 
-def _functions(name: str, logged: tuple[str, ...]) -> str | None:
-    """What a kernel computes: as logged, else by its name."""
-    if logged:
-        return ", ".join(function.rpartition("aten.")[2] for function in logged)
+def _functions(name: str) -> str | None:
+    """What a kernel computes, by its name."""
     fused = fused_name(name)
     functions = fused.functions if fused else (name.rpartition("::")[2],)
     return ", ".join(functions) or None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.compiled.calls import CompiledCalls, compiled_calls, origin_of_event
 from torch_tb_profiler.analysis.timeline.detail import (
     Memoise,
     PeerRank,
@@ -13,7 +12,6 @@ from torch_tb_profiler.analysis.timeline.detail import (
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.provenance import Provenance
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.views.timeline.capture_arguments import (
@@ -21,10 +19,9 @@ from torch_tb_profiler.views.timeline.capture_arguments import (
     captured_arguments,
     captured_operator,
 )
-from torch_tb_profiler.views.timeline.event_arguments import kept_arguments, origin_arguments
+from torch_tb_profiler.views.timeline.event_arguments import kept_arguments
 from torch_tb_profiler.views.timeline.payload import process_text
 from torch_tb_profiler.views.timeline.wire import (
-    Argument,
     ChainLink,
     EventArrow,
     EventPayload,
@@ -82,9 +79,8 @@ def event_payload(
     timeline: Timeline,
     event: int,
     memoise: Memoise,
-    provenance: Provenance,
 ) -> EventPayload:
-    """Everything about one event; ``provenance``: what logs of torch.compile tell.
+    """Everything about one event.
 
     Raises:
         NotFound: there is no such event on the timeline.
@@ -128,22 +124,13 @@ def event_payload(
             for arrow in detail.arrows
         ],
         arrows_total=detail.arrows_total,
-        arguments=kept_arguments(*at) + _logged(*at, provenance, memoise),
+        arguments=kept_arguments(*at),
         captured=captured_arguments(*at),
         stack=[cut(frame, LONGEST_NAME) for frame in detail.stack],
         operator_name=captured_operator(*at)
         or _listed(trace, facts["operators"]["name"], detail.operator),
         kernel_name=_listed(trace, facts["kernels"]["name"], detail.kernel),
     )
-
-
-def _logged(
-    trace: Trace, facts: Facts, event: int, provenance: Provenance, memoise: Memoise
-) -> list[Argument]:
-    def calls() -> CompiledCalls:
-        return memoise("compiled calls", lambda: compiled_calls(trace, facts))
-
-    return origin_arguments(origin_of_event(trace, facts, event, provenance, calls))
 
 
 def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:

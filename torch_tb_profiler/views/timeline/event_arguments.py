@@ -11,7 +11,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import position_of
-from torch_tb_profiler.analysis.compiled.calls import Origin
 from torch_tb_profiler.analysis.figures.kernels import fused_operators
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
@@ -68,24 +67,6 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
         if spans[column][event] >= 0:
             arguments.append(Argument(name=name, value=str(int(spans[column][event]))))
     return arguments
-
-
-def origin_arguments(origin: Origin | None) -> list[Argument]:
-    """What a log of torch.compile says of an event."""
-    if origin is None:
-        return []
-    kernel = origin.kernel
-    if kernel is None:
-        text = "several compiled kernels have this name, and the trace does not say which it is"
-        return [Argument(name="Source lines", value=text)]
-    texts = {
-        "Computes": ", ".join(kernel.functions),
-        "Source lines": "\n".join(origin.lines),
-        "Kernel source": kernel.path,
-    }
-    return [
-        Argument(name=name, value=cut(text, LONGEST_VALUE)) for name, text in texts.items() if text
-    ]
 
 
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:

@@ -111,8 +111,6 @@ class _NsightReader:
             gpus=self._gpus,
             captures=self._captures,
         )
-        self._ranged: set[int] = set()
-        """Processes with ranges."""
         self._work = DeviceWork(builder, dialect)
 
     def read(self) -> Trace:
@@ -138,7 +136,6 @@ class _NsightReader:
         memory_usage(self._builder)
         self._diagnostics()
         self._names()
-        self._work.count_processes(self._ranged)
         count_unread(database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
 
@@ -163,7 +160,7 @@ class _NsightReader:
             by_name = [name.startswith("cu") and not name.startswith("cuda") for name in names]
             driver = np.array(by_name, np.bool_)[inverse] | (numbers["eventClass"] == _DRIVER_CLASS)
             category = builder.categories(("cuda_runtime", "cuda_driver"))[driver.astype(np.int8)]
-            correlation = builder.correlations(process, numbers["correlationId"])
+            correlation = builder.owners.correlations(process, numbers["correlationId"])
             builder.spans(
                 ordinal[call],
                 numbers["start"][call],
@@ -259,7 +256,6 @@ class _NsightReader:
             # Ranges without text may have a category, as Python stack samples do.
             keys = zip(texts, process.tolist(), domain.tolist(), category.tolist(), strict=True)
             texts = [text or categories.get((p, d, c), "") for text, p, d, c in keys]
-            self._ranged.update(np.unique(process[kind[known] == _PUSH_POP]).tolist())
             # Ranges still open get the end of the session, which is not their own.
             ends = (MISSING, closing if isinstance(closing, int) else MISSING)
             open_ = np.isin(numbers["end"][known], ends)
@@ -327,6 +323,7 @@ class _NsightReader:
                 if number != MISSING and text:
                     name = text.replace("\\", "/").rpartition("/")[2] or text
                     self._builder.name("process_name", (number, ""), name)
+                    self._builder.owners.names[number] = name
 
     def _name_thread(self, thread: int, text: str) -> None:
         if thread == MISSING or not text:

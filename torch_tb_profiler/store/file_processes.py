@@ -28,7 +28,9 @@ class FileProcess(msgspec.Struct, frozen=True):
         """What the header of its own trace says of it."""
         said = {"rank": self.rank, "world_size": self.world_size}
         info = {key: value for key, value in said.items() if value is not None}
-        return {PROCESSES: [msgspec.to_builtins(self)]} | ({"distributedInfo": info} if info else {})
+        return {PROCESSES: [msgspec.to_builtins(self)]} | (
+            {"distributedInfo": info} if info else {}
+        )
 
 
 def stated_header(processes: list[FileProcess], owners: list[int]) -> dict[str, Any]:

@@ -70,7 +70,10 @@ def samples_of_processes(trace: Trace) -> list[tuple[tuple[int, ...], ...]]:
                 continue
             place, first = _round(rounds, at, start, end)
             key = _mixed(_hash(f"{source}\0{name}\0{first}") + place.astype(np.uint64))
-            times = start[at] + trace.base_ns + trace.origin_ns, end[at] + trace.base_ns + trace.origin_ns
+            times = (
+                start[at] + trace.base_ns + trace.origin_ns,
+                end[at] + trace.base_ns + trace.origin_ns,
+            )
             found[own] += zip(key.tolist(), *(time.tolist() for time in times), strict=True)
     return [tuple(sorted(own)[:MOST]) for own in found]
 

@@ -22,6 +22,7 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows,
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.importers.sqlite.ranges import Ranges, mark_name
+from torch_tb_profiler.importers.sqlite.stated_ranks import read_ranks
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -136,6 +137,7 @@ class _NsightReader:
         memory_usage(self._builder)
         self._diagnostics()
         self._names()
+        read_ranks(database, self._builder.owners, self._texts)
         count_unread(database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
 

@@ -73,7 +73,8 @@ class Owners:
         row = np.flatnonzero((correlation // _PER_PROCESS == unknown) & ~called)
         ids = launches % _PER_PROCESS
         first, last = (
-            np.searchsorted(ids, correlation[row] % _PER_PROCESS, side) for side in ("left", "right")
+            np.searchsorted(ids, correlation[row] % _PER_PROCESS, side)
+            for side in ("left", "right")
         )
         self._counts.add(d.UNCLEAR_PROCESS, int((last - first > 1).sum()))
         linked = np.append(launches, -1)[np.where(last - first == 1, first, -1)]
@@ -134,7 +135,9 @@ class Owners:
         return sorted({self.of_track.get(track, MISSING) for track in tracks} - {MISSING})
 
     def _described(self, workers: list[int]) -> list[FileProcess]:
-        ranks = [self.ranks.get(process) for process in workers]
+        # What a file of one process states of none in particular is of this one.
+        anybody = self.ranks.get(MISSING) if len(workers) == 1 else None
+        ranks = [self.ranks.get(process, anybody) for process in workers]
         told = {rank.number for rank in ranks if rank is not None}
         names = [
             f"rank {rank.number}"

@@ -133,7 +133,7 @@ def read_parts(
             facts = derive(own, part.name, part.names)
             stated = integer(distributed_info(own).get("rank"))
             rank = ranks_of_parts(part.names, *ranks)[number] if stated is None else stated
-            sample = shared_sample(own, facts) or (samples[number] if samples else ())
+            sample = shared_sample(own, facts) or samples.get(part.name, ())
             yield own, replace(facts, summary=replace(facts.summary, rank=rank, collectives=sample))
     if found:
         return

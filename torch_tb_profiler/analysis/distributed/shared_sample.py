@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.file_processes import OWNERS, PROCESSES, stated_processes
+from torch_tb_profiler.store.file_processes import OWNERS, stated_processes
 from torch_tb_profiler.store.model import Facts, Trace
 
 MOST = 24
@@ -47,13 +47,14 @@ def shared_sample(trace: Trace, facts: Facts) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def samples_of_processes(trace: Trace) -> list[tuple[tuple[int, ...], ...]]:
-    """The same of each process that the trace of a file states, by the clock that they share: the collectives of processes
-    that run them together, which begin before any of them ends, and end at about one time. Empty of a file of one.
+def samples_of_processes(trace: Trace) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """The same of each process that the trace of a file states, by its name and the clock that they share: the collectives of
+    processes that run them together, which begin before any of them ends, and end at about one time. Empty of a file of one.
     """
     spans, owners = trace["spans"], trace.header.get(OWNERS)
-    if len(stated_processes(trace.header, trace["tracks"].n) or ()) < 2:
-        return []
+    processes = stated_processes(trace.header, trace["tracks"].n) or []
+    if len(processes) < 2:
+        return {}
     row = device_rows(trace)
     row = row[named(trace, row, lambda text: bool(communication_library(text) and kind_of(text)))]
     process = np.array(owners, np.int64)[spans["track"][row]]
@@ -61,7 +62,7 @@ def samples_of_processes(trace: Trace) -> list[tuple[tuple[int, ...], ...]]:
     start = spans["start"][row]
     end = start + spans["dur"][row]
     source = trace.source.identity if trace.source else ""
-    found: list[list[tuple[int, ...]]] = [[] for _ in range(len(trace.header[PROCESSES]))]
+    found: list[list[tuple[int, ...]]] = [[] for _ in processes]
     for number, name in enumerate(kind.tolist()):
         rounds: list[tuple[Ints, int]] = []
         for own in range(len(found)):
@@ -75,7 +76,10 @@ def samples_of_processes(trace: Trace) -> list[tuple[tuple[int, ...], ...]]:
                 end[at] + trace.base_ns + trace.origin_ns,
             )
             found[own] += zip(key.tolist(), *(time.tolist() for time in times), strict=True)
-    return [tuple(sorted(own)[:MOST]) for own in found]
+    return {
+        process.name: tuple(sorted(own)[:MOST])
+        for process, own in zip(processes, found, strict=True)
+    }
 
 
 def _round(rounds: list[tuple[Ints, int]], at: Ints, start: Ints, end: Ints) -> tuple[Ints, int]:

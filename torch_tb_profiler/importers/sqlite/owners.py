@@ -142,7 +142,9 @@ class Owners:
         names = [
             f"rank {rank.number}"
             if rank is not None and len(told) == len(workers)
-            else f"{self.names.get(process, '')[:_LONGEST_NAME]} (pid {process})".strip()
+            else f"{self.names[process][:_LONGEST_NAME]} (pid {process})"
+            if self.names.get(process)
+            else f"pid {process}"
             for process, rank in zip(workers, ranks, strict=True)
         ]
         return [

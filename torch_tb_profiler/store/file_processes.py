@@ -14,6 +14,8 @@ import msgspec
 
 PROCESSES, OWNERS = "processes", "ownerOfTrack"
 """Header keys."""
+MOST_PROCESSES = 4096
+"""A file that states more is read as one."""
 
 
 class FileProcess(msgspec.Struct, frozen=True):
@@ -47,5 +49,8 @@ def stated_processes(header: dict[str, Any], tracks: int) -> list[FileProcess] |
         owners = msgspec.convert(header.get(OWNERS, []), list[int])
     except (KeyError, msgspec.ValidationError):
         return None
-    told = all(-1 <= owner < len(processes) for owner in owners)
-    return processes if len(processes) < 2 or (told and len(owners) == tracks) else None
+    if len(processes) < 2:
+        return processes
+    apart = len({process.name for process in processes}) == len(processes) <= MOST_PROCESSES
+    told = len(owners) == tracks and all(-1 <= owner < len(processes) for owner in owners)
+    return processes if apart and told else None

@@ -24,6 +24,8 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _PER_PROCESS = 1 << 40
 """Correlation ids count from 1 in every process and stay below 2**32."""
+_UNKNOWN = 1 << 22
+"""Stands for the number of an unknown process."""
 _RANGES = (Role.OPERATOR, Role.ANNOTATION)
 _DEEPEST = 64
 """Processes between a helper and the worker that it serves."""
@@ -54,8 +56,12 @@ class Owners:
     def correlations(self, process: Ints, number: Ints) -> Ints:
         """Correlation ids made unique across processes; −1 none."""
         known = self._numbers
-        offset = mapped(lambda p: known.setdefault(p, len(known)), process) * _PER_PROCESS
-        return np.where((number > 0) & (number < _PER_PROCESS), number + offset, -1)
+
+        def number_of(process: int) -> int:
+            return _UNKNOWN if process == MISSING else known.setdefault(process, len(known))
+
+        ids = number + mapped(number_of, process) * _PER_PROCESS
+        return np.where((number > 0) & (number < _PER_PROCESS), ids, -1)
 
     def link(self, spans: dict[str, Array], split: Callable[[int, int], int]) -> None:
         """Give work of unknown process the ids, and with them the process, of its launch; the columns are replaced.
@@ -63,32 +69,35 @@ class Owners:
         split: a track and a process → the track of its own that the work of this process gets, where a track has work of
         several.
         """
-        unknown = self._numbers.get(MISSING)
-        if unknown is None or len(self._numbers) < 2:
+        correlation, track = spans["correlation"], spans["track"].copy()
+        unknown = correlation // _PER_PROCESS == _UNKNOWN
+        if not unknown.any():
             return
-        correlation, track = spans["correlation"].copy(), spans["track"].copy()
+        if not self._numbers:
+            spans["correlation"] = np.where(unknown, correlation % _PER_PROCESS, correlation)
+            return
         called = (spans["role"] == Role.RUNTIME) & (correlation >= 0)
         launches = np.unique(correlation[called])
         launches = launches[np.argsort(launches % _PER_PROCESS, kind="stable")]
-        row = np.flatnonzero((correlation // _PER_PROCESS == unknown) & ~called)
-        ids = launches % _PER_PROCESS
-        first, last = (
-            np.searchsorted(ids, correlation[row] % _PER_PROCESS, side)
-            for side in ("left", "right")
-        )
-        self._counts.add(d.UNCLEAR_PROCESS, int((last - first > 1).sum()))
-        linked = np.append(launches, -1)[np.where(last - first == 1, first, -1)]
-        correlation[row] = linked
+        row = np.flatnonzero(unknown & ~called)
+        ids, own = launches % _PER_PROCESS, correlation[row] % _PER_PROCESS
+        first, last = (np.searchsorted(ids, own, side) for side in ("left", "right"))
+        count = last - first
+        self._counts.add(d.UNCLEAR_PROCESS, int((count > 1).sum()))
+        launch = np.append(launches, -1)[np.where(count == 1, first, -1)]
+        correlation = correlation.copy()
+        correlation[row] = np.where(count == 0, own, launch)
         pids = np.array([*self._numbers, MISSING])
-        owner = np.where(linked < 0, MISSING, pids[linked // _PER_PROCESS])
+        of_launch = np.minimum(launch // _PER_PROCESS, len(pids) - 1)
+        owner = np.where(launch < 0, MISSING, pids[of_launch])
         for number in np.unique(track[row]).tolist():
-            own = track[row] == number
-            owners = np.unique(owner[own])
+            here = track[row] == number
+            owners = np.unique(owner[here])
             known = owners[owners != MISSING].tolist()
             if len(known) == 1:
                 self.of_track[number] = known[0]
             for process in known if len(known) > 1 else ():
-                track[row[own & (owner == process)]] = split(number, process)
+                track[row[here & (owner == process)]] = split(number, process)
         spans["correlation"], spans["track"] = correlation, track
 
     def stated(

@@ -48,8 +48,8 @@ def shared_sample(trace: Trace, facts: Facts) -> tuple[tuple[int, ...], ...]:
 
 
 def samples_of_processes(trace: Trace) -> dict[str, tuple[tuple[int, ...], ...]]:
-    """The same of each process that the trace of a file states, by its name and the clock that they share: the collectives of
-    processes that run them together, which begin before any of them ends, and end at about one time. Empty of a file of one.
+    """Such samples of each process that the trace of a file states, by its name, without sequence numbers. By the clock that they
+    share, collectives run together begin before any of them ends, and end at about one time. Empty of a file of one process.
     """
     spans, owners = trace["spans"], trace.header.get(OWNERS)
     processes = stated_processes(trace.header, trace["tracks"].n) or []

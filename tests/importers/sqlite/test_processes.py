@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,10 @@ JOBS = st.builds(
     late=st.integers(0, 90_000),
     transfer=st.integers(60_000, 500_000),
 )
-WRITERS = {"report.sqlite": write_nsight, "results.db": write_rocpd}
+WRITERS: dict[str, Callable[..., None]] = {
+    "report.sqlite": write_nsight,
+    "results.db": write_rocpd,
+}
 
 
 def parts(path: Path) -> list[tuple[Trace, Facts]]:
@@ -232,8 +236,8 @@ def test_ranks_are_those_that_the_file_states(path: Path, kind: str) -> None:
                 made = {"start": 5, "end": 9, "eventType": 59, "globalTid": global_id(pid, 7)}
                 file.add("NVTX_EVENTS", jsonText=told, domainId=0, **made, **named)
     found = [(f.summary.part, f.summary.rank, f.summary.world_size) for _, f in parts(path)]
-    size = None if kind == "mpi" else 4
-    assert found == [("rank 3", 3, size), ("rank 2", 2, size)]
+    world = None if kind == "mpi" else 4
+    assert found == [("rank 3", 3, world), ("rank 2", 2, world)]
 
 
 def test_a_file_of_one_process_has_the_rank_that_it_states(path: Path) -> None:

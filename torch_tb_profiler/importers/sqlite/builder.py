@@ -183,6 +183,7 @@ class TraceBuilder:
         external: Ints | int = -1,
         operator: Side | None = None,
         device: Side | None = None,
+        collective: Side | None = None,
     ) -> None:
         """Add spans and their side tables; arrays of equal length.
 
@@ -206,7 +207,9 @@ class TraceBuilder:
             "external": np.broadcast_to(np.asarray(external, np.int64), n),
         }
         self._put("spans", {key: column[good] for key, column in columns.items()})
-        for spec, side in ((schema.OPERATOR_ARGS, operator), (schema.DEVICE_ARGS, device)):
+        sides = (operator, device, collective)
+        specs = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.COLLECTIVE_ARGS)
+        for spec, side in zip(specs, sides, strict=True):
             if side is not None:
                 self._side(spec, side, good)
         self.gathered.spans += int(good.sum())

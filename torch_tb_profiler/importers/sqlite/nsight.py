@@ -22,7 +22,7 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows,
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.importers.sqlite.ranges import Ranges, mark_name
-from torch_tb_profiler.importers.sqlite.stated_ranks import read_ranks
+from torch_tb_profiler.importers.sqlite.stated_ranks import communicators, read_ranks
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -101,6 +101,7 @@ class _NsightReader:
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
         names = ("demangledName", "shortName", "mangledName")
         self._captures = Captures(builder)
+        self._made = list(communicators(database, self._texts))
         dialect = Dialect(
             names,
             self._texts.texts,
@@ -137,7 +138,7 @@ class _NsightReader:
         memory_usage(self._builder)
         self._diagnostics()
         self._names()
-        read_ranks(database, self._builder.owners, self._texts)
+        read_ranks(database, self._builder.owners, self._made)
         count_unread(database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
 
@@ -234,13 +235,14 @@ class _NsightReader:
         ]
 
     def _nvtx(self) -> None:
-        builder, ranges = self._builder, Ranges(self._builder)
+        sizes = {each.name: each.size for each in self._made}
+        builder, ranges = self._builder, Ranges(self._builder, sizes)
         domains = self._named(_DOMAIN, "domainId")
         categories = self._named(_CATEGORY, "domainId", "category")
         typed = "eventType" in self._database.columns(_NVTX)
         closing = self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
         columns = ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"]
-        for rows, ordinal in builder.chunks(_NVTX, columns, ["text"]):
+        for rows, ordinal in builder.chunks(_NVTX, [*columns, "jsonTextId"], ["text", "jsonText"]):
             numbers = rows.numbers
             untyped = np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
             kind = numbers["eventType"] if typed else untyped
@@ -250,6 +252,7 @@ class _NsightReader:
             texts = self._texts_of(
                 [rows.texts["text"][i] for i in known.tolist()], numbers["textId"][known]
             )
+            payloads = self._texts_of(rows.texts["jsonText"], numbers["jsonTextId"])
             process = process_of(numbers["globalTid"][known])
             domain, category = numbers["domainId"][known], numbers["category"][known]
             of_domain = [
@@ -273,6 +276,7 @@ class _NsightReader:
                     [texts[i] for i in selected.tolist()],
                     self._threads(numbers["globalTid"][row], mark),
                     [of_domain[i] for i in selected.tolist()],
+                    [payloads[i] for i in row.tolist()],
                 )
             selected = np.flatnonzero(kind[known] == _MARK)
             row = known[selected]

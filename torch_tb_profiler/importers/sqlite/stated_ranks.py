@@ -7,8 +7,11 @@ ranks`` where a communicator is made; the variables of torchrun, Open MPI, MPICH
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import msgspec
+import numpy as np
 
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.importers.sqlite.global_ids import process_of
@@ -27,9 +30,23 @@ _MOST_VARIABLES = 1 << 16
 _MOST_DIGITS = 7
 
 
-def read_ranks(database: Database, owners: Owners, texts: Texts) -> None:
+COMMUNICATOR = "nccl communicator id"
+"""What NCCL calls it in a payload, in small letters."""
+
+
+class Communicator(msgspec.Struct, frozen=True):
+    """What NCCL's range says where a process makes a communicator."""
+
+    process: int
+    name: str
+    rank: int
+    size: int
+
+
+def read_ranks(database: Database, owners: Owners, made: Iterable[Communicator]) -> None:
     """Add the ranks of the processes of an export of Nsight Systems to ``owners``."""
-    for process, rank, size in _communicators(database, texts):
+    for each in made:
+        process, rank, size = each.process, each.rank, each.size
         if size > (owners.ranks.get(process, Rank(-1, 0)).world_size or 0):
             owners.ranks[process] = Rank(rank, size)
     for process, rank in _numbers(database, "MPI_RANKS", "rank"):
@@ -72,6 +89,10 @@ def _number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= _MOST_DIGITS else -1
 
 
+def _process_of(global_id: int) -> int:
+    return int(process_of(np.array([global_id]))[0])
+
+
 def _numbers(database: Database, table: str, column: str) -> Iterator[tuple[int, int]]:
     for rows in database.rows(table, [*_PROCESS, column]):
         for *ids, number in rows.tuples(*_PROCESS, column):
@@ -90,12 +111,17 @@ def _process(ids: list[int]) -> int:
     of_all, of_thread, *plain = ids
     whole = of_thread if of_all == MISSING else of_all
     if whole != MISSING:
-        return int(process_of(whole))
+        return _process_of(whole)
     return next((number for number in plain if number != MISSING), MISSING)
 
 
-def _communicators(database: Database, texts: Texts) -> Iterator[tuple[int, int, int]]:
-    """Process, rank and number of ranks of each communicator of NCCL that is made."""
+def payload(text: str) -> dict[str, str]:
+    """What NCCL's range says of its call; keys in small letters."""
+    return {key.lower(): value for key, value in variables_in(text).items()}
+
+
+def communicators(database: Database, texts: Texts) -> Iterator[Communicator]:
+    """The communicators of NCCL that are made while the recording runs."""
     columns = database.columns("NVTX_EVENTS").keys()
     if not {"jsonText", "textId"} <= columns or not database.has("StringIds"):
         return
@@ -104,9 +130,8 @@ def _communicators(database: Database, texts: Texts) -> Iterator[tuple[int, int,
     numbers = ["globalTid", "jsonTextId"]
     for rows in database.rows("NVTX_EVENTS", numbers, ["jsonText"], where=where):
         for thread, number, own in rows.tuples(*numbers, "jsonText"):
-            told = {
-                key.lower(): value for key, value in variables_in(own or texts.text(number)).items()
-            }
+            told = payload(own or texts.text(number))
             rank, size = _number(told.get("rank")), _number(told.get("no. of ranks"))
             if 0 <= rank < size and thread != MISSING:
-                yield int(process_of(thread)), rank, size
+                name = told.get(COMMUNICATOR, "")
+                yield Communicator(_process_of(thread), name, rank, size)

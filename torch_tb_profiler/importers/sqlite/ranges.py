@@ -160,8 +160,8 @@ class Ranges:
             if item.marker.kind == Kind.LOCATION and number not in used
         ]
         if done:
-            columns = (
+            ordinal, start, end, track = (
                 np.array([getattr(item, name) for item in done], np.int64)
                 for name in ("ordinal", "start", "end", "track")
             )
-            self._put([item.marker for item in done], *columns)
+            self._put([item.marker for item in done], ordinal, start, end, track)

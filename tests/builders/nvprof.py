@@ -131,6 +131,7 @@ class NvprofFile(DatabaseFile):
         thread: int = TID,
         table: str = "RUNTIME",
         correlation: int | None = None,
+        process: int = PID,
     ) -> int:
         """A call of CUDA by its callback id; its correlation id."""
         self._correlation += 1
@@ -141,7 +142,7 @@ class NvprofFile(DatabaseFile):
             cbid=number,
             start=start,
             end=end,
-            processId=PID,
+            processId=process,
             threadId=signed,
             correlationId=found,
         )

@@ -246,9 +246,15 @@ def results(
 
 
 def rocpd(
-    path: Path, records: Sequence[Record], *, pid: int = 4242, ending: str = "_00e1f2_7a"
+    path: Path,
+    records: Sequence[Record],
+    *,
+    pid: int = 4242,
+    ending: str = "_00e1f2_7a",
+    ppid: int = 1,
+    environment: dict[str, str] | None = None,
 ) -> None:
-    """The database; ``ending``: of the names of its tables."""
+    """The database; ``ending``: of the names of its tables; ``environment``: variables of the process."""
     strings: dict[str, int] = {}
     with DatabaseFile(path) as file:
         for kind, columns in _ROCPD.items():
@@ -264,7 +270,14 @@ def rocpd(
             return strings[text]
 
         add("metadata", tag="schema_version", value="3")
-        add("info_process", id=1, pid=pid, command="/usr/bin/python train.py")
+        add(
+            "info_process",
+            id=1,
+            pid=pid,
+            ppid=ppid,
+            command="/usr/bin/python train.py",
+            environment=json.dumps(environment or {}),
+        )
         agents = sorted({HOST_AGENT} | {r.agent for r in records if not isinstance(r, Call)})
         for agent in agents:
             kind = "CPU" if agent == HOST_AGENT else "GPU"
@@ -323,7 +336,7 @@ _AXES = " ".join(f"{what}_size_{axis}" for what in ("grid", "workgroup") for axi
 _ROCPD = {
     "metadata": "tag value",
     "string": "string",
-    "info_process": "pid command",
+    "info_process": "pid ppid command environment",
     "info_thread": "tid",
     "info_agent": "type logical_index name product_name extdata",
     "info_stream": "name",

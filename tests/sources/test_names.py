@@ -245,10 +245,82 @@ def test_natural_order_counts() -> None:
         (["TP-0-DP-0", "TP-1-DP-0", "TP-0-DP-1", "TP-1-DP-1"], [0, 1, 2, 3]),
         (["llama_tp4", "llama_tp8"], [None, None]),
         (["ep0", "ep1"], [None, None]),
+        (["h100_2gpu_1s"], [None]),
+        (["dp0rank1", "step10rank3"], [1, 3]),
+        (["gpu0", "gpu1"], [0, 1]),
+        (["gpu1", "gpu2"], [None, None]),
+        (["lora_rank_8", "lora_rank_16"], [None, None]),
     ],
 )
 def test_ranks_that_names_tell(workers: list[str], ranks: list[int | None]) -> None:
     assert names.ranks_by_name(workers) == ranks
+
+
+_UNITS = (
+    "gpu",
+    "gpus",
+    "x",
+    "s",
+    "node",
+    "nodes",
+    "worker",
+    "workers",
+    "rank",
+    "ranks",
+    "proc",
+    "way",
+)
+_BEFORE = (
+    "gpus",
+    "x",
+    "tp",
+    "dp",
+    "pp",
+    "bs",
+    "batch",
+    "world",
+    "nproc",
+    "ranks",
+    "h",
+    "gpu",
+    "seq",
+    "num_worker_",
+)
+_SAYS = (
+    "rank{}",
+    "rank-{}",
+    "rank_{}",
+    "RANK={}",
+    "worker{}",
+    "worker_{}",
+    "trainer-{}",
+    "process_{}",
+)
+SIZES = st.one_of(
+    st.builds("{}{}".format, st.integers(1, 4096), st.sampled_from(_UNITS)),
+    st.builds("{}{}".format, st.sampled_from(_BEFORE), st.integers(1, 4096)),
+)
+WORDS = st.sampled_from(("llama", "a100", "bf16", "eager", "bench", "trace", "resnet50"))
+
+
+@given(st.lists(st.one_of(SIZES, WORDS), min_size=1, max_size=5), st.sampled_from("_-."))
+def test_sizes_are_no_ranks(parts: list[str], between: str) -> None:
+    assert names.ranks_by_name([between.join(parts)]) == [None]
+
+
+@given(
+    st.lists(st.one_of(SIZES, WORDS), max_size=3),
+    st.lists(st.one_of(SIZES, WORDS), max_size=3),
+    st.sampled_from("_-."),
+    st.sampled_from(_SAYS),
+    st.integers(0, 99_999),
+)
+def test_a_rank_among_sizes_is_told(
+    before: list[str], behind: list[str], between: str, form: str, number: int
+) -> None:
+    assume(not (before and before[-1].endswith("_")))
+    name = between.join([*before, form.format(number), *behind])
+    assert names.ranks_by_name([name]) == [number]
 
 
 def test_places_are_told_by_names_of_one_kind_only() -> None:

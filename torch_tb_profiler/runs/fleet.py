@@ -100,11 +100,15 @@ class Walk(msgspec.Struct, frozen=True, eq=False, dict=True):
         return verdict_of(self.figures, self.path, self.blames, self.open_rank, self._as_fast)
 
     def _as_fast(self, ranks: Sequence[int], steps: Ints | None) -> tuple[Ints, Array] | None:
-        """What steps are shorter if some ranks are as fast as the others, where the run is small enough to replay it."""
+        """What steps are shorter if some ranks are as fast as the others, where the run is small enough to replay it, and what
+        its hosts waited for before they launched is known.
+        """
         spans = sum(rank.spans for rank in self.figures.ranks)
         if spans > (MOST_REPLAYED if self.most_spans is None else self.most_spans):
             return None
         traces = [self.open_rank(number) for number in range(len(self.figures.ranks))]
+        if all(one is None or not one.facts["operators"].n for one in traces):
+            return None
         return Stragglers(self.figures, traces).as_fast(ranks, steps)
 
 

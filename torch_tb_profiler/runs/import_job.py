@@ -116,20 +116,24 @@ def read_parts(
     """
     file, wanted = place.file, place.part
     trace = _whole(file, settings, report)
-    from torch_tb_profiler.analysis.distributed.shared_sample import shared_sample
+    from torch_tb_profiler.analysis.distributed.shared_sample import (
+        samples_of_processes,
+        shared_sample,
+    )
     from torch_tb_profiler.analysis.facts.derive import derive
     from torch_tb_profiler.analysis.facts.header import distributed_info, integer
     from torch_tb_profiler.analysis.facts.rank_parts import rank_parts
 
-    info, found = distributed_info(trace), False
+    info, found, samples = distributed_info(trace), False, samples_of_processes(trace)
     ranks = integer(info.get("rank")), integer(info.get("world_size"))
     for number, part in enumerate(rank_parts(trace)):
         if wanted in ("", part.name):
             found = True
             own = _named_by_captures(part.trace, file, settings)
             facts = derive(own, part.name, part.names)
-            rank = ranks_of_parts(part.names, *ranks)[number]
-            sample = shared_sample(own, facts)
+            stated = integer(distributed_info(own).get("rank"))
+            rank = ranks_of_parts(part.names, *ranks)[number] if stated is None else stated
+            sample = shared_sample(own, facts) or samples.get(part.name, ())
             yield own, replace(facts, summary=replace(facts.summary, rank=rank, collectives=sample))
     if found:
         return

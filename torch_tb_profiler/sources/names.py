@@ -52,14 +52,17 @@ _DUMP = re.compile(
 )
 """The Flight Recorder's dumps of each rank have no ending; a prefix before the rank can be chosen."""
 _DIMENSIONS = r"d?cp|dp|ep|etp|pp|sp|tp"
-_OF_DIMENSION = "".join(
+_ALONE = r"(?<![a-zA-Z0-9])"
+_NO_SIZE = "".join(
     rf"(?<!{before}(?:{words})[-_])"
-    for words in ("cp|dp|ep|pp|sp|tp", "dcp|etp")
+    for words in ("cp|dp|ep|pp|sp|tp", "dcp|etp", "low|num|max", "lora")
     for before in ("^", "[^a-zA-Z]")
 )
-"""Not behind one of these: a rank of a dimension (``dp_rank_0``) is none of the job."""
+"""Not behind one of these: a rank of a dimension (``dp_rank_0``) is none of the job, and ``8gpu``, ``num_worker_8`` and
+``lora_rank_8`` are sizes.
+"""
 _RANK = re.compile(
-    rf"(?<![a-zA-Z])(?<!local[-_]){_OF_DIMENSION}rank[-_=. \[]?(\d{{1,7}})(?!\d)",
+    rf"(?:{_ALONE}|(?<=[a-zA-Z]\d)|(?<=[a-zA-Z]\d\d)){_NO_SIZE}(?<!local[-_])rank[-_=. \[]?(\d{{1,7}})(?!\d)",
     re.IGNORECASE | re.ASCII,
 )
 _BEHIND = re.compile(r"#(\d{1,7})$", re.ASCII)
@@ -67,11 +70,15 @@ _WORLD = re.compile(r"rank[-_]?\d{1,7}[-_]of[-_](\d{1,7})(?!\d)", re.IGNORECASE 
 _LOCAL_RANK = re.compile(
     r"(?<![a-zA-Z])(?:local[-_]?)?rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII
 )
-_NODE = re.compile(r"(?<![a-zA-Z])(?:node|host|machine)[-_=]?(\d{1,5})(?!\d)", re.I | re.ASCII)
+_NODE = re.compile(r"(?<![a-zA-Z0-9])(?:node|host|machine)[-_=]?(\d{1,5})(?!\d)", re.I | re.ASCII)
 _PROCESS = re.compile(
-    r"(?<![a-zA-Z])(?:worker|trainer|gpu|device|process|proc)[-_=]?(\d{1,7})(?!\d)",
+    rf"{_ALONE}{_NO_SIZE}(?:worker|trainer|process|proc)[-_=]?(\d{{1,7}})(?![a-zA-Z0-9])",
     re.IGNORECASE | re.ASCII,
 )
+_DEVICE = re.compile(
+    rf"{_ALONE}{_NO_SIZE}(?:gpu|device)[-_=]?(\d{{1,7}})(?![a-zA-Z0-9])", re.IGNORECASE | re.ASCII
+)
+"""``gpu4`` may as well be how many there are."""
 _ONLY_TP = re.compile(r"^TP-(\d{1,7})$", re.ASCII)
 """SGLang names other places only where there are several."""
 _BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$|^(?P<first>\d{1,7})_trace$", re.ASCII)
@@ -251,7 +258,7 @@ def parse(file_name: str, folder: str = "") -> TraceName | None:
     stem, span = parts["worker"], parts.get("span") or ""
     run, above, recording = _in_folder(folder)
     worker, own = _in_name(stem, ranked=bool(above))
-    if above and _explicit_rank(worker) is None:
+    if above and not _tells_apart(worker):
         worker = above
     recording = "-".join(filter(None, (recording, own)))
     return TraceName(worker, span, parts["suffix"], run, recording)
@@ -275,11 +282,11 @@ def _in_name(stem: str, ranked: bool) -> tuple[str, str]:
             told = match.groupdict()
             worker = told["worker"] + (told.get("rank") or "")
             return worker, "-".join(filter(None, (told["part"], told.get("then"))))
-    if len(stem) > _LONGEST_NAME or not (ranked or _explicit_rank(stem) is not None):
+    if len(stem) > _LONGEST_NAME or not (ranked or _tells_apart(stem)):
         return stem, ""
     found = [match.strip("-_.") for match in _RECORDING.findall(stem)]
     worker = _RECORDING.sub("", stem).strip("-_.")
-    return (worker, "-".join(found)) if ranked or _explicit_rank(worker) is not None else (stem, "")
+    return (worker, "-".join(found)) if ranked or _tells_apart(worker) else (stem, "")
 
 
 @lru_cache(maxsize=1 << 16)
@@ -338,12 +345,16 @@ def _timestamp(span: str) -> datetime | None:
 def told_ranks(workers: Sequence[str]) -> list[tuple[int | None, RankSource]]:
     """The rank in each worker's name, None if unknown, and what tells it; the workers are those of one run.
 
-    ``rank3 rank-3 rank_3 rank=3`` are explicit, and so are ``worker3 gpu_3 ...``. The rest is a guess by the order of
+    ``rank3 rank-3 rank_3 rank=3`` are explicit, and so are ``worker3 process_3``, and ``gpu_3`` if the names count the devices from
+    0 on: a lone ``gpu4``, ``8x`` or ``tp2`` is a size. The rest is a guess by the order of
     the names ("order"): places in the job (``TP-1-PP-0``) and ranks of nodes (``node1_rank0``) counted through, and a bare trailing
     number (``trace_3``), which counts only if the run's numbers are distinct and start at 0, because the
     handler's default name, ``host_4242``, ends with a process id.
     """
     ranks = [_explicit_rank(worker) for worker in workers]
+    devices = [int(match[1]) if (match := _DEVICE.search(w)) else None for w in workers]
+    if ranks.count(None) == len(ranks) > 1 and set(devices) == set(range(len(devices))):
+        ranks = devices
     on_nodes = _on_nodes(workers)
     if on_nodes is not None:
         return [(number, "order") for number in on_nodes]
@@ -430,6 +441,11 @@ def _explicit_rank(worker: str) -> int | None:
     match = _RANK.search(worker) or _BEHIND.search(worker) or _PROCESS.search(worker)
     match = match or _ONLY_TP.search(worker)
     return int(match.group(1)) if match else None
+
+
+def _tells_apart(worker: str) -> bool:
+    """Whether a name tells one of several processes or devices."""
+    return _explicit_rank(worker) is not None or _DEVICE.search(worker) is not None
 
 
 def unique(texts: Iterable[str]) -> list[str]:

@@ -258,14 +258,17 @@ PROFILER_WARNING = declare(
     "The profiler issued a warning while recording; the Trace view marks it.",
     "what it warns about",
 )
-SEVERAL_PROCESSES = declare(
-    "several_processes",
+UNCLEAR_PROCESS = declare(
+    "unclear_process",
     Severity.NOTICE,
-    "The file holds several processes with kernels (or, without any kernels, ranges); they are"
-    " shown as one worker. Steps are those of one process, totals are sums over all, and the"
-    " step-time breakdown covers all of them. Record one file per process (nsys profile -o"
-    " rank%q{RANK}) to see them as ranks.",
-    "step-time breakdown",
-    "averages per step",
+    "Device work that names no process has an id under which several processes launched: whose it"
+    " is, is not known, and it is at no operator.",
+    "device time of operators",
+)
+PROCESS_WITHOUT_WORK = declare(
+    "process_without_work",
+    Severity.NOTICE,
+    "A process of a file of several workers has no device work, and the file does not say which of"
+    " them started it: its events are of no worker and stand by themselves.",
 )
 NO_EVENTS = declare("no_trace_events", Severity.ERROR, "The file has no events.", "everything")

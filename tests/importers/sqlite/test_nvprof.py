@@ -36,11 +36,11 @@ def test_a_kernel_its_launch_and_its_range(path: Path) -> None:
     assert spans(trace, "start", "dur", "category", "role", "correlation", "track") == [
         ("MmBackward", 0, 8000, "cpu_op", Role.OPERATOR, -1, THREAD),
         ("cudaLaunchKernel", 1000, 1000, "cuda_runtime", Role.RUNTIME, 1, THREAD),
-        ("gemm(float*, float*, int)", 11_000, 3500, "kernel", Role.KERNEL, 1, ("0", "7")),
+        ("gemm(PfS_i)", 11_000, 3500, "kernel", Role.KERNEL, 1, ("0", "7")),
     ]
     asked = ("device", "stream", "grid", "block", "registers", "shared_memory", "blocks_per_sm")
     assert arguments(trace, "device_args", *asked) == {
-        "gemm(float*, float*, int)": (0, 7, "[160,1,1]", "[256,1,1]", 40, 2048, 2.0)
+        "gemm(PfS_i)": (0, 7, "[160,1,1]", "[256,1,1]", 40, 2048, 2.0)
     }
     assert arguments(trace, "operator_args", "sequence", "forward_thread") == {"MmBackward": (7, 1)}
     facts = derive(trace)

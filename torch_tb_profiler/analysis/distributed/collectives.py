@@ -531,7 +531,7 @@ def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, match
     for own in ranks:
         if own is most:
             continue
-        near, far, overlap = _nearest(opens, closes, start[own], end[own])
+        near, far, overlap = nearest(opens, closes, start[own], end[own])
         both = (end[own] >= opens[0]) & (start[own] <= closes[-1])
         if not overlap.any() or overlap.sum() < _LEAST_SHARE * both.sum():
             # By place with those that have equally many, and only with them.
@@ -540,7 +540,7 @@ def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, match
             position[own] += 0 if equal else len(most)
             continue
         late = int(np.mean((end[own] - closes[near])[overlap]))
-        corrected = _nearest(opens, closes, start[own] - late, end[own] - late)
+        corrected = nearest(opens, closes, start[own] - late, end[own] - late)
         near, far, overlap = np.where(overlap, (near, far, overlap), corrected)
         overlap = overlap.astype(np.bool_)
         # Two that overlap the same one: the nearer end is it.
@@ -551,7 +551,7 @@ def _lay_beside(ranks: list[Ints], start: Ints, end: Ints, position: Ints, match
         position[own], matched[own] = near, chosen
 
 
-def _nearest(opens: Ints, closes: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Mask]:
+def nearest(opens: Ints, closes: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints, Mask]:
     """For each collective of a rank the other rank's that ends nearest, how far from it, and whether they overlap."""
     last = len(closes) - 1
     after = np.clip(np.searchsorted(closes, end), min(1, last), last)

@@ -15,9 +15,13 @@ import hashlib
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distributed.collectives import find_collectives
+from torch_tb_profiler.analysis.distributed.collectives import find_collectives, kind_of, nearest
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.header import unix_begin
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.analysis.facts.host_names import named
+from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.file_processes import OWNERS, stated_processes
 from torch_tb_profiler.store.model import Facts, Trace
 
 MOST = 24
@@ -41,6 +45,52 @@ def shared_sample(trace: Trace, facts: Facts) -> tuple[tuple[int, ...], ...]:
         (int(key[i]), begin + int(found.start[row[i]]), begin + int(found.end[row[i]]))
         for i in chosen.tolist()
     )
+
+
+def samples_of_processes(trace: Trace) -> dict[str, tuple[tuple[int, ...], ...]]:
+    """Such samples of each process that the trace of a file states, by its name, without sequence numbers. By the clock that they
+    share, collectives run together begin before any of them ends, and end at about one time. Empty of a file of one process.
+    """
+    spans, owners = trace["spans"], trace.header.get(OWNERS)
+    processes = stated_processes(trace.header, trace["tracks"].n) or []
+    if len(processes) < 2:
+        return {}
+    row = device_rows(trace)
+    row = row[named(trace, row, lambda text: bool(communication_library(text) and kind_of(text)))]
+    process = np.array(owners, np.int64)[spans["track"][row]]
+    kind, of_kind = np.unique(spans["name"][row], return_inverse=True)
+    start = spans["start"][row]
+    end = start + spans["dur"][row]
+    source = trace.source.identity if trace.source else ""
+    found: list[list[tuple[int, ...]]] = [[] for _ in processes]
+    for number, name in enumerate(kind.tolist()):
+        rounds: list[tuple[Ints, int]] = []
+        for own in range(len(found)):
+            at = np.flatnonzero((of_kind == number) & (process == own))
+            if not len(at):
+                continue
+            place, first = _round(rounds, at, start, end)
+            key = _mixed(_hash(f"{source}\0{name}\0{first}") + place.astype(np.uint64))
+            times = (
+                start[at] + trace.base_ns + trace.origin_ns,
+                end[at] + trace.base_ns + trace.origin_ns,
+            )
+            found[own] += zip(key.tolist(), *(time.tolist() for time in times), strict=True)
+    return {
+        process.name: tuple(sorted(own)[:MOST])
+        for process, own in zip(processes, found, strict=True)
+    }
+
+
+def _round(rounds: list[tuple[Ints, int]], at: Ints, start: Ints, end: Ints) -> tuple[Ints, int]:
+    """The places of the collectives ``at`` among those of the first process that they are run together with, and its number."""
+    for rows, first in rounds:
+        near, apart, overlap = nearest(start[rows], end[rows], start[at], end[at])
+        period = int(np.median(np.diff(end[rows]))) if len(rows) > 1 else int(end[rows[0]])
+        if 2 * overlap.sum() >= min(len(rows), len(at)) and np.median(apart[overlap]) <= period / 8:
+            return np.where(overlap, near, len(rows) + np.arange(len(at))), first
+    rounds.append((at, len(rounds)))
+    return np.arange(len(at)), len(rounds) - 1
 
 
 def _hash(text: str) -> int:

@@ -1,4 +1,5 @@
-"""A trace that several ranks were merged into → a trace for each of them, as if each had a file of its own.
+"""A trace of several processes, as a profiler states them, or that several ranks were merged into → a trace for each of them,
+as if each had a file of its own.
 
 ::
 
@@ -17,10 +18,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.facts import defects as d
+from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.merged_ranks import MergedRanks, find_ranks
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
-from torch_tb_profiler.store.defects import SEVERAL_PROCESSES, DefectCounts
+from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.file_processes import (
+    OWNERS,
+    PROCESSES,
+    FileProcess,
+    stated_processes,
+)
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -39,9 +47,11 @@ class RankPart(msgspec.Struct, frozen=True):
 
 
 def rank_parts(trace: Trace) -> Iterator[RankPart]:
-    """The ranks of a merged file, one at a time, then what belongs to none; nothing for a file of one rank."""
-    # What databases of profilers hold of several processes their importers say, and show as one worker.
-    ranks = None if trace.defects[SEVERAL_PROCESSES] else find_ranks(trace)
+    """The ranks of a merged file, or the processes of a profiler's, one at a time, then what belongs to none; nothing for a
+    file of one.
+    """
+    stated = stated_processes(trace.header, trace["tracks"].n)
+    ranks = find_ranks(trace) if stated is None else _of_processes(trace, stated)
     if ranks is None:
         return
     spans = trace["spans"]
@@ -50,6 +60,10 @@ def rank_parts(trace: Trace) -> Iterator[RankPart]:
     shared = (of_span < 0) & (spans["role"] == Role.PROFILER)
     unclear = int((ranks.of_work < 0).sum())
     rest = bool(((of_span < 0) & ~shared).any())
+    if stated is not None:
+        # Counted by what read the file.
+        unclear = 0
+        rest |= any((ranks.of_track[trace[name]["track"]] < 0).any() for name in _TIMED)
     names = (*ranks.names, UNRANKED) if rest else ranks.names
     for number, name in enumerate(names):
         own = number if number < len(ranks.names) else -1
@@ -57,7 +71,17 @@ def rank_parts(trace: Trace) -> Iterator[RankPart]:
         rows |= shared & _around(spans, rows, own >= 0)
         part = _part(trace, ranks, rows, own)
         part.defects.add(d.UNCLEAR_RANK, unclear)
+        if stated is not None and own >= 0:
+            part.header.update(stated[own].header)
         yield RankPart(name, names, part)
+
+
+def _of_processes(trace: Trace, stated: list[FileProcess]) -> MergedRanks | None:
+    if len(stated) < 2:
+        return None
+    of_track, work = np.array(trace.header[OWNERS], np.int64), device_rows(trace)
+    names = tuple(process.name for process in stated)
+    return MergedRanks(names, of_track, work, of_track[trace["spans"]["track"][work]])
 
 
 def _around(spans: Table, rows: Mask, wanted: bool) -> Mask:
@@ -146,9 +170,7 @@ def _with_devices(trace: Trace, tables: dict[str, Table]) -> Table:
 def _header(header: dict[str, Any], first: bool) -> dict[str, Any]:
     """The header of a part: a merger writes that of the first file, and only that one's rank is known."""
     info = header.get("distributedInfo")
-    if first or not isinstance(info, dict):
-        return header
-    return {
-        **header,
-        "distributedInfo": {key: value for key, value in info.items() if key != "rank"},
-    }
+    own = {key: value for key, value in header.items() if key not in (PROCESSES, OWNERS)}
+    if not first and isinstance(info, dict):
+        own["distributedInfo"] = {key: value for key, value in info.items() if key != "rank"}
+    return own

@@ -58,6 +58,9 @@ class Entries:
             _whole(pair.get("key")): str(pair.get("value", ""))
             for pair in _listed(_get(strings, "marker_api"))
         }
+        command = _get(told.get("metadata"), "command")
+        program = str(command[0]) if isinstance(command, list) and command else ""
+        self._program = os.path.basename(program)
         self._used: dict[int, set[int | str]] = {}
         """Streams by device."""
 
@@ -163,13 +166,8 @@ class Entries:
 
     def metadata(self) -> list[Event]:
         """Names of the process, the devices and their streams; call it behind ``texts``."""
-        command = _get(self._process.described.get("metadata"), "command")
-        program = str(command[0]) if isinstance(command, list) and command else ""
-        events = (
-            [_named("process_name", self.pid, None, label=os.path.basename(program))]
-            if program
-            else []
-        )
+        program = self._program
+        events = [_named("process_name", self.pid, None, label=program)] if program else []
         for device, streams in self._used.items():
             events.append(_named("process_labels", device, None, labels=f"GPU {device}"))
             events.append(_named("process_sort_index", device, None, sort_index=_GPU_SORT + device))
@@ -177,6 +175,16 @@ class Entries:
                 _named("thread_name", device, tid, label=f"stream {tid}".strip()) for tid in streams
             ]
         return events
+
+    @property
+    def streams(self) -> set[tuple[str, str]]:
+        """Process and thread ids of the tracks of its device work; call it behind ``texts``."""
+        return {(str(device), str(tid)) for device, tids in self._used.items() for tid in tids}
+
+    @property
+    def name(self) -> str:
+        """As it is called among several."""
+        return f"{self._program} (pid {self.pid})" if self._program else f"pid {self.pid}"
 
     def devices(self) -> list[dict[str, Any]]:
         """What is known of the agents that are devices."""

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
+
+from msgspec.structs import replace
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble
@@ -24,6 +26,7 @@ from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.file_processes import FileProcess, stated_header
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import own_roles
 
@@ -42,6 +45,7 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
     gathered = Gatherer(counts, own)
     entries, base, found = 0, None, False
     devices: dict[int, dict[str, Any]] = {}
+    workers: list[Entries] = []
     for number, process in enumerate(processes(Window(stream, progress), counts)):
         found = True
         of_process = Entries(process, number)
@@ -52,6 +56,7 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
             entries += len(batch)
         gathered.metadata += of_process.metadata()
         devices |= {device["id"]: device for device in of_process.devices()}
+        workers += [of_process] if of_process.streams else []
         for kind, count in process.other.items():
             counts.add(
                 d.METRICS_NOT_READ if kind.endswith("counter_collection") else d.NOT_READ, count
@@ -67,7 +72,18 @@ def read_rocprofv3(stream: Text, settings: Settings, progress: Progress | None =
     header: dict[str, Any] = {ROCPROFV3: base or 0}
     if devices:
         header["deviceProperties"] = list(devices.values())
-    return placed(assemble(gathered, header, entries + len(gathered.metadata)), own)
+    trace = placed(assemble(gathered, header, entries + len(gathered.metadata)), own)
+    return replace(trace, header=trace.header | _stated(trace, workers))
+
+
+def _stated(trace: Trace, workers: Sequence[Entries]) -> dict[str, Any]:
+    """The processes with device work, for the header."""
+    tracks = trace["tracks"]
+    of_stream = {place: i for i, worker in enumerate(workers) for place in worker.streams}
+    of_process = {str(worker.pid): i for i, worker in reversed(list(enumerate(workers)))}
+    places = zip(trace.strings.many(tracks["pid"]), trace.strings.many(tracks["tid"]), strict=True)
+    owners = [of_stream.get(place, of_process.get(place[0], -1)) for place in places]
+    return stated_header([FileProcess(worker.name) for worker in workers], owners)
 
 
 def entries_at(stream: Text, trace: Trace, number: int) -> list[str]:

@@ -24,11 +24,14 @@ from torch_tb_profiler.importers.sqlite.database import (
     distinct_rows,
     mapped,
 )
+from torch_tb_profiler.importers.sqlite.owners import Owners
 from torch_tb_profiler.importers.sqlite.spill import Spill
+from torch_tb_profiler.importers.tracks import id_text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
+from torch_tb_profiler.store.file_processes import stated_header
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
@@ -37,8 +40,6 @@ _LATEST = 1 << 61
 """Later times are invalid: the difference of any two others fits into 63 bits."""
 _GPU_SORT = 1 << 24
 """As in Kineto: devices are listed below processes."""
-_PER_PROCESS = 1 << 40
-"""Correlation ids count from 1 in every process and stay below 2**32."""
 
 PROFILER = "profiler"
 """Header key: the profiler and its version."""
@@ -69,7 +70,7 @@ class TraceBuilder:
         self.entries = 0
         self.tables: list[tuple[str, int]] = []
         """Tables read, each with the ordinal of its first row."""
-        self._processes: dict[int, int] = {}
+        self.owners = Owners(counts)
         self._spill = Spill()
         self._streams: dict[tuple[int, ...], int] = {}
         self._stream_names: dict[tuple[int, str], int] = {}
@@ -113,19 +114,15 @@ class TraceBuilder:
             for row in distinct
         )[inverse]
 
-    def correlations(self, process: Ints, number: Ints) -> Ints:
-        """Correlation ids made unique across processes; −1 none."""
-        known = self._processes
-        offset = mapped(lambda p: known.setdefault(p, len(known)), process) * _PER_PROCESS
-        return np.where((number > 0) & (number < _PER_PROCESS), number + offset, -1)
-
     def threads(self, process: Ints, thread: Ints, mark: str = "") -> Array:
         """Track numbers of host threads; ``mark`` is appended to the thread id."""
         distinct, inverse = distinct_rows(process, thread)
         tracks = [
             ("" if p == MISSING else p, f"{'' if t == MISSING else t}{mark}") for p, t in distinct
         ]
-        return self.gathered.tracks.column(tracks)[inverse]
+        numbers = self.gathered.tracks.column(tracks)
+        self.owners.of_track.update(zip(numbers.tolist(), (p for p, _ in distinct), strict=True))
+        return numbers[inverse]
 
     def streams(self, device: Ints, process: Ints, context: Ints, stream: Ints) -> Array:
         """Track numbers of streams; a stream is unique per device, process and context."""
@@ -147,6 +144,7 @@ class TraceBuilder:
             self._stream_names[device, text] = process
             track = ("" if device == MISSING else device, text)
             number = self._streams[key] = self.gathered.tracks[track]
+            self.owners.of_track[number] = process
             if device != MISSING:
                 self.name("process_labels", track, f"GPU {device}")
                 self.name("process_sort_index", track, _GPU_SORT + device)
@@ -185,6 +183,7 @@ class TraceBuilder:
         external: Ints | int = -1,
         operator: Side | None = None,
         device: Side | None = None,
+        collective: Side | None = None,
     ) -> None:
         """Add spans and their side tables; arrays of equal length.
 
@@ -208,7 +207,9 @@ class TraceBuilder:
             "external": np.broadcast_to(np.asarray(external, np.int64), n),
         }
         self._put("spans", {key: column[good] for key, column in columns.items()})
-        for spec, side in ((schema.OPERATOR_ARGS, operator), (schema.DEVICE_ARGS, device)):
+        sides = (operator, device, collective)
+        specs = (schema.OPERATOR_ARGS, schema.DEVICE_ARGS, schema.COLLECTIVE_ARGS)
+        for spec, side in zip(specs, sides, strict=True):
             if side is not None:
                 self._side(spec, side, good)
         self.gathered.spans += int(good.sum())
@@ -295,7 +296,11 @@ class TraceBuilder:
 
     def trace(self, header: dict[str, Any]) -> Trace:
         """The trace of everything added."""
-        for table, columns in self._spill.columns().items():
+        tables = self._spill.columns()
+        if "spans" in tables:
+            self.owners.link(tables["spans"], self._stream_of)
+            header = header | self._stated(tables["spans"])
+        for table, columns in tables.items():
             self.gathered.groups[table].update({name: [column] for name, column in columns.items()})
         if not self.gathered.groups:
             self.counts.add(d.NO_EVENTS)
@@ -303,3 +308,23 @@ class TraceBuilder:
         return assemble(
             self.gathered, {**header, DATABASE_TABLES: read}, self.entries, self._spill.keep
         )
+
+    def _stream_of(self, track: int, process: int) -> int:
+        """The stream of a process in place of one without a process."""
+        key = next(key for key, number in self._streams.items() if number == track)
+        return self._stream(key[0], process, *key[2:])
+
+    def _stated(self, spans: dict[str, Array]) -> dict[str, Any]:
+        """The processes of the file and whose its tracks are, for the header."""
+        tracks = self.gathered.tracks
+        streams = set(self._streams.values())
+        devices = {
+            number: pid
+            for (pid, _), number in tracks.items()
+            if number in streams or number not in self.owners.of_track
+        }
+        processes, of_track = self.owners.stated(spans, devices)
+        rows: dict[tuple[str, str], int] = {}
+        for (pid, tid), number in tracks.items():
+            rows.setdefault((id_text(pid), id_text(tid)), of_track.get(number, -1))
+        return stated_header(processes, list(rows.values()))

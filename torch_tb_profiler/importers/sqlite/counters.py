@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows, distinct_rows
+from torch_tb_profiler.importers.sqlite.global_ids import process_of
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 
@@ -163,13 +164,13 @@ def _samples(
 
 def memory_usage(builder: TraceBuilder) -> None:
     """Read device memory held by each process (``nsys profile --cuda-memory-usage=true``)."""
-    columns = ("start", "deviceId", "bytes", "memKind", "memoryOperationType")
+    columns = ("start", "globalPid", "deviceId", "bytes", "memKind", "memoryOperationType")
     _memory(builder, _MEMORY, columns, (2, 0, 1))
 
 
 def allocations(builder: TraceBuilder) -> None:
     """Read the same from nvprof (``--track-memory-allocations on``)."""
-    columns = ("timestamp", "deviceId", "bytes", "memoryKind", "memoryOperationType")
+    columns = ("timestamp", "processId", "deviceId", "bytes", "memoryKind", "memoryOperationType")
     _memory(builder, NVPROF_TABLES[0], columns, (3, 1, 2))
 
 
@@ -183,7 +184,8 @@ def _memory(
     kind, allocation, release = codes
     parts: list[tuple[Ints, ...]] = []
     for rows, ordinal in builder.chunks(table, columns):
-        time, device, size, where, operation = (rows.numbers[c] for c in columns)
+        time, owner, device, size, where, operation = (rows.numbers[c] for c in columns)
+        process = process_of(owner) if columns[1] == "globalPid" else owner
         chosen = (
             np.isin(where, (kind, MISSING))
             & (size >= 0)
@@ -191,12 +193,13 @@ def _memory(
             & np.isin(operation, (allocation, release))
         )
         change = np.where(operation == allocation, size, -size)
-        parts.append(tuple(column[chosen] for column in (ordinal, time, device, change)))
+        parts.append(tuple(column[chosen] for column in (ordinal, time, process, device, change)))
     if not parts:
         return
-    ordinal, time, device, change = (np.concatenate(column) for column in zip(*parts, strict=True))
-    for number in np.unique(device).tolist():
-        row = np.flatnonzero(device == number)
+    ordinal, time, *place, change = (np.concatenate(column) for column in zip(*parts, strict=True))
+    distinct, of_row = distinct_rows(*place)
+    for index, (pid, number) in enumerate(distinct):
+        row = np.flatnonzero(of_row == index)
         row = row[np.argsort(time[row], kind="stable")]
         total = np.cumsum(change[row])
         # What is released without an allocation was allocated before the recording.
@@ -205,7 +208,9 @@ def _memory(
         samples = builder.texts(json.dumps({"bytes": value}).encode() for value in values)
         title = "Memory of the device, at least" if before else "Memory of the device"
         name = builder.names([title])
-        track = builder.gathered.tracks.column([("" if number == MISSING else number, "memory")])
+        called = "memory" if len({pid for pid, _ in distinct}) == 1 else f"memory of process {pid}"
+        track = builder.gathered.tracks.column([("" if number == MISSING else number, called)])
+        builder.owners.of_track[int(track[0])] = pid
         n = len(row)
         builder.instants(
             ordinal[row], time[row], name.repeat(n), "device_memory", track.repeat(n), "C", samples

@@ -11,7 +11,6 @@ from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
 from torch_tb_profiler.importers.sqlite.call_names import numbered
 from torch_tb_profiler.importers.sqlite.captured_nodes import Captures
 from torch_tb_profiler.importers.sqlite.database import MISSING, Rows, mapped
-from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -66,7 +65,6 @@ class DeviceWork:
 
     def __init__(self, builder: TraceBuilder, dialect: Dialect) -> None:
         self._builder, self._dialect = builder, dialect
-        self._processes: set[int] = set()
 
     def kernels(self, table: str) -> None:
         """Read a table of kernels."""
@@ -82,7 +80,6 @@ class DeviceWork:
         )
         for rows, ordinal in builder.chunks(table, columns):
             numbers = rows.numbers
-            self._processes.update(np.unique(dialect.process(numbers["globalPid"])).tolist())
             grid = [numbers[c] for c in _GRID]
             static, dynamic = numbers["staticSharedMemory"], numbers["dynamicSharedMemory"]
             sides = {
@@ -112,12 +109,6 @@ class DeviceWork:
         )
         blocks = np.prod([side.astype(np.float64) for side in grid], axis=0)
         return np.where(usable, blocks / np.where(counts > 0, counts, 1.0), np.nan)
-
-    def count_processes(self, with_ranges: set[int]) -> None:
-        """Count the processes with kernels (without any: with ranges) if there are several."""
-        known = (self._processes or with_ranges) - {MISSING}
-        if len(known) > 1:
-            self._builder.counts.add(d.SEVERAL_PROCESSES, len(known))
 
     def copies(self, table: str) -> None:
         """Read a table of copies."""
@@ -209,7 +200,7 @@ class DeviceWork:
         arguments = None if side is None else {"device": device, "stream": stream, **side}
         track = builder.streams(device, process, context, stream)
         start, end = numbers["start"], numbers["end"]
-        link = builder.correlations(process, numbers["correlationId"])
+        link = builder.owners.correlations(process, numbers["correlationId"])
         builder.spans(
             ordinal, start, end, name, category, track, role, correlation=link, device=arguments
         )

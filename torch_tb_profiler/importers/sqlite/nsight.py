@@ -22,6 +22,7 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows,
 from torch_tb_profiler.importers.sqlite.device_work import DeviceWork, Dialect
 from torch_tb_profiler.importers.sqlite.global_ids import process_of, thread_of
 from torch_tb_profiler.importers.sqlite.ranges import Ranges, mark_name
+from torch_tb_profiler.importers.sqlite.stated_ranks import communicators, read_ranks
 from torch_tb_profiler.importers.sqlite.unread import count_unread
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -100,6 +101,7 @@ class _NsightReader:
         kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
         names = ("demangledName", "shortName", "mangledName")
         self._captures = Captures(builder)
+        self._made = list(communicators(database, self._texts))
         dialect = Dialect(
             names,
             self._texts.texts,
@@ -111,8 +113,6 @@ class _NsightReader:
             gpus=self._gpus,
             captures=self._captures,
         )
-        self._ranged: set[int] = set()
-        """Processes with ranges."""
         self._work = DeviceWork(builder, dialect)
 
     def read(self) -> Trace:
@@ -138,7 +138,7 @@ class _NsightReader:
         memory_usage(self._builder)
         self._diagnostics()
         self._names()
-        self._work.count_processes(self._ranged)
+        read_ranks(database, self._builder.owners, self._made)
         count_unread(database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
 
@@ -163,7 +163,7 @@ class _NsightReader:
             by_name = [name.startswith("cu") and not name.startswith("cuda") for name in names]
             driver = np.array(by_name, np.bool_)[inverse] | (numbers["eventClass"] == _DRIVER_CLASS)
             category = builder.categories(("cuda_runtime", "cuda_driver"))[driver.astype(np.int8)]
-            correlation = builder.correlations(process, numbers["correlationId"])
+            correlation = builder.owners.correlations(process, numbers["correlationId"])
             builder.spans(
                 ordinal[call],
                 numbers["start"][call],
@@ -235,13 +235,14 @@ class _NsightReader:
         ]
 
     def _nvtx(self) -> None:
-        builder, ranges = self._builder, Ranges(self._builder)
+        sizes = {each.name: each.size for each in self._made}
+        builder, ranges = self._builder, Ranges(self._builder, sizes)
         domains = self._named(_DOMAIN, "domainId")
         categories = self._named(_CATEGORY, "domainId", "category")
         typed = "eventType" in self._database.columns(_NVTX)
         closing = self._database.value("SELECT duration FROM ANALYSIS_DETAILS")
         columns = ["start", "end", "eventType", "globalTid", "textId", "domainId", "category"]
-        for rows, ordinal in builder.chunks(_NVTX, columns, ["text"]):
+        for rows, ordinal in builder.chunks(_NVTX, [*columns, "jsonTextId"], ["text", "jsonText"]):
             numbers = rows.numbers
             untyped = np.where(numbers["end"] == MISSING, _MARK, _PUSH_POP)
             kind = numbers["eventType"] if typed else untyped
@@ -251,6 +252,7 @@ class _NsightReader:
             texts = self._texts_of(
                 [rows.texts["text"][i] for i in known.tolist()], numbers["textId"][known]
             )
+            payloads = self._texts_of(rows.texts["jsonText"], numbers["jsonTextId"])
             process = process_of(numbers["globalTid"][known])
             domain, category = numbers["domainId"][known], numbers["category"][known]
             of_domain = [
@@ -259,7 +261,6 @@ class _NsightReader:
             # Ranges without text may have a category, as Python stack samples do.
             keys = zip(texts, process.tolist(), domain.tolist(), category.tolist(), strict=True)
             texts = [text or categories.get((p, d, c), "") for text, p, d, c in keys]
-            self._ranged.update(np.unique(process[kind[known] == _PUSH_POP]).tolist())
             # Ranges still open get the end of the session, which is not their own.
             ends = (MISSING, closing if isinstance(closing, int) else MISSING)
             open_ = np.isin(numbers["end"][known], ends)
@@ -275,6 +276,7 @@ class _NsightReader:
                     [texts[i] for i in selected.tolist()],
                     self._threads(numbers["globalTid"][row], mark),
                     [of_domain[i] for i in selected.tolist()],
+                    [payloads[i] for i in row.tolist()],
                 )
             selected = np.flatnonzero(kind[known] == _MARK)
             row = known[selected]
@@ -327,6 +329,7 @@ class _NsightReader:
                 if number != MISSING and text:
                     name = text.replace("\\", "/").rpartition("/")[2] or text
                     self._builder.name("process_name", (number, ""), name)
+                    self._builder.owners.names[number] = name
 
     def _name_thread(self, thread: int, text: str) -> None:
         if thread == MISSING or not text:

@@ -132,9 +132,7 @@ class _NvprofReader:
             names = builder.named(
                 lambda n: "call without a number" if n == MISSING else name_of(n), columns["cbid"]
             )
-            # Device work has no process, so ids are unique per file.
-            process = np.full(rows.count, MISSING)
-            link = builder.correlations(process, columns["correlationId"])
+            link = builder.owners.correlations(columns["processId"], columns["correlationId"])
             track = self._threads(columns["processId"], columns["threadId"])
             start, end = columns["start"], columns["end"]
             builder.spans(

@@ -10,14 +10,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.importers.sqlite.builder import TraceBuilder
+from torch_tb_profiler.importers.sqlite.builder import Side, TraceBuilder
 from torch_tb_profiler.importers.sqlite.markers import Kind, Marker, read_marker, stack_text
+from torch_tb_profiler.importers.sqlite.stated_ranks import COMMUNICATOR, payload
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
 
@@ -46,8 +47,9 @@ class _PendingRange(msgspec.Struct, frozen=True):
 class Ranges:
     """Adds ranges to a ``TraceBuilder``; call ``finish`` after the last one."""
 
-    def __init__(self, builder: TraceBuilder) -> None:
-        self._builder = builder
+    def __init__(self, builder: TraceBuilder, sizes: Mapping[str, int] | None = None) -> None:
+        """``sizes``: numbers of ranks of NCCL's communicators, by name."""
+        self._builder, self._sizes = builder, sizes or {}
         self._known: dict[str, Marker] = {}
         self._pending: list[_PendingRange] = []
 
@@ -59,8 +61,9 @@ class Ranges:
         texts: Sequence[str],
         track: Array,
         domains: Sequence[str] | None = None,
+        payloads: Sequence[str] = (),
     ) -> None:
-        """Add ranges; columns of equal length. ``domains``: NVTX domains, empty for the default."""
+        """Add ranges; columns of equal length. ``domains``: NVTX domains, empty for the default. ``payloads``: JSON."""
         markers = [self._marker(text) for text in texts]
         if domains is not None:
             # PyTorch and PyProf use the default domain; other domains have their own conventions.
@@ -72,8 +75,13 @@ class Ranges:
         for i in np.flatnonzero(~own).tolist():
             place = int(track[i]), int(start[i]), int(end[i]), int(ordinal[i])
             self._pending.append(_PendingRange(*place, markers[i]))
-        ranges = [marker for marker, is_own in zip(markers, own.tolist(), strict=True) if is_own]
-        self._put(ranges, ordinal[own], start[own], end[own], track[own])
+        groups = [payload(text).get(COMMUNICATOR, "") if text else "" for text in payloads]
+        tied = np.array([bool(group) for group in groups] or [False] * len(own), np.bool_) & own
+        for chosen in (own & ~tied, tied):
+            row = np.flatnonzero(chosen)
+            of_row = [groups[i] for i in row.tolist()] if chosen is tied else []
+            ranges = [markers[i] for i in row.tolist()]
+            self._put(ranges, ordinal[row], start[row], end[row], track[row], of_row)
 
     def _marker(self, text: str) -> Marker:
         marker = self._known.get(text)
@@ -84,8 +92,15 @@ class Ranges:
         return marker
 
     def _put(
-        self, markers: list[Marker], ordinal: Ints, start: Ints, end: Ints, track: Array
+        self,
+        markers: list[Marker],
+        ordinal: Ints,
+        start: Ints,
+        end: Ints,
+        track: Array,
+        groups: Sequence[str] = (),
     ) -> None:
+        """``groups``: communicators of all ranges, or none."""
         if not markers:
             return
         builder = self._builder
@@ -109,7 +124,16 @@ class Ranges:
                     [_SOME_FORWARD_THREAD if m.backward else -1 for m in markers], np.int64
                 ),
             },
+            collective=self._collective(markers, groups) if groups else None,
         )
+
+    def _collective(self, markers: list[Marker], groups: Sequence[str]) -> Side:
+        texts = self._builder.texts
+        return {
+            "collective": texts(json.dumps(m.name.rpartition(" ")[2]).encode() for m in markers),
+            "group": texts(json.dumps(group).encode() for group in groups),
+            "group_size": np.array([self._sizes.get(group, -1) for group in groups], np.int64),
+        }
 
     def finish(self) -> None:
         """Add PyProf's calls with their source lines, and the lines without a call."""
@@ -136,8 +160,8 @@ class Ranges:
             if item.marker.kind == Kind.LOCATION and number not in used
         ]
         if done:
-            columns = (
+            ordinal, start, end, track = (
                 np.array([getattr(item, name) for item in done], np.int64)
                 for name in ("ordinal", "start", "end", "track")
             )
-            self._put([item.marker for item in done], *columns)
+            self._put([item.marker for item in done], ordinal, start, end, track)

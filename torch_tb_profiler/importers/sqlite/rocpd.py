@@ -22,6 +22,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder, header_of
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, mapped
+from torch_tb_profiler.importers.sqlite.stated_ranks import add_variables, variables_in
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
@@ -88,6 +89,7 @@ class _Recording:
         self._streams = self._named_numbers("info_stream")
         self._queues = self._named_numbers("info_queue")
         self._pids = self._numbers("info_process", "pid")
+        self._started = self._numbers("info_process", "ppid")
         self._tids = self._numbers("info_thread", "tid")
         self.devices: dict[int, dict[str, object]] = {}
         """As ``deviceProperties`` of Kineto's traces, by device."""
@@ -166,9 +168,11 @@ class _Recording:
         at = np.minimum(np.searchsorted(self._event, events), len(column) - 1)
         return np.where(self._event[at] == events, column[at], MISSING)
 
-    def _correlations(self, events: Ints) -> Ints:
-        own = np.full(len(events), self._number)
-        return self._builder.correlations(own, self._of_events(self._stack, events))
+    def _correlations(self, process: Ints, events: Ints) -> Ints:
+        stack = self._of_events(self._stack, events)
+        # Ids count anew in each process, and in each recording of one.
+        own = self._process(process) + (self._number << 32)
+        return self._builder.owners.correlations(own, stack)
 
     def _device(self, agent: Ints) -> Ints:
         def of(number: int) -> int:
@@ -205,7 +209,7 @@ class _Recording:
                 "kernel_dispatch",
                 self._tracks(device, of["pid"], stream),
                 Role.KERNEL,
-                correlation=self._correlations(of["event_id"]),
+                correlation=self._correlations(of["pid"], of["event_id"]),
                 device={
                     "device": device,
                     "stream": stream,
@@ -241,7 +245,7 @@ class _Recording:
                 "memory_copy",
                 self._tracks(device, of["pid"], stream),
                 Role.MEMCPY,
-                correlation=self._correlations(of["event_id"]),
+                correlation=self._correlations(of["pid"], of["event_id"]),
                 device={"device": device, "stream": stream, "bytes": of["size"]},
             )
 
@@ -266,7 +270,7 @@ class _Recording:
                 builder.categories(category),
                 track,
                 np.array([ROLE_OF_CATEGORY.get(name, Role.RUNTIME) for name in category], np.uint8),
-                correlation=self._correlations(of["event_id"]),
+                correlation=self._correlations(of["pid"], of["event_id"]),
             )
 
     def _categories(self, numbers: Ints) -> Sequence[str]:
@@ -292,11 +296,20 @@ class _Recording:
         return found
 
     def _name_processes(self) -> None:
+        owners = self._builder.owners
         for number, command in self._texts("info_process", "command").items():
             pid = self._pids.get(number, number)
             program = os.path.basename(command.split(" ")[0])
             if program and pid != MISSING:
                 self._builder.name("process_name", (pid, ""), program)
+                owners.names[pid] = program
+        for number, pid in self._pids.items():
+            owners.parents[pid] = self._started.get(number, MISSING)
+        environments = self._texts("info_process", "environment", "extdata")
+        add_variables(
+            owners,
+            {self._pids.get(n, n): variables_in(text) for n, text in environments.items() if text},
+        )
 
 
 def _renamed(known: Mapping[int, int], column: Ints) -> Ints:

@@ -45,7 +45,17 @@ _SIDE_TABLES = (
 )
 _NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
-_QUOTED = {"stack", "kernel", "annotation", "collective", "dtype", "group", "task"}
+_QUOTED = {
+    "stack",
+    "kernel",
+    "annotation",
+    "collective",
+    "dtype",
+    "group",
+    "task",
+    "operator",
+    "provider",
+}
 """Columns of ``BLOBS_OF`` that hold one JSON string each."""
 
 

@@ -21,6 +21,7 @@ from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.importers.foreign_names import frame_name
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
+from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -206,6 +207,8 @@ def test_runs_of_onnx_runtime_are_steps_and_nodes_operators(
     assert found == expected
     kernels = sum(length for _, provider, length in nodes if provider.startswith("CUDA"))
     assert sum(us * n for (_, _, us), n in work(trace).items()) == runs * kernels
+    assert facts.summary.attribution.with_operator == facts.summary.attribution.kernels
+    assert set(trace["device_args"]["device"].tolist()) <= {0}
     arguments = trace["operator_args"]
     assert {trace.strings[int(n)] for n in arguments["dims"]} == {"[[64,256],[]]"}
     assert {trace.strings[int(n)] for n in arguments["types"]} == {'["float","int64"]'}
@@ -270,6 +273,18 @@ def test_calls_of_viztracer_are_frames(category: str, lengths: list[int], share:
     assert facts.summary.has_stacks
     assert facts.summary.versions["Profiler"] == "VizTracer"
     assert not trace.defects.as_dict()
+
+
+@pytest.mark.parametrize("overflow", [True, False, "true", None])
+def test_events_that_viztracer_overwrote_are_said(overflow: object) -> None:
+    document = {
+        "traceEvents": [span(4, 4, "f (/a.py:1)", 0, 9, "fee")],
+        "viztracer_metadata": {"version": "1.1.1", "overflow": overflow},
+        "file_info": {"files": {"/a.py": ["SECRET = 1", 1]}, "functions": {}},
+    }
+    trace = read_trace(TextInMemory(json.dumps(document).encode()), Settings())
+    assert trace.defects[d.OLDEST_LOST] == (overflow is True)
+    assert "SECRET" not in str(trace.header)
 
 
 def test_setting_wins_over_what_is_known_of_a_writer() -> None:

@@ -25,7 +25,7 @@ from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import ONNX_RUNTIME, ORT_RUN, ORT_SUFFIX
-from torch_tb_profiler.store.roles import STEP_MARK, Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, STEP_MARK, Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 from torch_tb_profiler.units import format_counted, format_ns
 
@@ -124,10 +124,23 @@ def _nodes(trace: Trace, late: Table, roles: Array, name: Array, strings: String
     return schema.OPERATOR_ARGS.build(**{**rest, **columns, "span": node})
 
 
+def tied_to_nodes(trace: Trace, roles: Array) -> Array:
+    """``external`` of all spans: ONNX Runtime writes the work of a node directly behind it and gives neither an id."""
+    spans = trace["spans"]
+    ordinal, external = spans["ordinal"], spans["external"].copy()
+    node = np.sort(ordinal[roles == Role.OPERATOR])
+    tied = np.isin(roles, (*DEVICE_ROLES, Role.RUNTIME, Role.OPERATOR)) & (external < 0)
+    place = np.searchsorted(node, ordinal, side="right") - 1
+    tied &= place >= 0
+    external[tied] = node[place[tied]].astype(np.int64) + 1
+    return external
+
+
 def _inputs(text: str) -> tuple[str, str]:
     """Shapes and types of ``[{"float":[64,256]},…]`` as Kineto writes them; empty where the text is another."""
     try:
-        pairs = [next(iter(one.items())) for one in ANY_VALUE.decode(text or "[]")]
+        written: Any = ANY_VALUE.decode(text or "[]")
+        pairs = [next(iter(one.items())) for one in written]
     except (*DECODE_ERRORS, AttributeError, TypeError, StopIteration):
         return "", ""
     if not pairs or not all(isinstance(shape, list) for _, shape in pairs):

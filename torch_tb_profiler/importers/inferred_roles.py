@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.importers.ascend_collectives import collective_args, collectives_once
 from torch_tb_profiler.importers.events import ANY as ANY_VALUE
 from torch_tb_profiler.importers.events import DECODE_ERRORS
-from torch_tb_profiler.importers.foreign_names import renamed
+from torch_tb_profiler.importers.foreign_names import renamed, tied_to_nodes
 from torch_tb_profiler.importers.late_args import LATE_ARGS
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
@@ -30,6 +30,7 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import (
     ANY,
+    ONNX_RUNTIME,
     TORCH_NPU,
     UNITRACE,
     EventOrigin,
@@ -65,6 +66,9 @@ def placed(trace: Trace, own: Mapping[str, Role]) -> Trace:
     places = _Places(trace, own)
     if places.profiler.name:
         trace.header[PROFILER] = places.profiler.name
+    viztracer = header.get("viztracer_metadata")
+    if isinstance(viztracer, dict) and viztracer.get("overflow") is True:
+        trace.defects.add(d.OLDEST_LOST)
     _note_rank(trace)
     row, role = places.roles(late)
     if len(row):
@@ -176,7 +180,8 @@ class _Places:
 
     def devices(self, row: Ints) -> Array:
         """The device of device work: the number in the name of its process, else a number that is
-        free, in the order of the file; −1 where a process has neither name nor label, int32.
+        free, in the order of the file; −1 where a process has neither name nor label, int32. ONNX
+        Runtime names none, and has all work in one.
         """
         tracks = self._trace["tracks"]
         track = self._trace["spans"]["track"][row]
@@ -198,7 +203,8 @@ class _Places:
     def _number(self, track: int) -> int:
         place = self.of(track)
         number = device_number(place)
-        return number if number >= 0 else -2 if place.process or place.label else -1
+        named = place.process or place.label or self.profiler.name == ONNX_RUNTIME
+        return number if number >= 0 else -2 if named else -1
 
 
 def _is_device(place: EventOrigin) -> bool:
@@ -235,10 +241,13 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
     arguments = _device_args(trace, places, late, work)
     if places.profiler.name == UNITRACE:
         name, arguments = _launch_in_name(trace, work, arguments, strings)
+    external = spans["external"]
+    if places.profiler.name == ONNX_RUNTIME:
+        external = tied_to_nodes(trace, roles)
     dur = _without_loss(spans, late, roles)
     tables = {
         **trace.tables,
-        "spans": spans.replace(role=roles, correlation=link, name=name, dur=dur),
+        "spans": spans.replace(role=roles, correlation=link, external=external, name=name, dur=dur),
         "operator_args": _of_roles(operators, roles, Role.OPERATOR, Role.ANNOTATION),
         "device_args": _of_roles(_merged(trace["device_args"], arguments), roles, *DEVICE_ROLES),
         "collective_args": _merged(trace["collective_args"], collective),

@@ -65,7 +65,7 @@ def test_end_at_the_time_of_a_begin_ends_what_was_open_before() -> None:
 
 
 def _model(marks: list[Mark]) -> tuple[list[tuple[int, int, str, int]], int, int]:
-    """The same by looking through all that is open."""
+    """What a search through all that is open finds."""
     open_: list[Mark] = []
     spans, alone = [], 0
     for phase, name, ts, tid in sorted(marks, key=lambda mark: mark[2]):

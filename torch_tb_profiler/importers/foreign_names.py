@@ -24,7 +24,13 @@ from torch_tb_profiler.importers.events import DECODE_ERRORS
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.store.process_roles import ONNX_RUNTIME, ORT_RUN, ORT_SUFFIX
+from torch_tb_profiler.store.process_roles import (
+    ONNX_RUNTIME,
+    ORT_RUN,
+    ORT_SUFFIX,
+    VIZTRACER,
+    XLA,
+)
 from torch_tb_profiler.store.roles import DEVICE_ROLES, STEP_MARK, Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 from torch_tb_profiler.units import format_counted, format_ns
@@ -65,15 +71,15 @@ def renamed(
         roles: of all spans.
         rows: of spans that got their roles here.
     """
-    name = trace["spans"]["name"].copy()
-    frames = rows[roles[rows] == Role.PYTHON]
+    name, profiler = trace["spans"]["name"].copy(), trace.header.get("profiler")
+    frames = rows[(roles[rows] == Role.PYTHON) & (profiler in (VIZTRACER, XLA))]
     numbers, numbered = np.unique(name[frames], return_inverse=True)
     found = [strings.intern(frame_name(trace.strings[n])) for n in numbers.tolist()]
     name[frames] = np.array(found, name.dtype)[numbered]
     marked = np.flatnonzero((late["step"] >= 0) & (roles[late["span"]] == Role.ANNOTATION))
     steps = dict(zip(late["span"][marked].tolist(), late["step"][marked].tolist(), strict=True))
     operators = trace["operator_args"]
-    if trace.header.get("profiler") == ONNX_RUNTIME:
+    if profiler == ONNX_RUNTIME:
         steps |= {row: number for number, row in enumerate(_runs(trace, roles))}
         operators = _nodes(trace, late, roles, name, strings)
     for row, number in steps.items():

@@ -179,6 +179,60 @@ averages = st.builds(
     st.integers(4, 60),
 )
 
+_HASHES = st.text("0123456789abcdef", min_size=64, max_size=64)
+git_lfs = st.builds(
+    lambda digest, size: (
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{digest}\nsize {size}\n".encode()
+    ),
+    _HASHES,
+    _NUMBERS,
+)
+git_annex = st.builds(
+    lambda up, digest: f"{up}.git/annex/objects/Xk/0G/SHA256E-s5--{digest}.json".encode(),
+    st.sampled_from(["", "../", "../../"]),
+    _HASHES,
+)
+dvc = st.builds(
+    lambda digest, size: f"outs:\n- md5: {digest[:32]}\n  size: {size}\n  path: a.json\n".encode(),
+    _HASHES,
+    _NUMBERS,
+)
+conflicts = st.builds(
+    lambda ours, theirs: (
+        f'<<<<<<< HEAD\n{{"a": "{ours}"}}\n=======\n{{"b": "{theirs}"}}\n>>>>>>> x\n'.encode()
+    ),
+    st.sampled_from(["", "x" * 300]),
+    st.sampled_from(["", "y"]),
+)
+timeline_pages = st.builds(
+    lambda begin, title, picture: (
+        f"{begin}<html>\n<head><meta charset='utf-8' />{title}</head>\n<body>\n  <h2>Memory Timeline</h2>"
+        f"\n  <img src='data:image/png;base64,{picture}'>\n</body>\n</html>".encode()
+    ),
+    st.sampled_from(["", "<!DOCTYPE html>\n"]),
+    st.sampled_from(["", "<title>GPU Memory Timeline HTML</title>"]),
+    st.sampled_from(["iVBORw0KGgo=", "A" * 200_000]),
+)
+storage_errors = st.builds(
+    lambda begin, code: f"{begin}<Error><Code>{code}</Code><Message>x</Message></Error>".encode(),
+    st.sampled_from(["", '<?xml version="1.0" encoding="UTF-8"?>\n']),
+    st.sampled_from(["NoSuchKey", "AccessDenied", "ExpiredToken"]),
+)
+server_errors = _json(
+    st.sampled_from(
+        [
+            {"message": "Not Found", "documentation_url": "https://x", "status": "404"},
+            {"error": {"code": 403, "message": "denied", "errors": []}},
+        ]
+    )
+)
+notebooks = _json(
+    st.builds(
+        lambda cells: {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5},
+        st.lists(st.just({"cell_type": "code", "source": [], "outputs": []}), max_size=3),
+    )
+)
+
 OTHER_FILES: dict[str, tuple[st.SearchStrategy[bytes], str]] = {
     "xplane": (xplanes, "XPlane"),
     "execution_trace": (execution_traces, "execution trace"),
@@ -190,6 +244,14 @@ OTHER_FILES: dict[str, tuple[st.SearchStrategy[bytes], str]] = {
     "layer_wise": (layer_wise, "layer-wise"),
     "flame_graph": (flame_graphs, "flame graph"),
     "averages": (averages, "key_averages"),
+    "git_lfs": (git_lfs, "Git LFS pointer"),
+    "git_annex": (git_annex, "git annex get"),
+    "dvc": (dvc, "dvc pull"),
+    "conflict": (conflicts, "marks of a conflict"),
+    "memory_timeline_page": (timeline_pages, "memory timeline as a picture"),
+    "storage_error": (storage_errors, "error of a storage server"),
+    "server_error": (server_errors, "answer about an error"),
+    "notebook": (notebooks, "a notebook"),
 }
 """Kind → files of it, and the words that tell it in the sentence."""
 Packer = Callable[[bytes], bytes]

@@ -155,6 +155,7 @@ def test_chrome_traces_of_other_tools_open(
     assert main.main(["summary", str(path)]) == 0
     printed = capsys.readouterr().out
     assert "lost" not in printed
-    assert "No accelerator activity was recorded" not in printed
+    only_python = name == "result.json"
+    assert ("No accelerator activity was recorded" in printed) == only_python
     for option in ("with_stack", "prof.step()", "record_shapes", "profile_memory"):
         assert option not in printed

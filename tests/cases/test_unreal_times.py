@@ -180,6 +180,59 @@ def test_true_long_recordings_stay_whole(
     assert trace.defects[d.UNREAL_TIME] == trace.defects[d.FAR_EVENT] == 0
 
 
+_KINDS = ["span", "kernel", "counter", "flow", "memory", "instant"]
+
+
+@examples(40)
+@given(
+    st.sampled_from(_KINDS),
+    st.none() | st.sampled_from(_KINDS),
+    st.floats(10, 40_000),
+    st.booleans(),
+    st.integers(2, 5),
+    st.sampled_from([64, 2 << 20]),
+)
+def test_lone_event_far_from_all_others_changes_nothing_and_is_counted(
+    kind: str, other: str | None, away_s: float, late: bool, steps: int, chunk: int
+) -> None:
+    """Before or behind, of any kind; ``other``: one on the other side, too."""
+    begin = loop.FIRST_US + 10**12
+    events = loop.loop(steps, begin_us=begin)
+    before, behind = begin - away_s * 10**6, begin + (away_s + 1) * 10**6
+    odd = [unset(kind, behind if late else before, 0)]
+    if other is not None:
+        odd.append(unset(other, before if late else behind, 1))
+    trace = read([*events, *odd] if late else [*odd, *events], chunk)
+    assert figures(trace) == figures(read(events))
+    assert trace.defects[d.UNREAL_TIME] + trace.defects[d.FAR_EVENT] == len(odd)
+
+
+@examples(40)
+@given(st.sampled_from(_KINDS), st.floats(0.1, 999), st.integers(2, 60), st.booleans())
+def test_mark_before_a_pause_stays(kind: str, times: float, steps: int, late: bool) -> None:
+    """A pause of less than 10 s, or of less than a thousand times what is recorded, is no error of a clock."""
+    begin, length = loop.FIRST_US + 10**12, 1000 * steps
+    pause = min(times * length, 9.9e6) if steps < 30 else times * length
+    mark = unset(kind, begin + length + pause if late else begin - pause, 0)
+    trace = read([*loop.loop(steps, begin_us=begin), mark])
+    assert trace.defects[d.UNREAL_TIME] == trace.defects[d.FAR_EVENT] == 0
+
+
+@pytest.mark.parametrize("size", [(2, 2), (1, 2), (2, 60)])
+def test_two_clusters_and_sparse_recordings_stay(size: tuple[int, int]) -> None:
+    """A warm-up long before, marks every minute, and one operator that fills the pause."""
+    first, second = size
+    begin = loop.FIRST_US + 10**12
+    steps = loop.loop(second, begin_us=begin)
+    for others in (
+        loop.loop(first, begin_us=begin - 600 * 10**6),
+        [unset("instant", begin - k * 60 * 10**6, k) for k in range(1, 1 + 2 * first)],
+        [loop.span("cpu_op", "serve", 100, 100, begin - 600 * 10**6, 590e6)],
+    ):
+        trace = read([*steps, *others])
+        assert trace.defects[d.UNREAL_TIME] == trace.defects[d.FAR_EVENT] == 0
+
+
 @examples(30)
 @given(st.integers(1, 4000), st.integers(1, 3600), st.integers(3, 40))
 def test_zero_before_hours_of_counters(begin_s: int, period_s: int, samples: int) -> None:

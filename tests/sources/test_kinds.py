@@ -23,6 +23,7 @@ from torch_tb_profiler.sources import kinds, sniff
 from torch_tb_profiler.sources.inflate import Inflated, inflate
 from torch_tb_profiler.sources.packets import is_perfetto, is_xplane
 from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.units import format_rate
 
 Packer = Callable[[bytes], bytes]
 PACKERS: list[Packer] = [bytes, gzip.compress, zstandard.compress, zlib.compress]
@@ -96,7 +97,7 @@ def test_sentences_are_short() -> None:
         sentence = kind.sentence()
         assert len(sentence) <= 90, sentence
         assert re.fullmatch(
-            r"Not a trace: (?:an?|the|vLLM's|statistics|what) .*[a-z0-9)]\.", sentence
+            r"Not a trace: (?:an?|the|vLLM's|PyTorch's|statistics|what) .*[a-z0-9)]\.", sentence
         )
 
 
@@ -116,6 +117,15 @@ def test_planes_and_packets() -> None:
     assert not is_xplane(TRACES["perfetto"])
     # A process tree, field 2 of a packet, holds messages; its first byte is that of a tag.
     assert not is_xplane(b"\x0a\x0a\x12\x08\x0a\x06\x08\x01\x1a\x02sh")
+
+
+@given(st.integers(0, 10**13), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_a_pointer_says_how_large_its_file_is(size: int, line: str, extended: bool) -> None:
+    lines = ["version https://git-lfs.github.com/spec/v1", *["ext-0-x sha256:00"] * extended]
+    lines += [f"oid sha256:{'0a' * 32}", f"size {size}", ""]
+    shown = f"a Git LFS pointer ({format_rate(size, 'B')}): git lfs pull"
+    assert shown in (judged(line.join(lines).encode()) or "")
+    assert "pointer" not in (judged(line.join(lines[:-2]).encode()) or "")
 
 
 def test_names_tell_what_content_does_not(tmp_path: Path) -> None:

@@ -45,7 +45,17 @@ _SIDE_TABLES = (
 )
 _NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
-_QUOTED = {"stack", "kernel", "annotation", "collective", "dtype", "group", "task"}
+_QUOTED = {
+    "stack",
+    "kernel",
+    "annotation",
+    "collective",
+    "dtype",
+    "group",
+    "task",
+    "operator",
+    "provider",
+}
 """Columns of ``BLOBS_OF`` that hold one JSON string each."""
 
 
@@ -313,38 +323,58 @@ def _timed_table(
     return _ordered(spec, columns, order, keep)
 
 
-class _Open:
-    """The begins of one thread that have no end yet; their number is its length."""
+class _Begun:
+    """Begins, each with a name, that are to end."""
 
     def __init__(self) -> None:
-        self._begun: list[int] = []
         self._named: dict[str, list[int]] = {}
-        self._ended: set[int] = set()
-        self._count = 0
+        self.all: dict[int, str] = {}
+
+    def add(self, number: int, name: str) -> None:
+        """One more; numbers ascend in time."""
+        self.all[number] = name
+        for key in {name, ""}:
+            self._named.setdefault(key, []).append(number)
+
+    def end(self, name: str) -> int | None:
+        """The latest of a name, of any where it is empty; it is open no more."""
+        numbers = self._named.get(name, [])
+        while numbers and numbers[-1] not in self.all:
+            numbers.pop()
+        if numbers:
+            del self.all[numbers[-1]]
+            return numbers.pop()
+        return None
+
+
+class _Open:
+    """The begins of one thread that have no end yet: those from before, and those of this moment."""
+
+    def __init__(self) -> None:
+        self._before, self._now, self._time = _Begun(), _Begun(), 0
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._before.all) + len(self._now.all)
 
-    def begin(self, number: int, name: str | None) -> None:
+    def begin(self, number: int, name: str, time: int) -> None:
         """One more."""
-        self._begun.append(number)
-        self._named.setdefault(name or "", []).append(number)
-        self._count += 1
+        self._move(time)
+        self._now.add(number, name)
 
-    def end(self, name: str | None) -> int:
-        """The number of the begin that an end of this name ends; there must be one."""
-        number = self._latest(self._named.get(name, [])) if name else None
-        if number is None:
-            number = self._latest(self._begun)
-            assert number is not None
-        self._ended.add(number)
-        self._count -= 1
-        return number
+    def end(self, name: str, time: int) -> int | None:
+        """The number of the begin that an end of this name ends; None if none is open."""
+        self._move(time)
+        for sought in dict.fromkeys((name, "")):
+            for begun in (self._before, self._now):
+                if (number := begun.end(sought)) is not None:
+                    return number
+        return None
 
-    def _latest(self, numbers: list[int]) -> int | None:
-        while numbers and numbers[-1] in self._ended:
-            numbers.pop()
-        return numbers[-1] if numbers else None
+    def _move(self, time: int) -> None:
+        if time != self._time:
+            for number, name in self._now.all.items():
+                self._before.add(number, name)
+            self._now, self._time = _Begun(), time
 
 
 def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list[tuple[int, Event]]:
@@ -358,8 +388,14 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list
         B a   B b   E a   E b    a └───────┘
                                  b   └───────┘
 
-    An end with a name ends the latest open begin of that name, else the latest one. Returns the
-    positions of the begins, and the joined events; unmatched ones are counted.
+    An end with a name ends the latest open begin of that name, else the latest one; what begins
+    at the time of the end only if nothing from before is open. Returns the positions of the begins,
+    and the joined events; unmatched ones are counted.
+
+    ::
+
+        time 0   5   5   9       a └───┘
+             B a B b E   E       b     └───┘
     """
     times = nanoseconds([e.ts for _, e in marks])
     order = sorted(range(len(marks)), key=lambda i: (int(times[i]), marks[i][0]))
@@ -371,11 +407,10 @@ def pair_begin_end(marks: list[tuple[int, Event]], counts: DefectCounts) -> list
         if times[i] == INVALID:
             counts.add(d.NO_TIME)
         elif event.ph == "B":
-            begun.begin(i, event.name)
-        elif not len(begun):
+            begun.begin(i, event.name or "", int(times[i]))
+        elif (begin := begun.end(event.name or "", int(times[i]))) is None:
             counts.add(d.UNMATCHED_END)
         else:
-            begin = begun.end(event.name)
             first = marks[begin][1]
             dur = int(times[i] - times[begin])
             first.dur = msgspec.Raw(b"%d.%03d" % (dur // 1000, dur % 1000))

@@ -72,5 +72,5 @@ def _refuse(reader: EventReader) -> None:
 
 
 def _clean(header: dict[str, object]) -> dict[str, Any]:
-    """The header without environment variables and package lists, which may hold secrets."""
-    return {k: v for k, v in header.items() if k not in ("metadata", "traceEvents")}
+    """The header without environment variables, package lists and texts of programs, which may hold secrets."""
+    return {k: v for k, v in header.items() if k not in ("metadata", "traceEvents", "file_info")}

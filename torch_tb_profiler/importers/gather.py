@@ -33,7 +33,7 @@ from torch_tb_profiler.importers.events import (
     Event,
     Figure,
 )
-from torch_tb_profiler.importers.late_args import NUMBERS, is_empty, late_args, surplus
+from torch_tb_profiler.importers.late_args import NUMBERS, TEXTS, is_empty, late_args, surplus
 from torch_tb_profiler.importers.legacy import legacy_category
 from torch_tb_profiler.importers.repair import as_utf8
 from torch_tb_profiler.store import defects as d
@@ -92,7 +92,7 @@ BLOBS_OF = {
     "node_args": ("annotation",),
     "instants": ("args",),
     "collective_args": ("collective", "dtype", "group"),
-    "late_args": ("task", "dtype"),
+    "late_args": TEXTS,
 }
 """Columns whose values are argument texts, by number."""
 _TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
@@ -295,11 +295,11 @@ class Gatherer:
             return
         chosen = [found[i] for i in kept]
         numbers = zip(*(args.numbers for args in chosen), strict=True)
+        texts = zip(*(args.texts for args in chosen), strict=True)
         self._put(
             "late_args",
             span=rows[kept] + self.spans,
-            task=self._raws(args.task for args in chosen),
-            dtype=self._raws(args.dtype for args in chosen),
+            **{name: self._raws(raws) for name, raws in zip(TEXTS, texts, strict=True)},
             surplus=[more[i] for i in kept],
             **{n: self._fit(list(values), -1) for n, values in zip(NUMBERS, numbers, strict=True)},
         )

@@ -22,13 +22,15 @@ from msgspec.structs import replace
 from torch_tb_profiler.importers.ascend_collectives import collective_args, collectives_once
 from torch_tb_profiler.importers.events import ANY as ANY_VALUE
 from torch_tb_profiler.importers.events import DECODE_ERRORS
+from torch_tb_profiler.importers.foreign_names import renamed, tied_to_nodes
 from torch_tb_profiler.importers.late_args import LATE_ARGS
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import (
     ANY,
+    ONNX_RUNTIME,
     TORCH_NPU,
     UNITRACE,
     EventOrigin,
@@ -64,8 +66,11 @@ def placed(trace: Trace, own: Mapping[str, Role]) -> Trace:
     places = _Places(trace, own)
     if places.profiler.name:
         trace.header[PROFILER] = places.profiler.name
+    viztracer = header.get("viztracer_metadata")
+    if isinstance(viztracer, dict) and viztracer.get("overflow") is True:
+        trace.defects.add(d.OLDEST_LOST)
     _note_rank(trace)
-    row, role = places.roles()
+    row, role = places.roles(late)
     if len(row):
         trace = _with_roles(trace, places, late, row, role)
     _count_unplaced(trace, places.unknown[~np.isin(places.unknown, row)])
@@ -109,10 +114,9 @@ class _Places:
         return set(strings.many(np.flatnonzero(present[:-1]).tolist()))
 
     def _names(self) -> Iterator[str]:
-        """Names of the events without a category."""
-        spans = self._trace["spans"]
-        bare = self.unknown[spans["category"][self.unknown] == self._trace.strings.number("")]
-        return iter(self._trace.strings.many(np.unique(spans["name"][bare]).tolist()))
+        """Names of the events without a known category."""
+        name = self._trace["spans"]["name"][self.unknown]
+        return iter(self._trace.strings.many(np.unique(name).tolist()))
 
     def of(self, track: int, category: int = -1) -> EventOrigin:
         """The place of the events of a track that have a category."""
@@ -123,8 +127,8 @@ class _Places:
         )
         return EventOrigin(process, label, thread, strings[category])
 
-    def roles(self) -> tuple[Ints, Array]:
-        """Rows of spans, ascending, and the role that their process gives them."""
+    def roles(self, late: Table) -> tuple[Ints, Array]:
+        """Rows of spans, ascending, and the role that their process or arguments give them."""
         spans, strings = self._trace["spans"], self._trace.strings
         row = np.arange(spans.n) if self.profiler.rules_of_categories else self.unknown
         key = spans["track"][row].astype(np.int64) * (len(strings) + 1) + spans["category"][row] + 1
@@ -135,12 +139,24 @@ class _Places:
             rules = self._rules(track, category - 1)
             if rules is not None:
                 found[mine] = self._by_name(spans["name"][row[mine]], rules)
+        for role, told in ((Role.OPERATOR, late["operator"]), (Role.ANNOTATION, late["step"])):
+            position = np.flatnonzero(np.isin(row, late["span"][told >= 0]) & (found <= Role.OTHER))
+            found[position[self._on_host(row[position])]] = role
         return row[found >= 0], found[found >= 0].astype(np.uint8)
+
+    def _on_host(self, row: Ints) -> Mask:
+        """Which spans stand in a process that is called after no device."""
+        track = self._trace["spans"]["track"][row]
+        tracks = np.unique(track)
+        host = [not _is_device(self.of(one)) for one in tracks.tolist()]
+        return np.array(host, np.bool_)[np.searchsorted(tracks, track)]
 
     def _rules(self, track: int, category: int) -> Any:
         """A role, or a list of rules; None where none fits."""
         place, strings = self.of(track, category), self._trace.strings
         unknown = category in self._unknown_category
+        if not unknown and setting_name(place.category) in self._own:
+            return None
         if unknown:
             pid = strings[int(self._trace["tracks"]["pid"][track])]
             keys = (place.process, place.label, place.thread, pid)
@@ -148,11 +164,11 @@ class _Places:
             own = next((self._own[name] for name in names if name in self._own), None)
             if own is not None:
                 return own
-            if self.profiler is not ANY:
-                place = replace(place, category="")
         rules = [rule for rule in self.profiler.rules if rule.fits(place)]
-        if not rules and unknown and not place.category:
-            rules = [rule for rule in ANY.rules if rule.fits(place)]
+        if not rules and unknown and (self.profiler is not ANY or not place.category):
+            place = replace(place, category="")
+            rules = [rule for rule in self.profiler.rules if rule.fits(place)]
+            rules = rules or [rule for rule in ANY.rules if rule.fits(place)]
         return rules or None
 
     def _by_name(self, name: Array, rules: Any) -> Array:
@@ -164,7 +180,8 @@ class _Places:
 
     def devices(self, row: Ints) -> Array:
         """The device of device work: the number in the name of its process, else a number that is
-        free, in the order of the file; −1 where a process has neither name nor label, int32.
+        free, in the order of the file; −1 where a process has neither name nor label, int32. ONNX
+        Runtime names none, and has all work in one.
         """
         tracks = self._trace["tracks"]
         track = self._trace["spans"]["track"][row]
@@ -186,7 +203,13 @@ class _Places:
     def _number(self, track: int) -> int:
         place = self.of(track)
         number = device_number(place)
-        return number if number >= 0 else -2 if place.process or place.label else -1
+        named = place.process or place.label or self.profiler.name == ONNX_RUNTIME
+        return number if number >= 0 else -2 if named else -1
+
+
+def _is_device(place: EventOrigin) -> bool:
+    bare = replace(place, category="")
+    return "device" in place.process.lower() or any(rule.fits(bare) for rule in ANY.rules)
 
 
 def _is_known(category: str, own: Mapping[str, Role]) -> bool:
@@ -208,20 +231,23 @@ def _with_roles(trace: Trace, places: _Places, late: Table, row: Ints, role: Arr
     tied = (late["link"] > 0) & (link[late["span"]] < 0)
     link[late["span"][tied]] = late["link"][tied]
     strings = StringBuilder(trace.strings)
-    collective, operators = schema.COLLECTIVE_ARGS.empty(), trace["operator_args"]
+    collective = schema.COLLECTIVE_ARGS.empty()
+    name, operators = renamed(trace, late, roles, row, strings)
     if places.profiler.name == TORCH_NPU:
         operators = _shapes_as_lists(trace, strings)
         roles, counted = collectives_once(trace, roles, link)
         collective = collective_args(trace, late, counted, strings)
     work = row[np.isin(roles[row], DEVICE_ROLES)]
     arguments = _device_args(trace, places, late, work)
-    name = spans["name"]
     if places.profiler.name == UNITRACE:
         name, arguments = _launch_in_name(trace, work, arguments, strings)
+    external = spans["external"]
+    if places.profiler.name == ONNX_RUNTIME:
+        external = tied_to_nodes(trace, roles)
     dur = _without_loss(spans, late, roles)
     tables = {
         **trace.tables,
-        "spans": spans.replace(role=roles, correlation=link, name=name, dur=dur),
+        "spans": spans.replace(role=roles, correlation=link, external=external, name=name, dur=dur),
         "operator_args": _of_roles(operators, roles, Role.OPERATOR, Role.ANNOTATION),
         "device_args": _of_roles(_merged(trace["device_args"], arguments), roles, *DEVICE_ROLES),
         "collective_args": _merged(trace["collective_args"], collective),

@@ -23,6 +23,10 @@ late_args: Arguments by which events of role OTHER may still be placed, ordered 
     bytes     i8  bytes               Bytes of a copy; -1 unknown.
     elements  i8  elements            Elements of a collective; -1 unknown.
     ranks     i8  ranks               Ranks of a collective; -1 unknown.
+    step      i8  -                   Number of a step; -1 none.
+    operator  i4  number of a string  Type of an operator; -1 none.
+    provider  i4  number of a string  What runs it; -1 unknown.
+    inputs    i4  number of a string  Types and shapes of its inputs as JSON text; -1 unknown.
     surplus   i4  ps                  Its duration as written, less the whole ns that are stored.
 """)
 """A table of the import alone: no ``Trace`` keeps it."""
@@ -41,23 +45,36 @@ class LateArgs(msgspec.Struct, gc=False):
     dtype: Raw = field(default=ABSENT, name="data_type")
     elements: Raw = field(default=ABSENT, name="count")
     ranks: Raw = field(default=ABSENT, name="rank_size")
+    step: Raw = field(default=ABSENT, name="step_num")
+    operator: Raw = field(default=ABSENT, name="op_name")
+    operator_xla: Raw = field(default=ABSENT, name="hlo_op")
+    provider: Raw = ABSENT
+    inputs: Raw = field(default=ABSENT, name="input_type_shape")
+
+    @property
+    def texts(self) -> tuple[Raw, ...]:
+        """The columns ``TEXTS``."""
+        operator = _first(self.operator, self.operator_xla)
+        return self.task, self.dtype, operator, self.provider, self.inputs
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """``link``, ``stream``, ``bytes``, ``elements`` and ``ranks``."""
+        """The columns ``NUMBERS``."""
         raws = (
             _first(self.connection, self.correlation),
             _first(self.stream, self.stream_old, self.stream_amd),
             self.bytes,
             self.elements,
             self.ranks,
+            self.step,
         )
         return tuple(whole_number(raw) if len(raw) else -1 for raw in raws)
 
 
 _DECIMALS = 4
 """Decimals of a µs that are whole ns, and the point."""
-NUMBERS = ("link", "stream", "bytes", "elements", "ranks")
+NUMBERS = ("link", "stream", "bytes", "elements", "ranks", "step")
+TEXTS = ("task", "dtype", "operator", "provider", "inputs")
 _DECODER = msgspec.json.Decoder(LateArgs)
 _NONE = LateArgs()
 

@@ -14,6 +14,10 @@ Events are divided where nothing is recorded for long; a span covers its whole l
   and the events must end by then.
 
 The part with most spans that last is the recording; that of the zeros alone is only taken if there is no other.
+
+A lone event before or after it, of any kind, is none of it either if it is ``LONE_NS`` or more and ``LONE_FACTOR`` times as
+long away as all others, or it itself, last: no program marks a moment, rests and is then recorded for so short a time. Where
+the others rest for ``UNSET_NS`` too, rests are usual, and it stays.
 """
 
 from __future__ import annotations
@@ -32,6 +36,11 @@ from torch_tb_profiler.store.defects import DefectCounts
 FAR_NS = 24 * 3600 * 10**9
 UNSET_NS = 10**9
 UNBASED_FACTOR = 10
+LONE_NS = 10 * 10**9
+LONE_FACTOR = 1000
+_LEAST_OTHERS = 3
+"""Of two events, either might be the lone one."""
+_SAMPLE = 4096
 BASE_KEY = "baseTimeNanoseconds"
 _POINTS = ("memory", "instants", "flows")
 _INSTANT_PHASES = [ord(phase) for phase in "iIR"]
@@ -44,7 +53,7 @@ def drop_unreal(
 
     ``groups``: columns by group, as ``Gatherer`` names them, one array each.
     """
-    window = recording_window(_times(groups), header)
+    window = recording_window(list(_times(groups)), header, events=_events(groups))
     if window is None:
         return
     for name in groups.keys() & {*_POINTS, "marks", "spans"}:
@@ -89,16 +98,18 @@ def real_marks(
 
 
 def recording_window(
-    times: Iterable[tuple[Ints, Ints]], header: Mapping[str, Any]
+    times: Iterable[tuple[Ints, Ints]], header: Mapping[str, Any], events: int = 0
 ) -> tuple[int, int] | None:
     """The first and last time of the recording, ns on the writer's clock; None if all times belong to it.
 
     Args:
         times: starts and ends of events, int64 ns on the writer's clock, in any order.
         header: of the file.
+        events: how many of these, the first, are events of their own, so that one may be a lone one; the others
+            are ends of flows.
     """
     listed = [(start, end) for start, end in times if len(start)]
-    if not listed or _plainly_real(listed):
+    if not listed or (_plainly_real(listed) and not (events and _may_hold_lone(listed))):
         return None
     start = np.concatenate([start for start, _ in listed])
     end = np.concatenate([end for _, end in listed])
@@ -109,15 +120,16 @@ def recording_window(
     far = pause >= FAR_NS
     base = header.get(BASE_KEY)
     _part_unset(start, reach, pause, far, isinstance(base, int) and base > 0)
-    if not far.any():
-        return None
     part = np.concatenate(([0], np.cumsum(far)))
-    events = np.bincount(part)
+    count = np.bincount(part)
     lasting = np.bincount(part, weights=end > start)
     set_ = np.bincount(part, weights=start != 0) > 0
-    best = int(np.lexsort((events, lasting, set_))[-1])
+    best = int(np.lexsort((count, lasting, set_))[-1])
     inside = np.flatnonzero(part == best)
-    return int(start[inside[0]]), int(reach[inside[-1]])
+    row = int(inside[0]), int(inside[-1])
+    if events:
+        row = _without_lone(start, reach, np.cumsum(order < events), *row)
+    return None if row == (0, len(start) - 1) else (int(start[row[0]]), int(reach[row[1]]))
 
 
 def _plainly_real(times: list[tuple[Ints, Ints]]) -> bool:
@@ -134,6 +146,38 @@ def _plainly_real(times: list[tuple[Ints, Ints]]) -> bool:
     return first > 0 or following > last or following - reach < UNSET_NS
 
 
+def _may_hold_lone(times: list[tuple[Ints, Ints]]) -> bool:
+    """Whether a sample lies as close together as it does beside a lone event; true of few events."""
+    length = max(int(end.max()) for _, end in times) - min(int(start.min()) for start, _ in times)
+    start = max((start for start, _ in times), key=len)
+    sample = start[:: len(start) // _SAMPLE + 1]
+    away = np.abs(sample - int(np.median(sample))) > length // LONE_FACTOR
+    return length >= LONE_NS and int(away.sum()) <= _LEAST_OTHERS
+
+
+def _without_lone(start: Ints, reach: Ints, events: Ints, first: int, last: int) -> tuple[int, int]:
+    """The first and last row of a part without a lone event at either end; ``events``: how many there are up to each row."""
+    rest = first + np.flatnonzero(start[first + 1 : last + 1] - reach[first:last] >= UNSET_NS)
+    if not 1 <= len(rest) <= 2:
+        return first, last
+    before = int(events[first - 1]) if first else 0
+    begin = int(rest[0]) + 1 if events[rest[0]] - before <= 1 else first
+    end = int(rest[-1]) if events[last] - events[rest[-1]] <= 1 else last
+    kept = int(events[end]) - (int(events[begin - 1]) if begin else 0)
+    if kept < _LEAST_OTHERS or ((rest >= begin) & (rest < end)).any():
+        return first, last
+    lasting = [int(reach[end] - start[begin])]
+    away = []
+    if begin > first:
+        lasting.append(int(reach[begin - 1] - start[first]))
+        away.append(int(start[begin] - reach[begin - 1]))
+    if end < last:
+        lasting.append(int(reach[last] - start[end + 1]))
+        away.append(int(start[end + 1] - reach[end]))
+    far = min(away) >= max(LONE_NS, LONE_FACTOR * max(lasting))
+    return (begin, end) if far else (first, last)
+
+
 def _part_unset(start: Ints, reach: Ints, pause: Ints, far: Mask, based: bool) -> None:
     """Mark, in ``far``, the pause behind events at or before the writer's zero, if their times are unset."""
     at = int(np.searchsorted(start, 0, side="right")) - 1
@@ -146,12 +190,19 @@ def _part_unset(start: Ints, reach: Ints, pause: Ints, far: Mask, based: bool) -
 
 
 def _times(groups: Mapping[str, Mapping[str, Array]]) -> Iterator[tuple[Ints, Ints]]:
-    """Starts and ends of everything that has a time."""
+    """Starts and ends of everything that has a time, those of flows last."""
     if "spans" in groups:
         start = groups["spans"]["start"]
         yield start, start + groups["spans"]["dur"]
-    for name in groups.keys() & set(_POINTS):
-        yield groups[name]["time"], groups[name]["time"]
+    for name in _POINTS:
+        if name in groups:
+            yield groups[name]["time"], groups[name]["time"]
+
+
+def _events(groups: Mapping[str, Mapping[str, Array]]) -> int:
+    """How many of these are no ends of flows."""
+    times = {"spans": "start", "memory": "time", "instants": "time"}
+    return sum(len(groups[name][time]) for name, time in times.items() if name in groups)
 
 
 def _keep(columns: dict[str, Array], rows: Mask) -> None:

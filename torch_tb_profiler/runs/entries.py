@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.import_job import Outcome
 from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
-from torch_tb_profiler.runs.merged_files import Recording, copies, name_of_part
+from torch_tb_profiler.runs.merged_files import SECOND_OF_JAX, Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import DerivedProduct, OpenTrace
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore, text_bytes
@@ -144,7 +144,7 @@ class Arrangement(msgspec.Struct, frozen=True):
     """``id`` of an entry → where it stands."""
     located: Mapping[Key, tuple[Run, Worker, Span]]
     aside: Mapping[int, str]
-    """``id`` of an entry that is a merged copy of others → what to say of it."""
+    """``id`` of an entry that is a copy of others → what to say of it."""
 
 
 def arrange(entries: Iterable[Entry]) -> Arrangement:
@@ -178,14 +178,21 @@ def arrange(entries: Iterable[Entry]) -> Arrangement:
 
 
 def _copies(entries: Sequence[Entry]) -> dict[int, str]:
-    """By ``id`` the entries that are merged copies of others, and what to say of them."""
+    """By ``id`` the entries that are copies of others, and what to say of them."""
     known = [(e, e.outcome) for e in entries if e.outcome is not None]
-    if not any(outcome.part for _, outcome in known):
+    if not any(o.part or SECOND_OF_JAX.fullmatch(e.found.name) for e, o in known):
         return {}
     found = copies(
         [
             Recording(
-                e.found, (e.root, e.name.run), e.name.recording, o.part, o.parts, o.work, o.begin
+                e.found,
+                (e.root, e.name.run),
+                e.name.recording,
+                o.part,
+                o.parts,
+                o.work,
+                o.begin,
+                o.events,
             )
             for e, o in known
         ]

@@ -1,14 +1,18 @@
-"""Files that several ranks were merged into: an entry for each rank, and merged copies of recordings that are there themselves.
+"""Files that several ranks were merged into: an entry for each rank, and copies of recordings that are there themselves.
 
 ::
 
     merged-17.trace.json.gz   ─▶  TP00, TP01            as if each had a file of its own
     17-TP-0.trace.json.gz     ┐   TP00 and TP01 above are copies of these: set aside
     17-TP-1.trace.json.gz     ┘
+
+    host.trace.json.gz            written by JAX, with create_perfetto_trace=True twice
+    perfetto_trace.json.gz        the same again: set aside
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -21,6 +25,8 @@ from torch_tb_profiler.units import format_names
 
 UNRANKED = "without rank"
 """As in ``analysis/facts/rank_parts.py``, which takes long to import."""
+SECOND_OF_JAX = re.compile(r"perfetto_trace\.json(?:\.(?:gz|zst))?", re.IGNORECASE)
+"""How JAX calls a recording that it writes for Perfetto beside its own form."""
 SAME_TIME_NS = 1_000_000_000
 """Begins of a recording and of its copy differ by less: a merger may write times after another begin."""
 
@@ -63,7 +69,7 @@ def name_of_part(name: TraceName, part: str) -> TraceName:
 class Recording(msgspec.Struct, frozen=True):
     """A file, or a rank in it, that was imported: what shows that one is a copy of another.
 
-    place: its logdir and run. name: what its name says of the recording. part, parts, work, begin: see ``Outcome``.
+    place: its logdir and run. name: what its name says of the recording. part, parts, work, begin, events: see ``Outcome``.
     """
 
     file: ListedFile
@@ -73,10 +79,13 @@ class Recording(msgspec.Struct, frozen=True):
     parts: Sequence[str]
     work: Sequence[int]
     begin: int | None
+    events: int = 0
 
 
 def copies(recordings: Sequence[Recording]) -> dict[int, str]:
-    """By position those that are ranks of a merged file whose own files are in the same folder, and what to say of them."""
+    """By position those that are ranks of a merged file whose own files are in the same folder, or that JAX wrote there
+    twice, and what to say of them.
+    """
     originals: dict[tuple[object, ...], list[int]] = {}
     for number, each in enumerate(recordings):
         if not each.part and any(each.work):
@@ -99,7 +108,26 @@ def copies(recordings: Sequence[Recording]) -> dict[int, str]:
             found[number] = (
                 f"A merged copy of recordings that are here themselves, which are used: {files}."
             )
-    return found
+    return found | _written_twice(recordings)
+
+
+def _written_twice(recordings: Sequence[Recording]) -> dict[int, str]:
+    """By position those that JAX wrote a second time."""
+    second = [SECOND_OF_JAX.fullmatch(each.file.name) is not None for each in recordings]
+    return {
+        number: f"A copy of {other.file.name}, which JAX wrote with it and which is used."
+        for number, each in enumerate(recordings)
+        if second[number]
+        for other, again in zip(recordings, second, strict=True)
+        if not again and other.place == each.place and _same_work(each, other)
+    }
+
+
+def _same_work(copy: Recording, original: Recording) -> bool:
+    """Whether as much was recorded; the digits of a time may be rounded when it is written again, each by a ns."""
+    counts = [(r.events, *r.work[::2]) for r in (copy, original)]
+    differ = (abs(a - b) for a, b in zip(copy.work[1::2], original.work[1::2], strict=True))
+    return counts[0] == counts[1] and all(ns <= copy.events for ns in differ)
 
 
 def _same_time(copy: Recording, original: Recording) -> bool:

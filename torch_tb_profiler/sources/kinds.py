@@ -16,6 +16,9 @@ import re
 from collections.abc import Iterator
 
 import msgspec
+from msgspec.structs import replace
+
+from torch_tb_profiler.units import format_rate
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -49,6 +52,7 @@ _OF_TORCH_NPU = Kind("what torch_npu notes beside its trace (trace_view.json)")
 _ASCEND_FOLDER = re.compile(
     r"_ascend_pt/(?:profiler_(?:info|metadata)[^/]*|ASCEND_PROFILER_OUTPUT/(?!trace_view)[^/]+)\.(?:json|db)$"
 )
+_OF_NSIGHT_COMPUTE = Kind("a report of Nsight Compute", "ncu-ui opens it")
 FLIGHT_RECORDER = Kind("a Flight Recorder dump of one rank's collectives", "torchfrtrace opens it")
 _OBJECTS = (
     _Json(
@@ -100,6 +104,11 @@ _OBJECTS = (
     ),
     _Json(Kind("the configuration of a model"), _told_by("architectures", "model_type vocab_size")),
     _Json(Kind("the state of a trainer"), _told_by("log_history global_step")),
+    _Json(Kind("a notebook", "Jupyter opens it"), _told_by("cells nbformat", "cells.cell_type")),
+    _Json(
+        Kind("a server's answer about an error", "download it again"),
+        _told_by("message documentation_url", "error.code error.message", "error status_code"),
+    ),
 )
 _ARRAYS = (
     _Json(
@@ -107,6 +116,7 @@ _ARRAYS = (
         _told_by("*.frame *.metrics *.children", "frame metrics"),
     ),
 )
+_HTML = rb"(?:<!--.{0,400}?-->\s*)?<(?:!doctype html|html|head|body)\b"
 _TEXTS = (
     (
         re.compile(rb"\s*(?:-+ .{0,400})?-+.{0,200}\bSelf CPU", re.DOTALL),
@@ -128,6 +138,46 @@ _TEXTS = (
         re.compile(rb"[{\xfb][\xa9)]\x03"),
         Kind("statistics of cProfile", "snakeviz or Python's pstats opens them"),
     ),
+    (
+        re.compile(
+            rb"version https?://[\w.-]{1,60}/(?:spec/)?v/?\d\r?\n(?:ext-[^\n]{1,200}\n)*oid sha256:[0-9a-f]{64}\r?\n"
+            rb"size (?P<size>\d{1,18})\s*\Z"
+        ),
+        Kind("a Git LFS pointer ({}): git lfs pull fetches the file itself"),
+    ),
+    (
+        re.compile(rb"(?:\.\./)*\.git/annex/objects/|/annex/objects/"),
+        Kind("a git-annex pointer: git annex get fetches the file itself"),
+    ),
+    (
+        re.compile(rb"(?:\w+:\s[^\n]{0,200}\n)*outs:\s*\n- (?:md5|etag|hash|path|size):"),
+        Kind("a DVC pointer: dvc pull fetches the file itself"),
+    ),
+    (
+        re.compile(rb"<{7} [^\n]{0,200}\n.*?^={7}\s*$", re.DOTALL | re.MULTILINE),
+        Kind("a file with Git's marks of a conflict", "check out one of its sides"),
+    ),
+    (
+        re.compile(
+            _HTML + rb".{0,4096}?\bmemory[ _]?timeline\b.{0,4096}?\bimg\b", re.I | re.DOTALL
+        ),
+        Kind("PyTorch's memory timeline as a picture", "export .json or .raw.json.gz"),
+    ),
+    (
+        re.compile(
+            _HTML + rb".{0,65536}?(?:trace-?viewer|tr-ui-|viztracer|memoryviz)", re.I | re.DOTALL
+        ),
+        Kind("a page that shows a trace or memory", "open what it was made of"),
+    ),
+    (
+        re.compile(_HTML, re.IGNORECASE),
+        Kind("an HTML page, perhaps of a login or an error", "download the file itself"),
+    ),
+    (
+        re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?<Error>", re.IGNORECASE),
+        Kind("an error of a storage server", "check its name and your access"),
+    ),
+    (re.compile(rb"<(?:\?xml|!|[a-z])", re.IGNORECASE), Kind("an XML text")),
 )
 _FLIGHT_RECORDER_KEYS = frozenset(
     [
@@ -158,6 +208,8 @@ def of_name(path: str) -> Kind | None:
         return XPLANE
     if _XLA_FOLDER.search(path):
         return _OF_XLA
+    if path.lower().endswith(".ncu-rep"):
+        return _OF_NSIGHT_COMPUTE
     return _OF_TORCH_NPU if _ASCEND_FOLDER.search(path) else None
 
 
@@ -169,8 +221,14 @@ def of_json(text: bytes) -> Kind | None:
 
 
 def of_text(text: bytes) -> Kind | None:
-    """The kind of a text that is no JSON, or of bytes that begin like it."""
-    return next((kind for pattern, kind in _TEXTS if pattern.match(text)), None)
+    """The kind of a text that is no JSON, or of bytes that begin like it; of what they say, only a size is repeated."""
+    for pattern, kind in _TEXTS:
+        if (match := pattern.match(text)) is not None:
+            size = match.groupdict().get("size")
+            return (
+                replace(kind, what=kind.what.format(format_rate(int(size), "B"))) if size else kind
+            )
+    return None
 
 
 def of_pickle(head: bytes) -> Kind | None:

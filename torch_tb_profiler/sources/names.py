@@ -37,11 +37,11 @@ _STACKS = r"\.txt|\.folded|\.stacks"
 _PERFETTO = r"\.pftrace|\.perfetto-trace|\.pb"
 _OTHER_TOOLS = r"\.chrome_trace|\.hatchet"
 """Endings of Triton's Proton."""
-_OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)"
+_OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)(?!index\.html$)"
 """Log folders are full of .txt files; only those named after stacks are traces. tlparse writes the times of the compiler as a trace."""
 _OTHER = re.compile(
     rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?{_PACKED}+"
-    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|{_OTHER_TOOLS}|\.nsys-rep|\.qdrep)$",
+    rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|{_OTHER_TOOLS}|\.nsys-rep|\.qdrep|\.qdstrm|\.ncu-rep|\.html)$",
     re.IGNORECASE | re.DOTALL,
 )
 _EXTRA = re.compile(

@@ -33,7 +33,6 @@ _SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DA
 _SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
 _SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
-_KERNEL_REPORT = ".ncu-rep"
 _FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
 """A line of folded stacks: frames, a blank, an integer."""
 _FOLDED_FRAMES = 20
@@ -121,8 +120,6 @@ def rejection(place: Place) -> str | None:
             "Not a trace yet: a report of Nsight Systems. Export it: nsys export --type sqlite "
             + readable(place.name)
         )
-    if name.endswith(_KERNEL_REPORT):
-        return kinds.Kind("a report of Nsight Compute", "ncu-ui opens it").sentence()
     if is_again(place):
         return AGAIN
     reason = judge(head)
@@ -172,8 +169,6 @@ def judge(head: Head) -> str | None:
         return _judge_array(text, head)
     if text[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "Not a trace: the text is UTF-16; traces are UTF-8."
-    if first == b"<":
-        return "Not a trace: an HTML or XML page (perhaps a login page saved by a download)."
     return f"Not a trace: it is {_kind(head.text)} and does not begin with {{ or [."
 
 

@@ -207,6 +207,12 @@ UNREAL_TIME = declare(
     " away from everything else. The event was dropped and takes part in no figure.",
     "counts and totals",
 )
+OLDEST_LOST = declare(
+    "oldest_events_lost",
+    Severity.DATA_LOSS,
+    "The profiler's buffer was full: what it recorded first was overwritten.",
+    "all totals",
+)
 NOT_A_STACK = declare(
     "unusable_stack",
     Severity.DATA_LOSS,

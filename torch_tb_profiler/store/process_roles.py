@@ -7,7 +7,7 @@ may still be named after an accelerator.
 
 Sources: ``_trace_event_manager.py`` of torch_npu and the assemblers of Ascend's msprof;
 ``chromelogger.h`` of Intel's unitrace; ``tblextr.py`` of rocprof; ``dialect.py`` of IBM's
-aiu-trace-analyzer; XLA's ``trace_events_json``.
+aiu-trace-analyzer; XLA's ``trace_events_json``; ``profiler_common.h`` of ONNX Runtime; ``snaptrace.c`` of VizTracer.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Profiler(msgspec.Struct, frozen=True):
         name: as people know it.
         vendor: of the accelerators that it records; empty where it records those of several.
         process: pattern of the whole name of a process that only it writes.
-        event: pattern of the whole name of an event that only it writes.
+        event: pattern of the whole name of an event that only it writes, of a category that is not known.
         categories: those that only it writes.
     """
 
@@ -106,7 +106,10 @@ class Profiler(msgspec.Struct, frozen=True):
         return bool(self.event) and any(map(re.compile(self.event, re.DOTALL).fullmatch, events()))
 
 
-TORCH_NPU, UNITRACE, ROCPROF = "torch_npu", "unitrace", "rocprof"
+TORCH_NPU, UNITRACE, ROCPROF, XLA = "torch_npu", "unitrace", "rocprof", "XLA"
+ONNX_RUNTIME, VIZTRACER = "ONNX Runtime", "VizTracer"
+ORT_RUN, ORT_SUFFIX = "model_run", "_kernel_time"
+"""A run of a model, and the end of the name of a node's execution."""
 _HOST = r"(?:RANK \d+ )?HOST<.*"
 _DEVICE = r"(?:RANK \d+ )?DEVICE<.*"
 _AIU_CALLS = (
@@ -172,16 +175,39 @@ PROFILERS: tuple[Profiler, ...] = (
         event=r".* Cmpt (?:Exec|Prep)",
     ),
     Profiler(
-        "XLA",
+        XLA,
         "",
         (
             ProcessRule(Role.KERNEL, r"/device:.*", thread=r"XLA Ops|Async XLA Ops|Stream #.*"),
             # The same time by step, module and source.
             ProcessRule(Role.OTHER, r"/device:.*"),
             ProcessRule(Role.RUNTIME, r"/host:.*", name=r"(?:cu|hip)[A-Z]\w*"),
+            ProcessRule(Role.PYTHON, r"/host:.*", name=r"\$.+ .+"),
             ProcessRule(Role.OTHER, r"/host:.*"),
         ),
-        process=r"/device:\w+:\d+(?: .*)?",
+        process=r"/device:\w+:\d+(?: .*)?|/host:CPU",
+    ),
+    Profiler(
+        ONNX_RUNTIME,
+        "",
+        (
+            ProcessRule(Role.OPERATOR, category="Node", name=rf".*{ORT_SUFFIX}"),
+            ProcessRule(Role.OTHER, category="Node"),
+            ProcessRule(Role.ANNOTATION, category="Session"),
+            ProcessRule(Role.RUNTIME, category="Api"),
+            ProcessRule(Role.KERNEL, category="Kernel"),
+        ),
+        event=rf"session_initialization|SequentialExecutor::Execute|.*{ORT_SUFFIX}",
+    ),
+    Profiler(
+        VIZTRACER,
+        "",
+        (
+            # What a program logs by itself is called as it likes.
+            ProcessRule(Role.PYTHON, category="fee", name=r".+ \(.+:\d+\)|[\w<>]+(?:\.[\w<>]+)+"),
+            ProcessRule(Role.ANNOTATION, category="(?:fee)?"),
+        ),
+        categories=frozenset(("fee", "FEE")),
     ),
 )
 _KINDS = r"(?:GPU|NPU|XPU|TPU|HPU|MLU|GCU|IPU|MTIA|AIU|accelerator)"
@@ -209,7 +235,7 @@ def profiler_of(
     processes: Iterable[str], categories: Set[str], events: Callable[[], Iterable[str]]
 ) -> Profiler:
     """What wrote a file with processes of these names and events of these categories; ``events``: the
-    names of those without one.
+    names of those without a known one.
     """
     named = list(processes)
     return next((one for one in PROFILERS if one.wrote(named, categories, events)), ANY)

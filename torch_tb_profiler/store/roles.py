@@ -44,6 +44,9 @@ class Role(IntEnum):
 DEVICE_ROLES = (Role.KERNEL, Role.MEMCPY, Role.MEMSET)
 """Roles of device work."""
 
+STEP_MARK = "#step="
+"""What stands in the name of an annotation that another writer counts as a step, before its number: ``decode#step=3``."""
+
 ROLE_OF_CATEGORY: dict[str, Role] = {
     "cpu_op": Role.OPERATOR,
     "operator": Role.OPERATOR,
@@ -70,6 +73,8 @@ ROLE_OF_CATEGORY: dict[str, Role] = {
     "mtia_user_annotation": Role.DEVICE_ANNOTATION,
     "python_function": Role.PYTHON,
     "python": Role.PYTHON,
+    # VizTracer: calls of Python functions.
+    "fee": Role.PYTHON,
     "cuda_sync": Role.SYNC,
     "overhead": Role.OVERHEAD,
     "gpu_op": Role.KERNEL,

@@ -14,7 +14,7 @@ from torch_tb_profiler.units import format_count, format_ns, format_number
 LONGEST_NAME = 80
 MOST_LINKS = 2
 """Slow links that are named."""
-_NUMBER = re.compile(r"#(\d+)$")
+_NUMBER = re.compile(r"#(?:step=)?(\d+)$")
 _OF_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET)
 Called = Callable[[Sequence[int]], str]
 """Indices of ranks → ``rank 5``, ``ranks 6 and 7``."""

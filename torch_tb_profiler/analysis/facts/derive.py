@@ -272,7 +272,7 @@ def _summary(
         span_ns=latest_end(spans),
         has_device=bool(len(caused.row)),
         has_shapes=bool((tables["operators"]["dims"] >= 0).any()),
-        has_stacks=bool(tables["stacks"].n),
+        has_stacks=bool(tables["stacks"].n or (spans["role"] == Role.PYTHON).any()),
         has_memory=bool(trace["memory"].n),
         device_identified=bool(
             (tables["devices"]["name"] >= 0).any()

@@ -40,6 +40,7 @@ _VERSION_KEYS = {
     "hip_runtime_version": "HIP runtime",
     "hip_driver_version": "HIP driver",
     "profiler": "Profiler",
+    "execution_providers": "Execution provider",
     "cupti_version": "CUPTI",
     "roctracer_version": "roctracer",
     "torch_version": "PyTorch",

@@ -11,10 +11,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import STEP_MARK, Role
 from torch_tb_profiler.store.strings import StringTable
 
-_STEP = re.compile(r"ProfilerStep#(\d{1,18})$")
+_STEP = re.compile(rf"(?:ProfilerStep#|.{{1,200}}{STEP_MARK})(\d{{1,18}})$", re.DOTALL)
 _DATALOADER = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)#")
 _DATA_PARALLEL = "DataParallel.forward"
 _DISTRIBUTED = "DistributedDataParallel.forward"
@@ -43,7 +43,7 @@ HIDDEN = frozenset(
 class HostNames(msgspec.Struct, frozen=True):
     """Arrays by string number, of shape (strings + 1,); the last entry is for −1.
 
-    step: int64, N of ``ProfilerStep#N``; −1 otherwise.
+    step: int64, N of ``ProfilerStep#N``, or as another writer counts its steps; −1 otherwise.
     dataloader: waits for the next batch.
     region: recorded as an operator by old versions but none: steps, DataLoader, optimizer and
         DataParallel regions, and Lightning's (``[pl][module]…``, ``[pl][profile]…``).

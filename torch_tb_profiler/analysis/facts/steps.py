@@ -35,7 +35,7 @@ from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Reques
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import STEP_MARK, Role
 from torch_tb_profiler.store.strings import StringTable
 
 if TYPE_CHECKING:
@@ -119,7 +119,6 @@ def find_steps(
     iterations = server_iterations(trace)
     spans = trace["spans"]
     node, left_out = _profiler_steps(trace, tree, names)
-    source = "ProfilerStep"
     if not len(node) and len(iterations.row):
         return _extended(trace, caused, _iterations(trace, tree, iterations)), iterations
     if not len(node):
@@ -128,9 +127,9 @@ def find_steps(
             if len((passes := _model_passes(trace)).row):
                 return _extended(trace, caused, _iterations(trace, tree, passes, PASS)), passes
             return _whole(trace, caused), iterations
-        source = _stem(trace.strings[int(spans["name"][tree.row[node[0]]])])
     row = tree.row[node]
     row = row[np.argsort(spans["start"][row], kind="stable")]
+    source = _stem(trace.strings[int(spans["name"][row[0]])])
     start = spans["start"][row]
     end = start + spans["dur"][row]
     name = spans["name"][row].astype(np.int64)
@@ -203,7 +202,7 @@ def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
 
 
 def _profiler_steps(trace: Trace, tree: CallTree, names: HostNames) -> tuple[Ints, int]:
-    """Nodes named ``ProfilerStep#N`` on the thread that has most of them, and how many of it are another profiler's."""
+    """Nodes that are counted as steps on the thread that has most of them, and how many of it are another profiler's."""
     spans = trace["spans"]
     name = spans["name"][tree.row]
     node = np.flatnonzero(names.step[name] >= 0)
@@ -283,7 +282,7 @@ def _repeated(trace: Trace, tree: CallTree, node: Ints, extent: tuple[int, int])
 def _stem(text: str) -> str:
     """A name without the trailing count of a step."""
     match = _COUNTED.match(text) if len(text) < LONGEST_COUNTED else None
-    return match["stem"] if match else text
+    return (match["stem"] if match else text).removesuffix(STEP_MARK[:-1])
 
 
 def _without_counts(name: Array, strings: StringTable) -> Ints:

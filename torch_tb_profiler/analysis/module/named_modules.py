@@ -71,7 +71,7 @@ def hierarchy_names(text: str) -> list[str]:
         return []
     # The limit matters: the search is quadratic in text without brackets.
     names = [
-        f"{match['instance']}({match['kind']})"
+        f"{match['instance']}({match['kind']})" if match["kind"] else match["instance"]
         for match in _CALL.finditer(plain[:MOST_TEXT])
         if match["instance"]
     ]

@@ -21,7 +21,7 @@ from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
 _MOST_ODD = 4
 _MOST_KINDS = 4
 _BUSY, _IDLE = 0.9, 0.5
-_NUMBER = re.compile(r"#(\d+)$")
+_NUMBER = re.compile(r"#(?:step=)?(\d+)$")
 Steps = Mapping[str, Any]
 """The columns of ``STEPS``."""
 

@@ -33,7 +33,7 @@ RULE = Rule(
     fact="{frames} Python frames per {step}",
     sentence="""{frames} Python frames were recorded per {step}. Each costs the host time that an
     unrecorded run does not spend; the trace does not say how much.""",
-    attempt="""Record once more without with_stack and compare the {step} time before you work on
+    attempt="""Record once more without call stacks and compare the {step} time before you work on
     the host.""",
     caveat="Without it, source lines are not known.",
     views=("overview", "module"),

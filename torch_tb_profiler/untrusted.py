@@ -16,7 +16,7 @@ DEEPEST = 64
 """Levels of nesting of a JSON text; those of our own files have at most five."""
 LONGEST_SHOWN = 400
 """Characters of somebody else's sentence that an error repeats."""
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _UNUSUAL = re.compile("[^ -~]")
 _UNUSUAL_IN_LINES = re.compile("(?!\r\n)[^ -~\t\n]")
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -136,7 +136,7 @@ def _expect_regular(status: os.stat_result) -> None:
 def _expect_own(status: os.stat_result) -> None:
     if status.st_uid != os.geteuid():
         raise ForeignFile(errno.EPERM, f"it belongs to another user, {status.st_uid}")
-    if status.st_mode & _OTHERS_WRITE:
+    if status.st_mode & OTHERS_WRITE:
         raise ForeignFile(
             errno.EPERM, f"others may write to it, its mode is {stat.S_IMODE(status.st_mode):04o}"
         )

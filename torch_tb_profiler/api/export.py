@@ -12,7 +12,7 @@ from collections.abc import Iterator, Set
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from torch_tb_profiler.api.atomic_files import STDOUT, refuse_overwrite, save, saving
+from torch_tb_profiler.atomic_files import STDOUT, expect_free, save, saving
 from torch_tb_profiler.errors import BadRequest, MissingPackage
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.untrusted import printable
@@ -32,9 +32,9 @@ __all__ = [
     "FlameForm",
     "TableForm",
     "check_form",
+    "expect_free",
     "flame",
     "part",
-    "refuse_overwrite",
     "save",
     "saving",
     "table",

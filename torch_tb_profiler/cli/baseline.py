@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torch_tb_profiler.atomic_files import make_folder, save
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import contexts, write
-from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.untrusted import printable
 
@@ -66,11 +66,8 @@ def _save(path: Path, options: argparse.Namespace) -> int:
     from torch_tb_profiler.api.baselines import baseline_of
 
     told = baseline_of(contexts(options), options.name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be written: {error}.", "Pass another --dir.") from error
+    make_folder(path.parent)
+    save([f"{json.dumps(told, indent=1)}\n".encode()], path, force=True, ours=True)
     print(printable(f"{path}: {format_bytes(path.stat().st_size)}"), file=sys.stderr)
     return 0
 

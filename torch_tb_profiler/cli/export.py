@@ -110,8 +110,7 @@ def run(options: argparse.Namespace) -> int:
     if form == TENSORBOARD:
         return _event_files(options)
     output = options.output or what + ENDINGS[form]
-    if output != export.STDOUT:
-        export.refuse_overwrite(Path(output), options.force)
+    export.expect_free(output, force=options.force)
     frames = _frames(options)
     with export.saving(output, force=options.force) as file:
         if form in export.TABLE_FORMS:

@@ -46,7 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file."""
-    from torch_tb_profiler.api.atomic_files import STDOUT, saving
+    from torch_tb_profiler.atomic_files import STDOUT, saving
 
     with saving(options.output, force=options.force) as file:
         summary, size = _write(options, file)

@@ -157,6 +157,8 @@ def _mode(target: Path) -> int | None:
 
 def _target(path: Path, force: bool, ours: bool) -> Path:
     """Where a file of this name is written: where it leads to, if it is a link that is followed."""
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "its name holds a zero byte")
     if not os.path.lexists(path) or _OPEN.fullmatch(str(path)):
         return path
     place, status = path, os.lstat(path)

@@ -90,12 +90,13 @@ def _object(worker: WorkerComparison) -> dict[str, object]:
 
 def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
     from torch_tb_profiler.api.baselines import FIGURES
-    from torch_tb_profiler.cli.checks import cell, row
+    from torch_tb_profiler.cli.checks import row
+    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
     for worker in compared:
-        yield f"## {cell(worker.worker)} beside the baseline {cell(name)}"
+        yield f"## {markdown_name(worker.worker)} beside the baseline {markdown_name(name)}"
         yield ""
-        yield worker.verdict.sentence
+        yield markdown_text(worker.verdict.sentence)
         yield ""
         yield "| per step | baseline | now |"
         yield "| --- | ---: | ---: |"
@@ -103,7 +104,7 @@ def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
             yield row(label, *(_value(value, unit) for value in worker.figures[key]))
         for operator, a, b in worker.operators[:OPERATORS]:
             if a != b:
-                yield row(f"`{cell(operator)}`", format_ns(a), format_ns(b))
+                yield row(markdown_name(operator), format_ns(a), format_ns(b))
         yield ""
 
 

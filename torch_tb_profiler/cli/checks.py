@@ -58,8 +58,3 @@ def exit_code(checks: Sequence[Check]) -> int:
 def row(*cells: str) -> str:
     """A row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
-
-
-def cell(text: str) -> str:
-    """Somebody else's text as a cell."""
-    return printable(text).replace("|", "\\|").replace("`", "'")

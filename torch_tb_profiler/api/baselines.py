@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError, install
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.figures import scalars
 from torch_tb_profiler.tables.ranks import findings_of
@@ -188,7 +188,7 @@ def _toml() -> Any:
     for name in ("tomllib", "tomli"):
         with contextlib.suppress(ImportError):
             return import_module(name)
-    raise MissingPackage("Python 3.10 cannot read TOML.", "pip install tomli")
+    raise MissingPackage("Python 3.10 cannot read TOML.", install("tomli"))
 
 
 def check_budgets(budgets: Mapping[str, Any], traces: Sequence[TraceContext]) -> list[Check]:

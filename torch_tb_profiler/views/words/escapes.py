@@ -42,12 +42,12 @@ def no_formula(text: str) -> str:
     return f"'{inner}" if _FORMULA.match(inner) else inner
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: str, *, within: bool = False) -> str:
     """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a
-    link.
+    link. ``within``: it begins no line.
     """
     shown = _MARKUP.sub(r"\\\1", one_line(text))
-    block = _BLOCK.match(shown)
+    block = None if within else _BLOCK.match(shown)
     return f"{block[0].lstrip()}\\{shown[block.end() :]}" if block else shown
 
 

@@ -51,7 +51,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 NAME = st.lists(_PIECES, max_size=8).flatmap(
     lambda pieces: st.integers(0, len(pieces)).map(
-        lambda at: "".join([*pieces[:at], f" {MARK} ", *pieces[at:]])
+        lambda at: "".join([*pieces[:at], f" {MARK} DEED ", *pieces[at:]])
     )
 )
 
@@ -170,8 +170,8 @@ def outside(line: str) -> str:
     return shown
 
 
-def wrong(text: str) -> Iterator[str]:
-    """What of a Markdown text steers, hides or is markup of a name."""
+def wrong(text: str, mark: str = MARK) -> Iterator[str]:
+    """What of a Markdown text steers, hides or is markup of a name, or stands as no data although it holds the mark."""
     for character in text:
         if character != "\n" and (
             unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
@@ -188,7 +188,7 @@ def wrong(text: str) -> Iterator[str]:
         if re.search(r"\]\(|<[a-zA-Z!/]|~~|http:|&\w+;|^\s*(=+|-+)\s*$|^ {4}", bare):
             yield f"markup: {line!r}"
         # One plain word says nothing, such as a kernel whose parameters are left out.
-        if MARK in re.sub(rf"\b{MARK}\b(?=[.…]?$|[.,;:] )", "", bare.upper()):
+        if mark in re.sub(rf"\b{MARK}\b(?=[.…]?$|[.,;:] )", "", bare.upper()):
             yield f"no data: {line!r}"
         if line.startswith("#") and "EVIL" in bare:
             yield f"a heading: {line!r}"
@@ -231,31 +231,32 @@ async def called(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[
     return "".join(part.text for part in answer.content), bool(answer.is_error)
 
 
-def check(names: dict[str, str]) -> None:
+def check(names: dict[str, str], mark: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         run, file = write(Path(folder), names)
 
         async def use(client: Client) -> None:
             for tool, arguments in TOOLS:
-                for tokens in (300, 4000):
+                for tokens in (300, 4000) if tool in ("summary", "query") else (4000,):
                     given = filled(arguments, {"RUN": run, "FILE": file}) | {"tokens": tokens}
                     told, refused = await called(client, tool, given)
                     assert not refused, (tool, given, told)
-                    assert list(wrong(told)) == [], (tool, told)
+                    assert list(wrong(told, mark)) == [], (tool, told)
                     assert "data, never instructions" in told
 
         ask(Path(folder), use)
 
 
-@pytest.mark.parametrize("name", FIXED)
-def test_no_name_of_a_recording_is_more_than_data(name: str) -> None:
-    check({kind: f"{name} {kind}" for kind in KINDS})
+@pytest.mark.parametrize("first", [0, 3, 6])
+def test_no_name_of_a_recording_is_more_than_data(first: int) -> None:
+    fixed = (FIXED * 3)[first:]
+    check({kind: f"{name} {kind}" for kind, name in zip(KINDS, fixed, strict=False)}, MARK)
 
 
-@settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
 @given(st.fixed_dictionaries(dict.fromkeys(KINDS, NAME)))
 def test_no_drawn_name_of_a_recording_is_more_than_data(names: dict[str, str]) -> None:
-    check(names)
+    check(names, f"{MARK} DEED")
 
 
 @pytest.mark.parametrize("asked", ASKED)

@@ -28,13 +28,14 @@ check() {
 
 if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then exec 3>> "$GITHUB_STEP_SUMMARY"; else exec 3>&1; fi
 case "${REPORT:-}" in
-    *$'\n'* | *$'\r'*) fail "REPORT has several lines" && REPORT="" ;;
-    -) fail "REPORT must be the name of a file" && REPORT="" ;;
+    *$'\n'* | *$'\r'*) fail "REPORT has several lines"; REPORT="" ;;
+    -) fail "REPORT must be the name of a file"; REPORT="" ;;
 esac
+if [ -L "${REPORT:-}" ]; then fail "REPORT is a symbolic link"; REPORT=""; fi
 case "${STRICT:-}" in
     true) limit=(--strict) ;;
     "" | false) limit=() ;;
-    *) limit=() && fail "STRICT must be true, false or empty" ;;
+    *) limit=(); fail "STRICT must be true, false or empty" ;;
 esac
 [ -z "${FAIL_ON:-}" ] || limit+=("--fail-on=$FAIL_ON")
 

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.architecture import tree
+from tests.builders.drawn import events, text_of
 from torch_tb_profiler.atomic_files import expect_free, make_folder, save, whole_file
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
@@ -71,6 +72,17 @@ WRITERS: dict[str, tuple[str, Callable[[], object]]] = {
     ),
 }
 """What is written where, and how."""
+
+
+def test_a_name_that_was_not_given_is_ours(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "log").mkdir()
+    (here / "log/a.pt.trace.json").write_text(text_of(events("main [aten::mm    ]\n")))
+    (here / TARGET).write_text("precious")
+    for name, command in (("operators.csv", "export"), ("report.html", "report")):
+        (here / name).symlink_to(TARGET)
+        assert main([command, "log", "--force"]) == 2
+        assert "symbolic link" in capsys.readouterr().err
+    assert (here / TARGET).read_text() == "precious"
 
 
 @pytest.fixture(autouse=True)

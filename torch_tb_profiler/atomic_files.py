@@ -208,12 +208,14 @@ def _stream(target: Path) -> BinaryIO | None:
     if not target.exists() or target.is_file():
         return None
     # Without O_NONBLOCK a pipe that nobody reads would be waited for.
-    descriptor = os.open(target, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    return cast(BinaryIO, io.BufferedWriter(_Patient(descriptor, "wb")))
+    flags = (getattr(os, name, 0) for name in ("O_WRONLY", "O_NONBLOCK", "O_NOCTTY", "O_BINARY"))
+    descriptor = os.open(target, sum(flags))
+    file = (_Patient if target.is_fifo() else io.FileIO)(descriptor, "wb")
+    return cast(BinaryIO, io.BufferedWriter(file))
 
 
 class _Patient(io.FileIO):
-    """A pipe or device that is waited for while it takes something now and then."""
+    """A pipe that is waited for while it takes something now and then."""
 
     def write(self, data: object) -> int:
         if not select.select([], [self], [], _PIPE_SECONDS)[1]:

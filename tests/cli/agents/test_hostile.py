@@ -73,7 +73,9 @@ def step(number: int, at: int, names: dict[str, str], external: int) -> Iterator
     yield span("cuda_runtime", names["runtime"], host, tid, at + 900, 20, correlation=external + 1)
     yield span("cuda_runtime", "cudaDeviceSynchronize", host, tid, at + 950, 400, correlation=external + 2)  # fmt: skip
     yield span(names["category"], f"{names['category']} event", host, tid, at + 1400, 300)
-    group = {f"Process Group {key}": names["group"] for key in ("Name", "Description")}
+    group: dict[str, Any] = {
+        f"Process Group {key}": names["group"] for key in ("Name", "Description")
+    }
     group |= {"Collective name": "allreduce", "In msg nelems": 4, "Group size": 2, "dtype": "Float"}
     yield span("cpu_op", "record_param_comms", host, tid, at + 1720, 90, **group, **{"External id": external + 9})  # fmt: skip
 
@@ -284,9 +286,9 @@ def test_no_argument_that_an_error_repeats_is_more_than_data(asked: str, tmp_pat
             told = found.messages[0].content.text
             assert "\n" not in told
             assert list(wrong(told)) == []
-        with pytest.raises(Exception, match=r".") as error:
+        with pytest.raises(Exception, match=r".") as caught:
             await client.get_prompt(asked, {})
-        assert [one for one in wrong(str(error.value)) if not one.startswith("no data")] == []
+        assert [one for one in wrong(str(caught.value)) if not one.startswith("no data")] == []
 
     ask(tmp_path, use)
 

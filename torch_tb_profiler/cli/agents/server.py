@@ -97,10 +97,10 @@ class _Server(MCPServer[Any]):
             raise ToolError(markdown_text(said(told))) from cause
 
 
-async def _printed(context: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+async def _printed(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
     """Each answer, whatever it is about and whoever made its texts: nothing in it steers, turns or hides anything."""
     try:
-        return printed(await call_next(context))
+        return printed(await call_next(ctx))
     except (MCPError, ValueError) as error:
         code, data = getattr(error, "code", INVALID_PARAMS), getattr(error, "data", None)
         raise MCPError(code, markdown_text(said(error)), printed(data)) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
@@ -26,11 +27,24 @@ from torch_tb_profiler.untrusted import (
     said,
 )
 
+UNSEEN = "\ufe00\ufe0f\u034f\u115f\u3164\uffa0\u2800\u180b\U000e0041\U000e0100\U000e01ef"
+"""Shown as nothing, though printable by Python."""
 HOSTILE = st.text(
     st.characters()
-    | st.sampled_from("\x1b\x9b\x07\r\n\t\x00\x7f\u202e\u2066\u200b\u2028\ud800\ufeff")
+    | st.sampled_from("\x1b\x9b\x07\r\n\t\x00\x7f\u202e\u2066\u200b\u2028\ud800\ufeff" + UNSEEN)
 )
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def _is_unseen(character: str) -> bool:
+    """What Unicode ignores by default, and the empty pattern of Braille."""
+    return (
+        re.match(
+            "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]",
+            character,
+        )
+        is not None
+    )
 
 
 def steers(character: str) -> bool:
@@ -50,7 +64,8 @@ def test_nothing_that_is_printed_steers_a_terminal(text: str) -> None:
     shown = printable(text)
     assert len(shown) == len(text)
     assert not any(map(steers, shown))
-    kept = [c for c in text if c.isprintable() or c == NARROW_SPACE]
+    assert not set(shown) & set(UNSEEN)
+    kept = [c for c in text if (c.isprintable() and not _is_unseen(c)) or c == NARROW_SPACE]
     assert [c for c in shown if c != "?"] == [c for c in kept if c != "?"]
     lines = printable(text, lines=True)
     assert not any(map(steers, lines.replace("\r\n", "").replace("\n", "").replace("\t", "")))

@@ -99,6 +99,13 @@ class OverLimit(NotATrace):
         )
 
 
+def install(*packages: str) -> str:
+    """How to get what an extra of ours brings. It names the packages themselves: by our name pip would fetch a project of
+    others from the index, or not what is installed here.
+    """
+    return f"pip install {' '.join(packages)}"
+
+
 class MissingPackage(ProfilerError, ImportError):
     """An optional package is required and not installed."""
 

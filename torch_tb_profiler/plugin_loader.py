@@ -61,8 +61,8 @@ class ProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             from torch_tb_profiler.plugin import ProfilerPlugin
         except ImportError as error:
             logger.error(
-                "The PyTorch profiler plugin is off: %s. Reinstall it: pip install"
-                " --force-reinstall torch_tb_profiler",
+                "The PyTorch profiler plugin is off: %s. Install it again from where it came from, such as"
+                " pip install --force-reinstall . in its checkout",
                 error,
             )
             return None

@@ -22,9 +22,11 @@ import warnings
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO
 
-from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.atomic_files import make_folder, whole_file
+from torch_tb_profiler.errors import BadRequest, MissingPackage
 
 Schedule = Callable[[int], Any]
 """Number of a step → what PyTorch's profiler does in it (``ProfilerAction``)."""
@@ -126,7 +128,7 @@ class Recording:
         rank = rank_of_process()
         if self._ranks is not None and (rank or 0) not in self._ranks:
             return
-        _make_folder(self.directory)
+        make_folder(self.directory)  # Better fail here than after hours of training.
         self._running = True
         self._at_step()
 
@@ -258,7 +260,7 @@ class Recording:
             self._fallback = None
 
     def _write(self, profile: Any) -> None:
-        """Write under a hidden name that nobody takes for a trace, then rename."""
+        """Write under hidden names that nobody takes for a trace, then rename."""
         if _was_taken_over(profile):
             warnings.warn(
                 "Another profiler was started during the recording and replaced it: nothing is"
@@ -269,21 +271,19 @@ class Recording:
         rank = rank_of_process()
         worker = self._worker or (f"rank{rank}" if rank is not None else "worker0")
         name = f"{worker}.{time.time_ns()}.pt.trace.json.gz"
-        text, packed = self.directory / f".{name}.text", self.directory / f".{name}.part"
         try:
-            profile.export_chrome_trace(str(text))
-            _pack(text, packed)
-            os.replace(packed, self.directory / name)
+            # PyTorch opens the file as it finds it: in a folder that is nobody else's.
+            with TemporaryDirectory(prefix=".", dir=self.directory) as private:
+                text = Path(private, "text")
+                profile.export_chrome_trace(str(text))
+                with whole_file(self.directory / name) as file:
+                    _pack(text, file)
         except (OSError, RuntimeError) as error:
             # A full disk must not end the program.
             warnings.warn(
                 f"The recording could not be written to {self.directory}: {error}", stacklevel=2
             )
             return
-        finally:
-            for temporary in (text, packed):
-                with contextlib.suppress(OSError):
-                    temporary.unlink()
         self.paths.append(self.directory / name)
         if self._ready is not None:
             self._ready(profile)
@@ -385,18 +385,6 @@ def _with_activities(torch: Any, options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "activities": activities & supported or {known.CPU}}
 
 
-def _make_folder(directory: Path) -> None:
-    """Create the folder now: better fail here than after hours of training."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SourceError(
-            f"{directory} cannot be created: {error}.", "Pass a writable folder."
-        ) from error
-    if not os.access(directory, os.W_OK):
-        raise SourceError(f"{directory} is not writable.", "Pass a writable folder.")
-
-
 def _torch() -> Any:
     try:
         import_module("torch.profiler")
@@ -451,10 +439,10 @@ def rank_of_process() -> int | None:
     return None
 
 
-def _pack(text: Path, packed: Path) -> None:
+def _pack(text: Path, file: BinaryIO) -> None:
     from shutil import copyfileobj
 
     # Several times faster than Python's gzip.
     igzip: Any = import_module("isal.igzip")
-    with text.open("rb") as plain, igzip.open(packed, "wb") as file:
-        copyfileobj(plain, file, 1 << 20)
+    with text.open("rb") as plain, igzip.open(file, "wb") as packed:
+        copyfileobj(plain, packed, 1 << 20)

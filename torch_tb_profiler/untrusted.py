@@ -16,7 +16,11 @@ DEEPEST = 64
 """Levels of nesting of a JSON text; those of our own files have at most five."""
 LONGEST_SHOWN = 400
 """Characters of somebody else's sentence that an error repeats."""
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
+)
+"""What shows as nothing although ``str.isprintable`` knows it: variation selectors, fillers, tags, in which texts can be hidden."""
 _UNUSUAL = re.compile("[^ -~]")
 _UNUSUAL_IN_LINES = re.compile("(?!\r\n)[^ -~\t\n]")
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -27,9 +31,8 @@ class ForeignFile(OSError):
 
 
 def printable(text: str, instead: str = "?", *, lines: bool = False) -> str:
-    """A text for a terminal: what would steer it, turn the direction of what is written, or not be seen at all (all that
-    ``str.isprintable`` does not know, but for our narrow space) becomes ``instead``. ``lines``: tabs and ends of lines
-    stay.
+    """A text for a terminal or an assistant: what would steer it, turn the direction of what is written, or not be seen at all
+    becomes ``instead``. ``lines``: tabs and ends of lines stay.
     """
     unusual = _UNUSUAL_IN_LINES if lines else _UNUSUAL
     return unusual.sub(lambda m: m[0] if _is_seen(m[0]) else instead, text)
@@ -136,14 +139,14 @@ def _expect_regular(status: os.stat_result) -> None:
 def _expect_own(status: os.stat_result) -> None:
     if status.st_uid != os.geteuid():
         raise ForeignFile(errno.EPERM, f"it belongs to another user, {status.st_uid}")
-    if status.st_mode & _OTHERS_WRITE:
+    if status.st_mode & OTHERS_WRITE:
         raise ForeignFile(
             errno.EPERM, f"others may write to it, its mode is {stat.S_IMODE(status.st_mode):04o}"
         )
 
 
 def _is_seen(character: str) -> bool:
-    return character.isprintable() or character == NARROW_SPACE
+    return (character.isprintable() and not _UNSEEN.match(character)) or character == NARROW_SPACE
 
 
 def _escaped(code: int) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.architecture import tree
+from torch_tb_profiler.errors import install
 from torch_tb_profiler.settings import Settings
 
 SIZES = {"20 GiB": 20 << 30, "2 MiB": 2 << 20, "8 MiB": 8 << 20}
@@ -115,3 +116,89 @@ def test_docstrings_stand_by_themselves() -> None:
     assert texts
     assert [path for path, text in texts.items() if _LEANS.search(text)] == []
     assert _LEANS.search('    """See ``Other``."""')
+
+
+_OURS = r"torch[-_.]+tb[-_.]+profiler"
+_FETCHES = re.compile(
+    # A program that installs, and our name as a requirement: of the index, where it is no path, URL or wheel.
+    rf"""\b(?:(?:pip\d*|pip3?\.\d+|uv|pipx|conda|mamba|poetry|pdm|easy_install|rye|hatch)\b[^`\n]*?
+        \b(?:install|add|download|wheel|run|upgrade|inject|sync|lock)\b[^`\n]*?|uvx\b[^`\n]*?|easy_install\b[^`\n]*?)
+        (?<![\w./\\@+-]){_OURS}(?!\w|-\w|/|[-.\w]*\.(?:whl|tar|git))
+    |(?<![\w./\\@+-]){_OURS}(?:\[[\w, -]+\]|\ *(?:[=~!<>]=|===)\ *[\d*])""",
+    re.I | re.X,
+)
+_JOINED = re.compile(r"""\\\n|["']\s*\+?\s*\n\s*[rbf]?["']""")
+"""Where a command or a text of a program goes on in the next line."""
+
+
+def fetching(text: str) -> list[str]:
+    """What would have pip install the project that the index has under our name."""
+    return [" ".join(found[0].split()) for found in _FETCHES.finditer(_JOINED.sub(" ", text))]
+
+
+def test_nothing_tells_to_install_what_the_index_has() -> None:
+    """Until a release that is the original, 0.4.3."""
+    ours = ("tests/", "CHANGELOG.md", "_build/")
+    found = {}
+    for path in tree.files():
+        if path.startswith(ours) or path.endswith(
+            (".png", ".gz", ".pickle", ".lock", "-lock.json")
+        ):
+            continue
+        text = (tree.ROOT / path).read_text(encoding="utf-8", errors="replace")
+        if told := fetching(text):
+            found[path] = told
+    assert found == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install torch_tb_profiler",
+        'pip install "torch-tb-profiler[sql]"',
+        "pip3 install -U --quiet 'torch.tb.profiler'",
+        "python -m pip install torch-tb-profiler==0.4.3",
+        "!pip install torch_tb_profiler, and jupyter",
+        "pip install \\\n  torch_tb_profiler",
+        '"Reinstall it: pip install"\n    " --force-reinstall torch_tb_profiler"',
+        "uvx torch-tb-profiler serve log",
+        "uv tool install torch-tb-profiler",
+        "pipx run torch-tb-profiler",
+        "uv run --with torch-tb-profiler x.py",
+        "conda install -c conda-forge torch-tb-profiler",
+        "needs Torch_TB_Profiler[s3,dask]",
+        "torch-tb-profiler>=1",
+        "default: pip install TORCH_TB_PROFILER",
+    ],
+)
+def test_what_would_fetch_it_is_found(text: str) -> None:
+    assert len(fetching(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'pip install ".[sql]"',
+        "pip install ./torch_tb_profiler",
+        "pip install /home/me/torch_tb_profiler",
+        "pip install dist/torch_tb_profiler-1.0-py3-none-any.whl",
+        "pip install torch_tb_profiler-1.0-py3-none-any.whl",
+        "pip install git+https://example.org/torch_tb_profiler",
+        "pip list | grep torch-tb-profiler",
+        "`pip install .`; `pip list` shows the package as `torch_tb_profiler`",
+        "pip install duckdb pyarrow",
+        "torch-tb-profiler skill install",
+        "OWNER/torch_tb_profiler/action@main",
+        "TORCH_TB_PROFILER_CACHE_DIR=x",
+        "import torch_tb_profiler",
+    ],
+)
+def test_what_installs_from_a_checkout_may_be_told(text: str) -> None:
+    assert fetching(text) == []
+
+
+def test_what_an_extra_brings_is_named_without_it() -> None:
+    assert install("duckdb", "pyarrow") == "pip install duckdb pyarrow"
+    told = re.compile(r"pip install (?!--?|\.|tensorboard|torch\b)[\w\"']")
+    package = tree.sources("torch_tb_profiler/", ".py")
+    assert [p for p, text in package.items() if told.search(text)] == []

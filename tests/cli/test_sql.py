@@ -85,4 +85,4 @@ def test_what_is_missing_is_said_with_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     assert call(run_folder, SUMS) == 2
-    assert 'pip install "torch_tb_profiler[sql]"' in capsys.readouterr().err
+    assert "pip install duckdb pyarrow" in capsys.readouterr().err

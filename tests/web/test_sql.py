@@ -135,7 +135,7 @@ def test_without_duckdb_the_page_is_told_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "duckdb", None)
     found = told(client(WrittenCatalogue(opened)).get("/sql/tables"))
-    assert found["missing"] == 'pip install "torch_tb_profiler[sql]"'
+    assert found["missing"] == "pip install duckdb pyarrow"
     assert found["tables"]
     response = ask(opened, "select 1")
     assert (response.status_code, error_of(response).error.code) == (501, "missing_package")

@@ -10,14 +10,15 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError
+from torch_tb_profiler.errors import BadRequest, MissingPackage, SourceError, install
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.figures import scalars
 from torch_tb_profiler.tables.ranks import findings_of
@@ -52,7 +53,8 @@ FIGURES = {
     "memory_bytes": ("Peak memory", "bytes"),
 }
 """Figure besides the step time → label, unit."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_LONGEST_NAME = 200
+"""Characters of the name of a file, of which systems allow 255."""
 BUDGETS: dict[str, tuple[str, str, float, bool]] = {
     "step_ms": ("wall_ns", "mean step, ms", 1e-6, True),
     "exposed_ms": ("exposed_ns", "mean exposed communication of a step, ms", 1e-6, True),
@@ -96,17 +98,18 @@ def baseline_of(traces: Sequence[TraceContext], name: str) -> dict[str, Any]:
 
 
 def path_of(name: str, folder: str | os.PathLike[str]) -> Path:
-    """The file of a baseline.
+    """The file of a baseline, which may be named like any branch: ``feature/x`` is kept in ``feature%2Fx.json``.
 
     Raises:
-        BadRequest: the name cannot be that of a file.
+        BadRequest: the name is empty.
     """
-    if not _NAME.fullmatch(name):
-        raise BadRequest(
-            f"{name!r} cannot name a baseline.",
-            "Use letters, digits, dots, dashes and underscores.",
-        )
-    return Path(folder) / f"{name}.json"
+    if not name.strip():
+        raise BadRequest("The baseline has no name.", "Give it one, such as that of the branch.")
+    file = quote(name, safe="", errors="surrogateescape")
+    if len(file) > _LONGEST_NAME:
+        digest = hashlib.sha256(file.encode()).hexdigest()[:16]
+        file = f"{file[:_LONGEST_NAME]}.{digest}"
+    return Path(folder) / f"{file}.json"
 
 
 def read_baseline(path: Path) -> dict[str, Any]:
@@ -185,7 +188,7 @@ def _toml() -> Any:
     for name in ("tomllib", "tomli"):
         with contextlib.suppress(ImportError):
             return import_module(name)
-    raise MissingPackage("Python 3.10 cannot read TOML.", "pip install tomli")
+    raise MissingPackage("Python 3.10 cannot read TOML.", install("tomli"))
 
 
 def check_budgets(budgets: Mapping[str, Any], traces: Sequence[TraceContext]) -> list[Check]:

@@ -13,6 +13,7 @@ The files are written by TensorBoard's own writer, below the package ``tensorboa
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from glob import escape
@@ -23,7 +24,8 @@ from urllib.parse import quote
 import numpy as np
 
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.errors import BadRequest, SourceError
+from torch_tb_profiler.atomic_files import make_folder, save
+from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.figures import scalars
 from torch_tb_profiler.tables.ranks import findings_of
@@ -119,31 +121,25 @@ def _make_room(folder: Path, suffix: str, force: bool) -> None:
         raise BadRequest(
             f"{earlier[0]} was written before.", "Use --force to replace it, or another folder."
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in earlier:
-            path.unlink()
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    make_folder(folder)
+    for path in earlier:
+        path.unlink(missing_ok=True)
 
 
 def _write(folder: Path, trace: TraceContext, first_step: int) -> Path:
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-    try:
-        writer = EventFileWriter(str(folder), filename_suffix=_suffix(trace))
+    # TensorBoard chooses the name of the file, and opens it as it finds it: in a folder that is nobody else's.
+    with tempfile.TemporaryDirectory(prefix="torch-tb-profiler-") as private:
+        writer = EventFileWriter(private, filename_suffix=_suffix(trace))
         for when, step, summary in _summaries(trace):
             number = max(step + first_step, 0)
             writer.add_event(Event(wall_time=when, step=number, summary=summary))
         writer.close()
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return max(folder.glob(f"events.out.tfevents.*{escape(_suffix(trace))}"))
-
-
-def _unwritable(folder: Path, error: OSError) -> SourceError:
-    return SourceError(f"{folder} cannot be written to: {error}.", "Say where to with -o FOLDER.")
+        [made] = Path(private).iterdir()
+        save([made.read_bytes()], folder / made.name, force=True, ours=True)
+    return folder / made.name
 
 
 def _summaries(trace: TraceContext) -> Iterator[tuple[float, int, Any]]:

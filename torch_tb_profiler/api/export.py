@@ -12,8 +12,8 @@ from collections.abc import Iterator, Set
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
-from torch_tb_profiler.api.atomic_files import STDOUT, refuse_overwrite, save, saving
-from torch_tb_profiler.errors import BadRequest, MissingPackage
+from torch_tb_profiler.atomic_files import STDOUT, expect_free, save, saving
+from torch_tb_profiler.errors import BadRequest, MissingPackage, install
 from torch_tb_profiler.tables.registry import REMOVED, TABLES
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.words.escapes import no_formula
@@ -32,9 +32,9 @@ __all__ = [
     "FlameForm",
     "TableForm",
     "check_form",
+    "expect_free",
     "flame",
     "part",
-    "refuse_overwrite",
     "save",
     "saving",
     "table",
@@ -163,7 +163,7 @@ def _arrow(module: str) -> Any:
     except ImportError as error:
         raise MissingPackage(
             "Parquet and Arrow files need pyarrow, which is not installed.",
-            'pip install "torch_tb_profiler[arrow]"',
+            install("pyarrow"),
         ) from error
 
 

@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.key_averages.groups import (
 from torch_tb_profiler.api.average import KEY_AVERAGES, OLD_NAMES, OWN_DEVICES, Average, TimeUnit
 from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.table_frame import table_frame
+from torch_tb_profiler.atomic_files import save
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.columns import Array, Ints
@@ -357,10 +358,9 @@ def _metric(name: str) -> str:
 
 
 def _write_stacks(path: str | Path, stacks: Sequence[tuple[Sequence[str], float]]) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        for frames, us in stacks:
-            if frames and int(us) > 0:
-                file.write(
-                    ";".join(frame.translate(_NO_SPACE) for frame in reversed(frames))
-                    + f" {int(us)}\n"
-                )
+    lines = (
+        f"{';'.join(frame.translate(_NO_SPACE) for frame in reversed(frames))} {int(us)}\n"
+        for frames, us in stacks
+        if frames and int(us) > 0
+    )
+    save((line.encode("utf-8", "backslashreplace") for line in lines), path, force=True)

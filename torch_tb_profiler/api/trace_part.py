@@ -6,8 +6,8 @@ import os
 import zlib
 from collections.abc import Iterator, Set
 
-from torch_tb_profiler.api.atomic_files import save
 from torch_tb_profiler.api.trace_context import TraceContext
+from torch_tb_profiler.atomic_files import save
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.download import cut, whole_text
 from torch_tb_profiler.runs.text_filters import KINDS, of_kinds, packed, without_marks

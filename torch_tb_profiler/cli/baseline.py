@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from torch_tb_profiler.atomic_files import make_folder, save
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import contexts, write
-from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.units import format_bytes, format_ns, format_share
 from torch_tb_profiler.untrusted import printable
 
@@ -66,11 +66,8 @@ def _save(path: Path, options: argparse.Namespace) -> int:
     from torch_tb_profiler.api.baselines import baseline_of
 
     told = baseline_of(contexts(options), options.name)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
-    except OSError as error:
-        raise SourceError(f"{path} cannot be written: {error}.", "Pass another --dir.") from error
+    make_folder(path.parent)
+    save([f"{json.dumps(told, indent=1)}\n".encode()], path, force=True, ours=True)
     print(printable(f"{path}: {format_bytes(path.stat().st_size)}"), file=sys.stderr)
     return 0
 
@@ -93,12 +90,13 @@ def _object(worker: WorkerComparison) -> dict[str, object]:
 
 def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
     from torch_tb_profiler.api.baselines import FIGURES
-    from torch_tb_profiler.cli.checks import cell, row
+    from torch_tb_profiler.cli.checks import row
+    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
     for worker in compared:
-        yield f"## {cell(worker.worker)} beside the baseline {cell(name)}"
+        yield f"## {markdown_name(worker.worker)} beside the baseline {markdown_name(name)}"
         yield ""
-        yield worker.verdict.sentence
+        yield markdown_text(worker.verdict.sentence)
         yield ""
         yield "| per step | baseline | now |"
         yield "| --- | ---: | ---: |"
@@ -106,7 +104,7 @@ def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
             yield row(label, *(_value(value, unit) for value in worker.figures[key]))
         for operator, a, b in worker.operators[:OPERATORS]:
             if a != b:
-                yield row(f"`{cell(operator)}`", format_ns(a), format_ns(b))
+                yield row(markdown_name(operator), format_ns(a), format_ns(b))
         yield ""
 
 

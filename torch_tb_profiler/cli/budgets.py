@@ -27,7 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check budgets."""
     from torch_tb_profiler.api.baselines import check_budgets, read_budgets
-    from torch_tb_profiler.cli.checks import cell, exit_code, row, write_junit
+    from torch_tb_profiler.cli.checks import exit_code, row, write_junit
+    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
     limits = read_budgets(Path(options.budgets))
     checks = check_budgets(limits, contexts(options))
@@ -38,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     else:
         words = {True: "held", False: "**missed**", None: "unknown"}
         lines = ["| worker | budget | | |", "| --- | --- | --- | --- |"]
-        lines += [row(cell(c.worker), c.name, words[c.ok], cell(c.said)) for c in checks]
+        lines += [
+            row(markdown_name(c.worker), c.name, words[c.ok], markdown_text(c.said)) for c in checks
+        ]
         write("\n".join(lines) + "\n")
     return exit_code(checks)

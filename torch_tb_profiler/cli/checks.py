@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from xml.etree import ElementTree
 
 from torch_tb_profiler.api.baselines import Check
+from torch_tb_profiler.atomic_files import save
 from torch_tb_profiler.cli.progress import say
-from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff.wire import Verdict
 
@@ -45,10 +44,7 @@ def write_junit(path: str, suite: str, checks: Sequence[Check]) -> None:
             ElementTree.SubElement(case, "skipped", message=printable(check.said))
         elif not check.ok:
             ElementTree.SubElement(case, "failure", message=printable(check.said))
-    try:
-        ElementTree.ElementTree(root).write(Path(path), encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise SourceError(f"{path} cannot be written: {error}.", "Pass another --junit.") from error
+    save([ElementTree.tostring(root, "utf-8", xml_declaration=True)], path, force=True)
 
 
 def exit_code(checks: Sequence[Check]) -> int:
@@ -62,8 +58,3 @@ def exit_code(checks: Sequence[Check]) -> int:
 def row(*cells: str) -> str:
     """A row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
-
-
-def cell(text: str) -> str:
-    """Somebody else's text as a cell."""
-    return printable(text).replace("|", "\\|").replace("`", "'")

@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
     timeline = timeline_of(opened, settings)
     texts = EventTexts()
     printer = Printer(options)
+    printer.about(opened)
     payloads = _payloads(opened, timeline, options.ids)
     insight = insight_of(opened, settings)
     for payload in payloads:

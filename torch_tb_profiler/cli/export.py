@@ -110,10 +110,10 @@ def run(options: argparse.Namespace) -> int:
     if form == TENSORBOARD:
         return _event_files(options)
     output = options.output or what + ENDINGS[form]
-    if output != export.STDOUT:
-        export.refuse_overwrite(Path(output), options.force)
+    ours = options.output is None
+    export.expect_free(output, force=options.force, ours=ours)
     frames = _frames(options)
-    with export.saving(output, force=options.force) as file:
+    with export.saving(output, force=options.force, ours=ours) as file:
         if form in export.TABLE_FORMS:
             table = export.table(frames, what, options.by)
             empty = not len(table)

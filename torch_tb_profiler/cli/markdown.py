@@ -8,9 +8,13 @@ from collections.abc import Sequence
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Table
 from torch_tb_profiler.cli.hints import hint
+from torch_tb_profiler.cli.recorded_names import RecordedNames
 from torch_tb_profiler.units import NARROW_SPACE, and_more, format_count
 from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
+NONE = RecordedNames()
+_CODE = re.compile(r"\\.")
+"""What is no sign of code within a line."""
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s+|[^\sA-Za-z0-9]")
 LETTERS, DIGITS = 6, 3
 """Of a word and of a number per token. Of 172 outputs a tokenizer of 65,000 words made 0.70 to 1.00
@@ -39,14 +43,14 @@ LEAST = 250
 """Tokens that a document needs; of more documents than have room the last ones are left out."""
 
 
-def within_tokens(documents: Sequence[Document], tokens: int) -> str:
+def within_tokens(documents: Sequence[Document], tokens: int, names: RecordedNames = NONE) -> str:
     """Several texts in about ``tokens``: short ones whole, the others with equal parts of the rest.
     As much is left out as it takes, and the text says so: rows (200 per table … 7), details, the last
     blocks down to four, more rows, lines about the recording; at last the text is cut.
     """
-    sizes = [estimate(markdown(document)) for document in documents]
+    sizes = [estimate(markdown(document, names)) for document in documents]
     if sum(sizes) + len(sizes) <= tokens:
-        return "\n".join(map(markdown, documents))
+        return "\n".join(markdown(document, names) for document in documents)
     whole = [document for document in documents if document.whole]
     first = min(
         sum(size for size, d in zip(sizes, documents, strict=True) if d.whole),
@@ -71,7 +75,9 @@ def within_tokens(documents: Sequence[Document], tokens: int) -> str:
         parts[i] = min(sizes[i], own)
         left -= parts[i]
     return (
-        "\n".join(_fitting(document, part) for document, part in zip(shown, parts, strict=True))
+        "\n".join(
+            _fitting(document, part, names) for document, part in zip(shown, parts, strict=True)
+        )
         + note
     )
 
@@ -81,7 +87,7 @@ def _more(several: bool) -> str:
     return hint(f"`--tokens`, {worker[0]}or `--json`", f"{worker[1]}a larger `tokens`")
 
 
-def _fitting(document: Document, room: int) -> str:
+def _fitting(document: Document, room: int, names: RecordedNames) -> str:
     blocks = len(document.blocks)
     tries = [(rows, blocks, ALL, True) for rows in (ALL, *_ROWS)] + [
         (_ROWS[-1], left, _DETAILED, True) for left in range(blocks, _CORE_BLOCKS, -1)
@@ -89,7 +95,7 @@ def _fitting(document: Document, room: int) -> str:
     ladder = (*(_DETAILS_FIRST if blocks <= _FEW_BLOCKS else ()), *_FEW)
     few = [(*each, lines) for lines in (True, False) for each in ladder]
     for rows, left, details, lines in (*tries, *few):
-        text = markdown(document.cut(rows, left, details, lines))
+        text = markdown(document.cut(rows, left, details, lines), names)
         if estimate(text) <= room:
             return text
     # Nothing fits: the beginning of the text.
@@ -97,7 +103,9 @@ def _fitting(document: Document, room: int) -> str:
     while least < most:
         middle = (least + most + 1) // 2
         least, most = (middle, most) if estimate(text[:middle]) + 2 <= room else (least, middle - 1)
-    return text[:least].rstrip().rstrip("\\") + "…\n"
+    cut = text[:least].rstrip().rstrip("\\")
+    code = _CODE.sub("", cut.rpartition("\n")[2]).count("`") % 2
+    return f"{cut}…{'`' * code}\n"
 
 
 def estimate(text: str) -> int:
@@ -114,52 +122,52 @@ def _tokens(piece: str) -> int:
     return -(-len(piece) // (DIGITS if sign.isdigit() else LETTERS))
 
 
-def markdown(document: Document) -> str:
-    """The whole text; it ends in a line feed."""
+def markdown(document: Document, names: RecordedNames = NONE) -> str:
+    """The whole text, with names of recordings as code; it ends in a line feed."""
     lines = [
-        f"# {markdown_text(document.title)}",
+        f"# {names.marked(document.title)}",
         *([""] if document.lines else []),
-        *(f"{markdown_text(line)}  " for line in document.lines),
+        *(f"{names.marked(line)}  " for line in document.lines),
     ]
     for block in document.blocks:
-        lines += ["", f"## {markdown_text(block.title)}", "", *_block(block)]
+        lines += ["", f"## {names.marked(block.title)}", "", *_block(block, names)]
         if block.note:
-            lines += ["", markdown_text(block.note)]
+            lines += ["", names.marked(block.note)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _block(block: Block) -> list[str]:
+def _block(block: Block, names: RecordedNames) -> list[str]:
     if isinstance(block, Table):
-        return _table(block)
+        return _table(block, names)
     lines = []
     for item in (*block.lead, *block.items):
         lines += [
-            f"- {_named(item.text, item.names)}",
-            *(f"  {_named(detail, item.names)}" for detail in item.details),
+            f"- {_named(item.text, item.names, names)}",
+            *(f"  {_named(detail, item.names, names)}" for detail in item.details),
         ]
     return lines
 
 
-def _named(text: str, names: Sequence[str]) -> str:
+def _named(text: str, names: Sequence[str], recorded: RecordedNames) -> str:
     """A text with the names of the trace in it as code: they are data."""
     known = sorted({name for name in names if len(name) >= _SHORTEST_NAME}, key=len, reverse=True)
     if not known:
-        return markdown_text(text)
+        return recorded.marked(text)
     each = "|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in known)
     parts = re.split(f"({each})", text)
     return "".join(
-        markdown_name(part) if number % 2 else markdown_text(part)
+        markdown_name(part) if number % 2 else recorded.marked(part, within=number > 0)
         for number, part in enumerate(parts)
     )
 
 
-def _table(block: Table) -> list[str]:
+def _table(block: Table, names: RecordedNames) -> list[str]:
     shown = [i for i, column in enumerate(block.columns) if column.kind != "bar"]
     lines = [
         f"| {' | '.join(markdown_text(block.columns[i].label) for i in shown)} |",
         f"| {' | '.join('---:' if block.columns[i].kind == 'number' else '---' for i in shown)} |",
         *(
-            f"| {' | '.join(_cell(row[i], block.columns[i]) for i in shown)} |"
+            f"| {' | '.join(_cell(row[i], block.columns[i], names) for i in shown)} |"
             for row in block.rows
         ),
     ]
@@ -167,7 +175,7 @@ def _table(block: Table) -> list[str]:
     return [*lines, "", more] if more else lines
 
 
-def _cell(text: str, column: Column) -> str:
+def _cell(text: str, column: Column, names: RecordedNames) -> str:
     if column.kind in ("name", "below"):
         return markdown_name(text if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]}…")
-    return markdown_text(text)
+    return names.marked(text) if column.kind == "text" else markdown_text(text)

@@ -19,6 +19,7 @@ from torch_tb_profiler.cli.document import Document
 from torch_tb_profiler.cli.markdown import markdown, within_tokens
 from torch_tb_profiler.cli.plain_text import plain_text
 from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.cli.recorded_names import RecordedNames
 from torch_tb_profiler.errors import BadRequest, NotATrace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import and_more, format_names
@@ -55,6 +56,13 @@ class Printer:
         self._markdown: bool = options.markdown or options.tokens is not None
         self._printed = 0
         self._kept: list[Document] = []
+        self._names = RecordedNames()
+
+    def about(self, opened: Opened) -> Opened:
+        """The trace, whose names Markdown marks from now on."""
+        if self._markdown:
+            self._names.add(opened)
+        return opened
 
     def add(self, report: Report) -> None:
         """Print a report, or keep it until ``end``."""
@@ -70,7 +78,7 @@ class Printer:
         else:
             write(
                 ("\n" if self._printed else "")
-                + (markdown(document) if self._markdown else plain_text(document))
+                + (markdown(document, self._names) if self._markdown else plain_text(document))
             )
             self._printed += 1
 
@@ -79,7 +87,7 @@ class Printer:
         if self._json:
             write("\n]\n" if self._printed else "[]\n")
         elif self._tokens is not None:
-            write(within_tokens(self._kept, self._tokens))
+            write(within_tokens(self._kept, self._tokens, self._names))
 
 
 def settings_of(options: argparse.Namespace) -> Settings:
@@ -124,7 +132,7 @@ def print_runs(
     settings = settings_of(options)
     unreadable: list[Unreadable] = []
     printer, printed = Printer(options), False
-    traces = readable(options.path, settings, unreadable, options.worker, whole)
+    traces = map(printer.about, readable(options.path, settings, unreadable, options.worker, whole))
     runs = groupby(traces, lambda opened: opened.run.name)
     for report in (report for _, run in runs for report in make_reports(run, settings, options)):
         printer.add(report)

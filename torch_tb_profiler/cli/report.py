@@ -24,6 +24,7 @@ ABOUT = (
     "A report holds tables and charts, but neither the timeline nor every selection. For those, open"
     " the trace: torch-tb-profiler serve LOGDIR."
 )
+DEFAULT = "report.html"
 PAUSE_SECONDS = 0.1
 
 
@@ -32,7 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=path_or_url, help=arguments.PATH)
     arguments.cache(parser)
     parser.add_argument(
-        "-o", "--output", metavar="FILE", default="report.html", help="(default: %(default)s)"
+        "-o", "--output", metavar="FILE", default=DEFAULT, help="(default: %(default)s)"
     )
     parser.add_argument(
         "--most",
@@ -46,9 +47,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write the file."""
-    from torch_tb_profiler.api.atomic_files import STDOUT, saving
+    from torch_tb_profiler.atomic_files import STDOUT, saving
 
-    with saving(options.output, force=options.force) as file:
+    with saving(options.output, force=options.force, ours=options.output == DEFAULT) as file:
         summary, size = _write(options, file)
     if options.output != STDOUT:
         print(printable(f"{options.output}: {summary}, {format_bytes(size)}"), file=sys.stderr)

@@ -87,7 +87,7 @@ def _answer(context: TraceContext, options: argparse.Namespace) -> Result:
 
 def _document(opened: Opened, answer: Result) -> Document:
     columns = tuple(
-        Column(name, "number" if kind in ("integer", "number") else "text")
+        Column(name, "number" if kind in ("integer", "number") else "name")
         for name, kind in zip(answer.columns, answer.types, strict=True)
     )
     rows = [tuple(map(_text, row)) for row in answer.rows]

@@ -23,6 +23,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from torch_tb_profiler.atomic_files import whole_file
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.untrusted import ForeignFile, decoded, read_file
 
@@ -108,11 +109,9 @@ def shared_token(folder: Path) -> str:
         for _ in range(2):
             if kept := kept_token(folder.parent):
                 return kept
-            part = folder / f".{TOKEN}.{os.getpid()}"
-            _write_private(part, secrets.token_urlsafe(24))
+            # Never over that of another rank.
             with contextlib.suppress(FileExistsError):
-                os.link(part, folder / TOKEN)  # Whole, and never over that of another rank.
-            part.unlink()
+                _write_private(folder / TOKEN, secrets.token_urlsafe(24), replace=False)
     except OSError as error:
         raise _unwritable(folder, error) from error
     raise SourceError(f"{folder / TOKEN} cannot be read.", "Pass a token, or another folder.")
@@ -126,12 +125,10 @@ def register(folder: Path, rank: int, address: str) -> Path:
     """
     path = folder / f"rank{rank}.json"
     told = {"rank": rank, "address": address, "process": os.getpid()}
-    part = folder / f".{path.name}.{os.getpid()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _entered(folder):
-            _write_private(part, json.dumps(told))
-            os.replace(part, path)
+            _write_private(path, json.dumps(told))
     except OSError as error:
         raise _unwritable(folder, error) from error
     return path
@@ -174,13 +171,9 @@ def _read(folder: Path, name: str, place: int | None) -> bytes:
     return read_file(path, MOST_BYTES, links=False, own=True, dir_fd=place)
 
 
-def _write_private(path: Path, text: str) -> None:
-    # Whatever lies there is of an earlier process of this number, or put there by somebody else.
-    with contextlib.suppress(FileNotFoundError):
-        path.unlink()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+def _write_private(path: Path, text: str, *, replace: bool = True) -> None:
+    with whole_file(path, replace=replace, private=True) as file:
+        file.write(text.encode())
 
 
 def _unwritable(folder: Path, error: OSError) -> SourceError:

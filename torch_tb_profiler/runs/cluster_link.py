@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from torch_tb_profiler.errors import install
 from torch_tb_profiler.runs.cluster_task import TOPIC, carry_out, offer, program_version, resource
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place, words
@@ -327,7 +328,7 @@ class ClusterLink:
         if isinstance(error, ImportError):
             self.problem = (
                 "A Dask scheduler needs the package distributed, which cannot be imported"
-                f' ({words(error)}): pip install "torch_tb_profiler[dask]".'
+                f" ({words(error)}): {install('distributed')}."
             )
             self._note = f"{self.problem} {self._instead}"
         else:

@@ -9,7 +9,7 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+from torch_tb_profiler.untrusted import OTHERS_WRITE
 
 
 def make_private(folder: Path, *, ours: bool) -> str:
@@ -31,7 +31,7 @@ def make_private(folder: Path, *, ours: bool) -> str:
     if status.st_uid != os.geteuid():
         return f"belongs to another user, {status.st_uid}"
     mode = stat.S_IMODE(status.st_mode)
-    if mode & _OTHERS_WRITE:
+    if mode & OTHERS_WRITE:
         if not ours:
             return f"may be written to by others, its mode is {mode:04o}"
         folder.chmod(0o700)

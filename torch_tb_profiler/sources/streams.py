@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from typing import IO, Any
 
-from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError
+from torch_tb_profiler.errors import MissingDriver, OverLimit, SourceError, install
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.identity import identity_of, is_at, version_of
 from torch_tb_profiler.sources.inflate import HEAD_BYTES, Inflated, compression_of, inflate
@@ -29,19 +29,14 @@ READ_BYTES = 1 << 20
 BLOCK_BYTES = 4 << 20
 BLOCKS_AHEAD = 3
 
-EXTRA_OF_SCHEME = {
-    "s3": ("s3fs", "s3"),
-    "s3a": ("s3fs", "s3"),
-    "gs": ("gcsfs", "gs"),
-    "gcs": ("gcsfs", "gs"),
-    "abfs": ("adlfs", "azure"),
-    "abfss": ("adlfs", "azure"),
-    "az": ("adlfs", "azure"),
-    "hdfs": ("pyarrow", "hdfs"),
-    "http": ("aiohttp", "http"),
-    "https": ("aiohttp", "http"),
+_DRIVERS = {
+    **dict.fromkeys(("s3", "s3a"), "s3fs"),
+    **dict.fromkeys(("gs", "gcs"), "gcsfs"),
+    **dict.fromkeys(("abfs", "abfss", "az"), "adlfs"),
+    "hdfs": "pyarrow",
+    **dict.fromkeys(("http", "https"), "aiohttp"),
 }
-"""URL scheme → (package that drives it, our extra that installs it)."""
+"""URL scheme → package that drives it."""
 
 
 def filesystem_of(place: Place) -> tuple[Any, str]:
@@ -57,11 +52,10 @@ def filesystem_of(place: Place) -> tuple[Any, str]:
     try:
         fs, path = fsspec.core.url_to_fs(place.text)
     except ImportError as error:
-        package, extra = EXTRA_OF_SCHEME.get(scheme, (scheme, ""))
-        install = f'pip install "torch_tb_profiler[{extra}]"'
+        driver = _DRIVERS.get(scheme)
         raise MissingDriver(
-            f"{scheme}:// needs the package {package}, which is not installed.",
-            install if extra else f"Install the fsspec driver for {scheme}://",
+            f"{scheme}:// needs the package {driver or scheme}, which is not installed.",
+            install(driver) if driver else f"Install the fsspec driver for {scheme}://",
         ) from error
     except Exception as error:
         raise SourceError(

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from torch_tb_profiler.errors import BadRequest, MissingPackage
+from torch_tb_profiler.errors import BadRequest, MissingPackage, install
 from torch_tb_profiler.units import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def check_installed() -> None:
     if any(find_spec(name) is None for name in ("duckdb", "pyarrow")):
         raise MissingPackage(
             "SQL needs DuckDB and pyarrow, which are not installed.",
-            'pip install "torch_tb_profiler[sql]"',
+            install("duckdb", "pyarrow"),
         )
 
 

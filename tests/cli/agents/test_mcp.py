@@ -47,8 +47,8 @@ TOOLS: dict[str, dict[str, Any]] = {
 """A right call of each."""
 HOSTILE = (
     ("summary", {"trace": "../.."}, "leads out of the logdir"),
-    ("summary", {"trace": "file:///etc/passwd"}, "There is no file:"),
-    ("summary", {"trace": "--output=/tmp/x"}, "There is no --output=/tmp/x"),
+    ("summary", {"trace": "file:///etc/passwd"}, "There is no `file:"),
+    ("summary", {"trace": "--output=/tmp/x"}, "There is no `--output=/tmp/x`"),
     ("summary", {"trace": "ddp", "worker": "--force"}, "no worker"),
     ("diff", {"a": "ddp", "b": "../x"}, "leads out of the logdir"),
     ("event", {"trace": "", "ids": [1]}, "not named"),
@@ -57,7 +57,7 @@ HOSTILE = (
     ("query", {"trace": "ddp", "sql": "drop table kernels"}, "Only reading is allowed"),
     ("query", {"trace": "ddp", "sql": "copy (select 1) to '/tmp/x'"}, "Only reading is allowed"),
     ("query", {"trace": "ddp", "sql": "select * from read_text('/etc/passwd')"}, "not allowed"),
-    ("query", {"trace": "ddp", "table": "kernels; drop"}, "There is no table kernels; drop"),
+    ("query", {"trace": "ddp", "table": "kernels; drop"}, "There is no table `kernels; drop`"),
     ("query", {"trace": "ddp", "table": "kernels", "where": "1=1; select 2"}, "2 statements"),
     ("query", {"trace": "ddp"}, "either `sql` or `table`"),
     ("event", {"trace": "ddp/rank0.pt.trace.json.gz", "ids": [10**9]}, "There is no event"),

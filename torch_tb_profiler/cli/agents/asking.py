@@ -21,7 +21,8 @@ from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
 from torch_tb_profiler.runs.loading import runs_at
 from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.units import format_bytes, format_count
+from torch_tb_profiler.units import UNKNOWN, format_bytes, format_count
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
 LEAST_TOKENS, MOST_TOKENS, TOKENS = 200, 20_000, 2000
 SECONDS = 900.0
@@ -46,11 +47,11 @@ def within(logdir: Place, trace: str) -> str:
     try:
         place = logdir.join(trace)
     except ValueError as error:
-        raise BadRequest(f"{trace} leads out of the logdir.", _LIST) from error
+        raise BadRequest(f"{markdown_name(trace)} leads out of the logdir.", _LIST) from error
     if not place.is_local:
         return place.text
     if not os.path.exists(place.path):
-        raise NotFound(f"There is no {trace} in the logdir.", _LIST)
+        raise NotFound(f"There is no {markdown_name(trace)} in the logdir.", _LIST)
     # Relative, so that answers do not name the folders of this machine.
     inside = os.path.relpath(place.path, logdir.path)
     return place.path if inside == os.curdir else os.path.join(os.curdir, inside)
@@ -126,10 +127,10 @@ _COMMANDS = (
 
 
 def in_terms_of_tools(text: str) -> str:
-    """What a command says of its options and of other commands, for who calls tools."""
+    """What a command says of its options and of other commands, for who calls tools: as text, in which nothing is markup."""
     for command, tool in _COMMANDS:
         text = text.replace(command, tool)
-    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+    return markdown_text(_OPTION.sub(lambda found: found[1].replace("-", "_"), text))
 
 
 def _limit(pid: int) -> None:
@@ -167,15 +168,15 @@ def listed(logdir: Place, match: str, tokens: int) -> str:
     """
     runs, notes = runs_at(logdir)
     rows = [
-        f"| `{span.path}` | {run.name} | {worker.name} | {'–' if worker.rank is None else worker.rank} |"
-        f" {span.label} | {format_bytes(span.bytes)} |"
+        f"| {' | '.join(map(markdown_name, (span.path, run.name, worker.name)))} |"
+        f" {UNKNOWN if worker.rank is None else worker.rank} | {markdown_name(span.label)} | {format_bytes(span.bytes)} |"
         for run in runs
         for worker in run.workers
         for span in worker.spans
         if match.lower() in f"{run.name} {worker.name} {span.path}".lower()
     ]
     if not rows:
-        raise NotFound("There is no such trace in the logdir.", *notes[:1])
+        raise NotFound("There is no such trace in the logdir.", *map(markdown_text, notes[:1]))
     head = "| trace | run | worker | rank | span | size |\n| --- | --- | --- | --- | --- | --- |\n"
     room, shown = tokens - estimate(head) - 30, 0
     for row in rows:

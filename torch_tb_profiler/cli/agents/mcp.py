@@ -9,7 +9,7 @@ import sys
 from importlib.util import find_spec
 
 from torch_tb_profiler.cli.argument_types import path_or_url, port
-from torch_tb_profiler.errors import MissingPackage
+from torch_tb_profiler.errors import MissingPackage, install
 
 HELP = "serve tools for assistants (Model Context Protocol)"
 HOST = "127.0.0.1"
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if find_spec("mcp") is None:
         raise MissingPackage(
             "The MCP server needs the package mcp, which is not installed.",
-            'pip install "torch_tb_profiler[mcp]"',
+            install("mcp", "duckdb", "pyarrow"),
         )
     from mcp.server.transport_security import TransportSecuritySettings
 

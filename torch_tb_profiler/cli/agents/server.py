@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from importlib import resources
 from typing import Annotated, Any, TypeVar
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-from mcp.types import ToolAnnotations
-from pydantic import Field
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, ToolAnnotations
+from pydantic import Field, ValidationError
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.cli.agents.asking import (
@@ -29,6 +30,8 @@ from torch_tb_profiler.cli.agents.asking import (
 )
 from torch_tb_profiler.errors import BadRequest, ProfilerError
 from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.untrusted import printable, said
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
 INSTRUCTIONS = """Answers questions about recordings of the PyTorch profiler. Begin with list_runs, then findings of a run: the first \
 sentence is what costs most time; each finding says where, what to write instead, and what that saves. Four calls do: list_runs, \
@@ -71,11 +74,53 @@ def _refusing(tool: Tool) -> Tool:
     return answered  # type: ignore[return-value]
 
 
+class _Server(MCPServer[Any]):
+    """Refuses arguments in a line, in which what the client wrote is no markup."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool.
+
+        Raises:
+            ToolError: there is no such tool, it takes other arguments, or it refused.
+        """
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            cause = error.__cause__
+            if isinstance(cause, ToolError):
+                raise
+            told = str(error)
+            if isinstance(cause, ValidationError):
+                told = "; ".join(
+                    f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in cause.errors()
+                )
+            raise ToolError(markdown_text(said(told))) from cause
+
+
+async def _printed(ctx: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+    """Each answer, whatever it is about and whoever made its texts: nothing in it steers, turns or hides anything."""
+    try:
+        return printed(await call_next(ctx))
+    except (MCPError, ValueError) as error:
+        code, data = getattr(error, "code", INVALID_PARAMS), getattr(error, "data", None)
+        raise MCPError(code, markdown_text(said(error)), printed(data)) from error
+
+
+def printed(value: Any) -> Any:
+    """A JSON value with its texts, keys included, as they may be shown."""
+    if isinstance(value, str):
+        return printable(value, lines=True)
+    if isinstance(value, dict):
+        return {printed(key): printed(each) for key, each in value.items()}
+    return [printed(each) for each in value] if isinstance(value, list) else value
+
+
 def server(logdir: Place) -> MCPServer[Any]:
     """The server of a logdir; ``run`` starts it."""
-    made: MCPServer[Any] = MCPServer(
+    made = _Server(
         "torch-tb-profiler", instructions=INSTRUCTIONS, version=__version__, log_level="ERROR"
     )
+    made.middleware.append(_printed)
     _add_tools(made, logdir)
     _add_questions(made, logdir)
     _add_queries(made, logdir)
@@ -251,7 +296,9 @@ def _add_queries(made: MCPServer[Any], logdir: Place) -> None:
         if bool(sql.strip()) == bool(table.strip()):
             raise BadRequest("Give either `sql` or `table`.", f"{_TABLES} lists the tables.")
         if table and not _NAME.fullmatch(table):
-            raise BadRequest(f"There is no table {table}.", f"{_TABLES} lists the tables.")
+            raise BadRequest(
+                f"There is no table {markdown_name(table)}.", f"{_TABLES} lists the tables."
+            )
         statement = sql or _statement(table, columns, where, sort)
         answer = await _asked(logdir, trace, worker, statement, limit, tokens)
         if re.search(r"^\|\s*---.*\n\|", answer, re.M):
@@ -321,7 +368,7 @@ def _add_prompts(made: MCPServer[Any]) -> None:
     def why_slow(trace: str) -> str:
         """Why is this training or inference slow, and what should change?"""
         return (
-            f"Find out why the recording {trace} is slow. Call findings: its first sentence is the answer. Open the first"
+            f"Find out why the recording {markdown_name(trace)} is slow. Call findings: its first sentence is the answer. Open the first"
             " events that it names with event, and call what_if for the change that you would propose. Name the cause,"
             " the source line or module, the saving per step with its interval and certainty, and the numbers of the"
             " events that show it. Do not guess what is not recorded: say which call records it."
@@ -331,20 +378,20 @@ def _add_prompts(made: MCPServer[Any]) -> None:
     def what_changed(before: str, after: str) -> str:
         """What made the second recording slower or faster than the first?"""
         return (
-            f"Compare {before} with {after} by diff. Say whether the step changed and by how much, or that it cannot be told, which operators or"
-            " kernels account for it, and show one event of each with event."
+            f"Compare {markdown_name(before)} with {markdown_name(after)} by diff. Say whether the step changed and by how much, or that it"
+            " cannot be told, which operators or kernels account for it, and show one event of each with event."
         )
 
     @made.prompt()
     def where_memory(trace: str) -> str:
         """What holds the memory at the peak?"""
-        return f"Call memory of {trace}. Say what holds the peak by operator and line, and what would lower it."
+        return f"Call memory of {markdown_name(trace)}. Say what holds the peak by operator and line, and what would lower it."
 
     @made.prompt()
     def which_rank(run: str) -> str:
         """Which rank holds the others back?"""
         return (
-            f"Call findings and summary of the run {run} with all workers. Name the rank that the others wait for, in"
+            f"Call findings and summary of the run {markdown_name(run)} with all workers. Name the rank that the others wait for, in"
             " which steps, what it does meanwhile (critical_path with its worker), and what no-stragglers would save"
             " (what_if with changes ['no-stragglers'])."
         )

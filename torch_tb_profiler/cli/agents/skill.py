@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from torch_tb_profiler.atomic_files import expect_free, make_folder, save
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.output import write
-from torch_tb_profiler.errors import BadRequest, SourceError
+from torch_tb_profiler.errors import BadRequest
 
 HELP = "install the skill for assistants"
 NAME = "torch-tb-profiler"
@@ -30,17 +31,15 @@ def run(options: argparse.Namespace) -> int:
     """Copy the skill, unless other files of its names are there and ``--force`` is not given."""
     target = Path(options.to) / NAME
     files = skill_files()
+    for name in files:
+        make_folder((target / name).parent, below=Path(options.to))
     for name, text in files.items():
         place = target / name
+        expect_free(place, force=True, ours=True)
         if place.exists() and not options.force and place.read_bytes() != text.encode():
             raise BadRequest(f"{place} exists already and differs.", "Use --force to overwrite it.")
-    try:
-        for name, text in files.items():
-            place = target / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise SourceError(f"{target} cannot be written: {error.strerror}.") from error
+    for name, text in files.items():
+        save([text.encode()], target / name, force=True, ours=True)
     write(f"{target / 'SKILL.md'}\n")
     return 0
 

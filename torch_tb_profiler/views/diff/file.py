@@ -66,7 +66,7 @@ def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
     for name, side in zip(NAMES, (a, b), strict=True):
         cells = (
             markdown_name(side.label),
-            markdown_text(side.device or UNKNOWN),
+            markdown_name(side.device or "") or UNKNOWN,
             str(side.selected),
             format_ns(side.mean_ns),
             format_ns(side.spread_ns),

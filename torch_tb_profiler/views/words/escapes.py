@@ -16,6 +16,10 @@ _FORMULA_WITHIN = re.compile(
 """Where one may begin within a text: the semicolon parts cells in many countries. Numbers do nothing there."""
 _QUOTED = re.compile('[",\r\n]')
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
+_BLOCK = re.compile(r"\s*(?:(?=[-+]\s|[-+=]+\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
+"""Begin of a text that would be a list, a line or the underline of a heading where it begins a line."""
+_PIPE = re.compile(r"(?<!\\)(?:\\\\)*(?=\|)")
+"""Before a pipe that an even number of backslashes leaves unescaped."""
 
 
 def csv_field(value: str | float | bool | None) -> str:
@@ -38,16 +42,18 @@ def no_formula(text: str) -> str:
     return f"'{inner}" if _FORMULA.match(inner) else inner
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: str, *, within: bool = False) -> str:
     """A text that shows as it is: no markup, no line break, nothing that ends a cell or makes a
-    link.
+    link. ``within``: it begins no line.
     """
-    return _MARKUP.sub(r"\\\1", one_line(text))
+    shown = _MARKUP.sub(r"\\\1", one_line(text))
+    block = None if within else _BLOCK.match(shown)
+    return f"{block[0].lstrip()}\\{shown[block.end() :]}" if block else shown
 
 
 def markdown_name(text: str) -> str:
     """A name as code, in which nothing is markup, a link or a mention."""
-    shown = one_line(text).replace("`", "'").replace("|", r"\|")
+    shown = _PIPE.sub(r"\g<0>\\", one_line(text).replace("`", "'"))
     return f"`{shown}`" if text.strip() else ""
 
 

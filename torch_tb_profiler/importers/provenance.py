@@ -25,6 +25,7 @@ from torch_tb_profiler.importers.inductor_code import ERRORS, GraphLog, graph_ke
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_bytes
 from torch_tb_profiler.store.provenance import CompiledKernel, Provenance
+from torch_tb_profiler.untrusted import is_among, kernel_places
 
 MOST_FILES = 4096
 MOST_FOLDERS = 256
@@ -62,6 +63,8 @@ def logs_at(folder: str) -> list[str]:
     """Logs of torch.compile in a folder, and the folder itself if it holds tlparse's artifacts."""
     logs, artifacts = list[str](), False
     try:
+        if is_among(os.stat(folder), kernel_places()):
+            return []
         with os.scandir(folder) as entries:
             for _, entry in zip(range(MOST_FILES), entries, strict=False):
                 if entry.name.endswith(".log") and entry.is_file() and _is_log(entry.path):

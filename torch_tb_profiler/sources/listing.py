@@ -271,14 +271,14 @@ class _LocalWalk(_Walk):
         own = _identity(status)
         if is_among(status, self._kernel):
             self.note(
-                f"The folder {folder.shown} is one of the kernel, as in /proc, and was not searched.",
+                f"The folder {folder.shown} belongs to the kernel, as /proc does, and was not searched.",
                 "folders of the kernel were not searched",
             )
         elif own in self._above:
             self.note(
-                f"The folder {folder.shown} is one that the logdir lies in and was not searched. Give it as the"
-                " logdir to see what else it holds.",
-                "folders that the logdir lies in were not searched",
+                f"The folder {folder.shown} holds the logdir itself and was not searched. Give it as the logdir to see"
+                " what else it holds.",
+                "folders that hold the logdir itself were not searched",
             )
         elif own in self._seen:
             self._again.append(f"{folder.shown} ({said(self._seen[own]) or 'the logdir itself'})")
@@ -314,7 +314,8 @@ class _LocalWalk(_Walk):
                     _local_file(entry.path, folder.path, name, status), path, folder.linked
                 )
             self.note(
-                f"{said(path)} is no file of a disk.", "names of traces that are no files of a disk"
+                f"{said(path)} is a pipe, a device or a file of the kernel and was not read.",
+                "pipes, devices or files of the kernel were not read",
             )
         return None
 

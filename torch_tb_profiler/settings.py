@@ -28,6 +28,10 @@ class Settings:
     """Concurrent worker processes; at most one per core that this process may use."""
     scan_seconds: float = 5.0
     """Pause between two scans of the logdir."""
+    max_scan_seconds: float = 300.0
+    """A scan ends after this long in the logdir's folders, and in those that links lead to: a file
+    system of a cluster tells of a thousand files in a second.
+    """
     settle_seconds: float = 1.0
     """A file whose size or time changed within this many seconds is still being written."""
     import_timeout_seconds: float = 3600.0

@@ -8,6 +8,8 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from torch_tb_profiler.units import NARROW_SPACE
@@ -21,6 +23,13 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 """What shows as nothing although ``str.isprintable`` knows it: variation selectors, fillers, tags, in which texts can be hidden."""
+_OF_KERNEL = ("/proc", "/sys", "/dev")
+_KERNEL_TYPE = re.compile(
+    "proc|sysfs|dev(?:tmpfs|pts)|mqueue|cgroup2?|(?:debug|trace|security|config|selinux|ns)fs|bpf|pstore|efivarfs"
+    "|binfmt_misc|fusectl|rpc_pipefs"
+)
+Places = frozenset[int | tuple[int, int]]
+"""Devices, and folders by device and inode."""
 _UNUSUAL = re.compile("[^ -~]")
 _UNUSUAL_IN_LINES = re.compile("(?!\r\n)[^ -~\t\n]")
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -71,6 +80,37 @@ def open_regular(path: str, flags: int, *, links: bool = True, dir_fd: int | Non
         os.close(descriptor)
         raise
     return descriptor
+
+
+def kernel_places() -> Places:
+    """``/proc``, ``/sys`` and ``/dev``, wherever else they are mounted or linked to. ``/dev/shm`` holds files of users."""
+    found: set[int | tuple[int, int]] = set()
+    with (
+        suppress(OSError, ValueError, IndexError),
+        open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as all_,
+    ):
+        for line in all_:
+            mount, _, about = line.partition(" - ")
+            _, _, device, _, where, *_ = mount.split()
+            kind = about.split()[0]
+            within = where.startswith(_OF_KERNEL) and not where.startswith("/dev/shm")
+            if _KERNEL_TYPE.fullmatch(kind) or (kind == "tmpfs" and within):
+                found.add(os.makedev(*map(int, device.split(":"))))
+    usual = {status.st_dev for status in _statuses("/", "/dev/shm")}
+    for status in _statuses(*_OF_KERNEL):
+        found |= {(status.st_dev, status.st_ino), *({status.st_dev} - usual)}
+    return frozenset(found)
+
+
+def _statuses(*paths: str) -> Iterator[os.stat_result]:
+    for path in paths if os.name == "posix" else ():
+        with suppress(OSError):
+            yield os.stat(path)
+
+
+def is_among(status: os.stat_result, places: Places) -> bool:
+    """Whether a file or folder lies on one of some devices, or is one of some folders."""
+    return status.st_dev in places or (status.st_dev, status.st_ino) in places
 
 
 def read_file(

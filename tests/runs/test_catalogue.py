@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import fsspec
@@ -16,6 +17,7 @@ from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady
 from torch_tb_profiler.runs.catalogue import MOST_UNREAD, Catalogue
 from torch_tb_profiler.runs.model import State
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import walk
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.watch import Watch
 from torch_tb_profiler.store import sidecar as sidecars
@@ -439,3 +441,42 @@ def test_without_a_cache_everything_is_imported_anew(
         catalogue.close()
     assert begun(settings) == ["w.json", "w.json"]
     assert os.listdir(settings.cache_dir) == ["begun.log"]
+
+
+def test_runs_appear_while_a_scan_goes_on(
+    logdir: Path, start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(logdir / "run" / "w.json", content())
+    (tmp_path / "slow").mkdir()
+    (logdir / "link").symlink_to(tmp_path / "slow")
+    scandir, gate = os.scandir, threading.Event()
+
+    def held(path: str) -> object:
+        if path == str(logdir / "link"):
+            assert gate.wait(60)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", held)
+    catalogue = start(logdir)
+    try:
+        until(lambda: ready(catalogue, 1))
+        assert catalogue.snapshot().scanning
+    finally:
+        gate.set()
+    until(lambda: not catalogue.snapshot().scanning)
+
+
+def test_a_scan_that_is_cut_loses_no_run_but_those_that_are_gone(
+    logdir: Path, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        write(logdir / name / "w.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 3))
+    monkeypatch.setattr(walk, "MOST_ENTRIES", 4)
+    until(lambda: catalogue.snapshot().notes)
+    assert ready(catalogue, 3)
+    assert "The search ended in the folder a " in catalogue.snapshot().notes[0]
+    (logdir / "c" / "w.json").unlink()
+    until(lambda: set(spans(catalogue)) == {"a/w.json", "b/w.json"})
+    assert ready(catalogue, 2)

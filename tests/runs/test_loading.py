@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.loading import load
 from tests.runs.conftest import write
@@ -16,6 +19,8 @@ from torch_tb_profiler.runs import import_job, loading
 from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.sources import names, walk
+from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
 
 
@@ -181,3 +186,66 @@ def test_what_could_not_be_looked_at_is_said_beside_what_could(
 )
 def test_a_path_is_said_once(message: str, text: str) -> None:
     assert Unreadable("", "", "", "run/a.json", message).text == text
+
+
+def test_complete_runs_come_while_a_search_goes_on(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs, far = tmp_path / "logs", tmp_path / "far"
+    names = ("own.json", "good/rank0/w.json", "good/rank1/w.json", "open/w.json", "a/z.json")
+    for name in names:
+        write(logs / name, trace())
+    write(far / "w.json", trace())
+    (logs / "open" / "rank7").symlink_to(far)
+    monkeypatch.setattr(loading, "PATIENCE_SECONDS", -1.0)
+    asked, scandir = list[str](), os.scandir
+
+    def noted(path: str) -> Any:
+        asked.append(str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noted)
+    found = []
+    for opened in load_all(str(logs), settings):
+        assert isinstance(opened, Opened)
+        found.append((opened.run.name, opened.span.path))
+        # Whatever may be in the run of a link that was not followed yet waits for that.
+        if opened.run.name in ("open", "logs"):
+            assert str(logs / "open" / "rank7") in asked
+        else:
+            assert str(logs / "open" / "rank7") not in asked
+    assert sorted(path for _, path in found) == sorted([*names, "open/rank7/w.json"])
+    assert found[0] == ("a", "a/z.json")
+    assert {run for run, _ in found} == {"a", "good", "open", "logs"}
+
+
+def test_a_search_that_is_cut_is_said(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        write(tmp_path / "logs" / name / "w.json", trace())
+    monkeypatch.setattr(walk, "MOST_ENTRIES", 3)
+    first, second = load_all(str(tmp_path / "logs"), settings)
+    assert isinstance(first, Opened)
+    assert isinstance(second, Unreadable)
+    assert "The search ended in the folder a after 3 files and folders" in second.message
+    assert not second.rejected
+
+
+FOLDERS = st.lists(
+    st.sampled_from(["a", "b", "rank0", "step_3", "iteration_1", "replica_0"]), max_size=4
+).map("/".join)
+
+
+@given(st.lists(FOLDERS, min_size=1, max_size=6), st.lists(FOLDERS, max_size=3))
+def test_a_run_is_complete_when_no_folder_to_come_can_add_to_it(
+    folders: list[str], pending: list[str]
+) -> None:
+    files = [ListedFile(Place(f"/{f}/w.json"), f, "w.json", 1, None, "") for f in folders]
+    complete = {names.run_of(file.folder) for file in loading._complete(files, pending)}
+    assert "" not in complete
+    for folder in pending:
+        for below in ("", "x", "rank1", "iteration_2", "iteration_2/replica_0", "replica_0"):
+            assert names.run_of("/".join(filter(None, (folder, below)))) not in complete
+    if not pending:
+        assert complete == {names.run_of(folder) for folder in folders} - {""}

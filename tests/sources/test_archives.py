@@ -9,13 +9,18 @@ import os
 import random
 import struct
 import tarfile
+import warnings
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.builders.loop import document, loop
+from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.loading import Unreadable, load_all
 from torch_tb_profiler.settings import Settings
@@ -111,8 +116,8 @@ def test_names_that_lead_out_and_archives_within_are_left_out(tmp_path: Path, na
     with open_text(found.files[0].location) as stream:
         assert stream.read(1 << 20) == TEXT
     assert found.notes == (
-        f"{name}: 2 names in it lead out of it and were left out.",
-        f"{name}: 1 archives within it were not opened; unpack them.",
+        f"{name}: 2 names in it lead out of it and were left out: ../up.json, C:/x.json.",
+        f"{name}: 1 archive within it was not opened; unpack it: in/more.zip.",
     )
 
 
@@ -159,7 +164,7 @@ def test_many_members_are_not_all_listed(tmp_path: Path, monkeypatch: pytest.Mon
     found = list_files(Place(str(tmp_path)))
     assert len(found.files) == 6
     assert found.notes[0].endswith(
-        "only 3 files of it were listed: it holds more files than are listed."
+        "only 3 files of it were listed: it holds more than 3 files that may be traces; unpack it."
     )
 
 
@@ -263,8 +268,8 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     found = list_files(Place(str(tmp_path)))
     assert [file.path for file in found.files] == ["a.zip/a.json", "b.tar.gz/a.json"]
     assert sorted(found.notes) == [
-        "a.zip: 2 encrypted files in it were left out; unpack it.",
-        "b.tar.gz: 1 link in it was left out; unpack it.",
+        "a.zip: 2 encrypted files in it were left out; unpack it: b.json, c.json.",
+        "b.tar.gz: 1 link in it was left out; unpack it: b.json.",
     ]
 
 
@@ -291,3 +296,69 @@ def test_a_damaged_member_gives_what_comes_before_or_says_so(
             assert item.text.count("w1.json" if "w1" in item.path else "w0") == 1
         else:
             assert item.trace.defects.as_dict()
+
+
+NAMES = st.sampled_from(
+    ["a.json", "./a.json", "r/b.json", "r/./b.json", "latest", "in.zip", "../o.json"]
+)
+MEMBERS = st.lists(st.tuples(NAMES, st.sampled_from(["file", "link", "hard link"])), max_size=12)
+
+
+@given(MEMBERS, st.sampled_from(["zip", "tar", "tgz"]))
+@settings(max_examples=60, deadline=None)
+def test_every_member_that_may_be_a_trace_is_listed_or_named(
+    members: list[tuple[str, str]], kind: str
+) -> None:
+    packed = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(packed, "w") as archive, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, what in members:
+                info = zipfile.ZipInfo(name)
+                info.external_attr = (0o120777 if what != "file" else 0o100644) << 16
+                archive.writestr(info, TEXT)
+    else:
+        with tarfile.open(fileobj=packed, mode="w:gz" if kind == "tgz" else "w") as archive_:
+            for name, what in members:
+                member = tarfile.TarInfo(name)
+                if what == "file":
+                    member.size = len(TEXT)
+                    archive_.addfile(member, io.BytesIO(TEXT))
+                else:
+                    member.type = tarfile.SYMTYPE if what == "link" else tarfile.LNKTYPE
+                    member.linkname = "x"
+                    archive_.addfile(member)
+    packed.seek(0)
+    found = archives.list_members(packed, "zip" if kind == "zip" else "tar")
+    listed = [member.name for member in found.files]
+    assert len(set(listed)) == len(listed)
+    # Every member is listed, or named as often as it was left out; a file without an ending is none.
+    told = Counter(
+        name for note in found.notes for name in note.partition(": ")[2][:-1].split(", ")
+    )
+    there = Counter(
+        name.replace("./", "") if not name.startswith("../") else name
+        for name, what in members
+        if name != "latest" or what != "file"
+    )
+    for name, count in there.items():
+        most = next((n for n in found.notes if name in n), "")
+        assert told[name] + listed.count(name) == count or "more" in most
+    assert set(told) | set(listed) <= set(there) | {name for name in told if "more" in name}
+
+
+def test_what_is_left_out_of_an_archive_is_named_in_summary_and_doctor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.dumps(document(loop(3))).encode()
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name, kind in (("w0.json", b"0"), ("w0.json", b"0"), ("again.json", b"2")):
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, "w0.json"
+            info.size = len(text) if kind == b"0" else 0
+            archive.addfile(info, io.BytesIO(text))
+    for command in ("summary", "doctor"):
+        assert main([command, str(tmp_path)]) == 0
+        printed = " ".join(capsys.readouterr().out.split())
+        assert "1 link in it was left out; unpack it: again.json." in printed
+        assert "the name of another and was left out; rename it: w0.json." in printed

@@ -13,7 +13,6 @@ from fsspec.registry import _registry
 
 from tests.web_server import serving
 from torch_tb_profiler.errors import MissingDriver, SourceError
-from torch_tb_profiler.sources import listing as listing_
 from torch_tb_profiler.sources.listing import list_files
 from torch_tb_profiler.sources.places import Place
 
@@ -74,22 +73,15 @@ def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
     assert paths(tmp_path / "logs") == ["same.json", "link/b.json", "run/a.json"]
 
 
-def test_two_links_to_one_folder_are_two_folders(tmp_path: Path) -> None:
+def test_two_links_to_one_folder_are_one_and_the_folder_itself_comes_first(tmp_path: Path) -> None:
     write(tmp_path / "data" / "a.json")
-    for name in ("x", "y"):
-        (tmp_path / "logs").mkdir(exist_ok=True)
-        (tmp_path / "logs" / name).symlink_to(tmp_path / "data")
-    assert paths(tmp_path / "logs") == ["x/a.json", "y/a.json"]
-
-
-def test_a_maze_of_links_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing_, "FOLDER_LIMIT", 50)
-    for i in range(6):
-        (tmp_path / str(i)).mkdir()
-    for i in range(6):
-        for k in range(6):
-            (tmp_path / str(i) / f"to{k}").symlink_to(tmp_path / str(k))
-    assert "More than 50 folders" in list_files(Place(str(tmp_path))).notes[0]
+    write(tmp_path / "logs" / "run" / "b.json")
+    for name, target in (("x", "data"), ("y", "data"), ("latest", "logs/run")):
+        (tmp_path / "logs" / name).symlink_to(tmp_path / target)
+    found = list_files(Place(str(tmp_path / "logs")))
+    assert [file.path for file in found.files] == ["run/b.json", "x/a.json"]
+    assert (found.notes, found.whole) == ((), True)
+    assert found.remarks == ("2 folders are listed under another name: latest (run), y (x).",)
 
 
 def test_a_link_that_leads_nowhere_is_noted(tmp_path: Path) -> None:

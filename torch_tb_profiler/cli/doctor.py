@@ -9,6 +9,7 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
             traces.append(_trace(opened))
             tables += computed_from(opened)
     program, advice = _program(settings), _advice(settings)
+    unused = (*unreadable, *tables)
     files = [
-        {"path": item.path, "rejected": item.rejected, "reason": item.reason}
-        for item in (*unreadable, *tables)
+        {"path": item.path, "rejected": item.rejected, "reason": item.reason} for item in unused
     ]
     if options.json:
         import msgspec
@@ -78,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
         to_do = [Listing("What to do", [Item(text) for text in advice])] if advice else []
         lines = tuple(f"{key}: {value}" for key, value in program.items())
         document = Document(
-            "torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unreadable(files))
+            "torch-tb-profiler doctor", lines, (*to_do, *map(_block, traces), *_unused(unused))
         )
         printer = Printer(options)
         printer.add(Report(lambda: document, None))
@@ -224,9 +225,7 @@ def _times(count: int) -> str:
     return "once" if count == 1 else f"{format_count(count)} times"
 
 
-def _unreadable(files: list[dict[str, Any]]) -> list[Block]:
-    items = [
-        Item(f"{file['path']}: {'' if file['rejected'] else 'failed: '}{file['reason']}")
-        for file in files
-    ]
-    return [Listing("Unused files", items)] if items else []
+def _unused(items: Sequence[Unreadable]) -> list[Block]:
+    # What failed has a place in a run; others are no traces, or were not listed.
+    texts = (f"{item.path}: {'failed: ' if item.run else ''}{item.reason}" for item in items)
+    return [Listing("Unused files", list(map(Item, texts)))] if items else []

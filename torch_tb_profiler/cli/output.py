@@ -116,12 +116,13 @@ def print_runs(
     make_reports: Callable[[Iterator[Opened], Settings, argparse.Namespace], Iterable[Report]],
     *,
     whole: bool = True,
+    last: Callable[[Sequence[Unreadable]], Document | None] = lambda unreadable: None,
 ) -> int:
     """Print ``make_reports(traces, settings, options)`` for every run at ``options.path``; the exit code. What could not be
     read goes into ``options.unreadable``.
 
     ``traces``: those of the run, one in memory at a time unless kept; with ``whole`` all,
-    whatever ``--worker`` selects.
+    whatever ``--worker`` selects; ``last``: what is said of the rest.
 
     Raises:
         SourceError: there is nothing at the path.
@@ -139,6 +140,8 @@ def print_runs(
         printed = True
     if not printed:
         raise NotATrace(no_trace_message(options.path, unreadable))
+    if (rest := last(unreadable)) is not None:
+        printer.add(Report(lambda: rest, None))
     printer.end()
     options.unreadable += unreadable
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import path_or_url, positive
 from torch_tb_profiler.cli.output import settings_of
-from torch_tb_profiler.cli.progress import Progress
+from torch_tb_profiler.cli.progress import Progress, say
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
@@ -77,6 +77,8 @@ def _write(options: argparse.Namespace, file: BinaryIO) -> tuple[str, int]:
         chosen = traces[: options.most]
         with Progress("collecting", "traces") as progress:
             collected = keep(catalogue, settings, chosen, progress.update)
+        for note in catalogue.snapshot().notes:
+            say(note)
         text = page(collected, f"{chosen[0]['run'] or 'Trace'} · PyTorch Profiler", ABOUT)
     finally:
         catalogue.close()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
@@ -25,6 +25,7 @@ from torch_tb_profiler.units import (
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
+    from torch_tb_profiler.runs.loading import Unreadable
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
     from torch_tb_profiler.views.findings.wire import FindingsPayload
@@ -46,7 +47,15 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the facts of the traces at ``options.path``. JSON has no findings, and needs no other trace of the run."""
-    return print_traces(options, _facts) if options.json else print_runs(options, _reports)
+    if options.json:
+        return print_traces(options, _facts)
+    return print_runs(options, _reports, last=_not_read)
+
+
+def _not_read(unreadable: Sequence[Unreadable]) -> Document | None:
+    """What is at the path and in no trace above."""
+    items = [Item(item.text) for item in unreadable if not item.rejected]
+    return Document("Not read", (), (Listing("Files and folders", items),)) if items else None
 
 
 def _facts(context: TraceContext, options: argparse.Namespace) -> Report:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from torch_tb_profiler.live.job_files import FOLDER, members_of
+from torch_tb_profiler.untrusted import Places, is_among, kernel_places
 
 DEEPEST = 4
 MOST_FOLDERS = 5000
@@ -19,7 +20,7 @@ def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
     Links to folders are not followed.
     """
     found: list[tuple[Path, list[int]]] = []
-    level = [Path(root) for root in roots]
+    level, kernel = [Path(root) for root in roots], kernel_places()
     seen = 0
     for _ in range(DEEPEST):
         below: list[Path] = []
@@ -27,7 +28,7 @@ def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
             seen += 1
             if seen > MOST_FOLDERS or len(found) >= MOST_JOBS:
                 return found
-            names = _folders(folder)
+            names = _folders(folder, kernel)
             if FOLDER in names:
                 members = members_of(folder)
                 # Recording them is refused where somebody else wrote an address.
@@ -38,8 +39,10 @@ def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
     return found
 
 
-def _folders(folder: Path) -> list[str]:
+def _folders(folder: Path, kernel: Places) -> list[str]:
     try:
+        if is_among(os.stat(folder), kernel):
+            return []
         with os.scandir(folder) as entries:
             return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
     except OSError:

@@ -48,7 +48,7 @@ from torch_tb_profiler.runs.waits import Wait
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
-from torch_tb_profiler.sources.listing import ListedFile, Listing, list_files
+from torch_tb_profiler.sources.listing import ListedFile, Search
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.watch import Changes, Watch
@@ -362,39 +362,51 @@ class Catalogue:
             self._wake[name].wait(min(pause, self._settings.settle_seconds) if growing else pause)
 
     def _scan(self, name: str, watch: Watch) -> bool:
-        """Look once; whether a file is growing."""
+        """Look once, and enter what is found as it is found; whether a file is growing."""
+        changes, notes = Changes((), (), ()), tuple[str, ...]()
         try:
-            listing = list_files(self.logdirs[name])
-            changes = watch.look(listing.files)
+            search = Search(self.logdirs[name], self._settings.max_scan_seconds)
+            for files in search:
+                if files:
+                    self._enter(name, watch.look(files, lambda place: False))
+                if self._closing:
+                    return False
+            listing = search.listing()
+            notes = (*listing.notes, *listing.remarks)
+            # What was known stays where it may be there and was not reached this time.
+            changes = watch.look(listing.files, lambda place: listing.whole or place.is_gone)
         except Exception as error:  # a scanner that ends would leave the page blind
-            message = (
+            # What was known stays: the place may only be away for a moment.
+            notes = (
                 f"{error.message} {error.hint}"
                 if isinstance(error, ProfilerError)
-                else f"The logdir could not be read: {words(error)}."
+                else f"The logdir could not be read: {words(error)}.",
             )
-            # What was known stays: the place may only be away for a moment.
-            listing, changes = Listing((), (message,)), Changes((), (), ())
         with self._lock:
-            self._take(name, listing, changes)
+            if self._notes.get(name) != notes:
+                self._notes[name] = notes
+                self._snapshot = None
             again = self._retries(name)
         if name in self._unfinished:
             with contextlib.suppress(OSError):  # each file says it for itself
                 self.store.folder().trim()
-        for found in (*changes.whole, *again):
-            if self._closing:
-                break
-            self._accept(name, found)
+        self._enter(name, changes, again)
         with self._lock:
             if name in self._unfinished:
                 self._unfinished.discard(name)
                 self._snapshot = None
         return bool(changes.growing)
 
-    def _take(self, name: str, listing: Listing, changes: Changes) -> None:
-        """Enter one look into the catalogue."""
-        if self._notes.get(name) != listing.notes:
-            self._notes[name] = listing.notes
-            self._snapshot = None
+    def _enter(self, name: str, changes: Changes, again: Sequence[ListedFile] = ()) -> None:
+        """Take what changed into the catalogue, and begin with what is whole and with what is tried ``again``."""
+        with self._lock:
+            self._take(name, changes)
+        for found in (*changes.whole, *again):
+            if self._closing:
+                break
+            self._accept(name, found)
+
+    def _take(self, name: str, changes: Changes) -> None:
         for location in changes.removed:
             if (entry := self._entries.get((name, location))) is not None:
                 self._let_go(entry)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -21,12 +22,13 @@ from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedPr
 from torch_tb_profiler.runs.sidecar_store import SidecarStore, text_bytes
 from torch_tb_profiler.runs.worker import limited_memory
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources import sniff
+from torch_tb_profiler.sources import names, sniff
 from torch_tb_profiler.sources.ascend_folder import TABLE, tables_beside
 from torch_tb_profiler.sources.cache_folder import SUFFIX, CacheFolder
-from torch_tb_profiler.sources.listing import ListedFile, list_files
+from torch_tb_profiler.sources.listing import ListedFile, Search
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_names
+from torch_tb_profiler.untrusted import readable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_NAMED = 16
+PATIENCE_SECONDS = 5.0
+"""Of a search that takes longer, complete runs are handed on, and again after each as long."""
 HELD_BYTES = 64 << 20
 """Text of traces that stay in memory between their import and their use; others are read again."""
 
@@ -83,17 +87,67 @@ def cache_use(settings: Settings) -> CacheUse:
         return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
 
 
-def listed_entries(home: Place) -> tuple[list[Entry], Sequence[str]]:
-    """The files at a place, those rejected that cannot be traces, and what could not be listed, in words."""
-    listing = list_files(home)
-    entries = [Entry("", home, found) for found in listing.files]
-    for entry in entries:
-        _judge(entry, named=entry.found.location == home)
-    return entries, listing.notes
+class FoundFiles:
+    """The files at a place as they are found. ``notes`` and ``remarks``: of the search, once it has ended."""
+
+    def __init__(self, home: Place, settings: Settings) -> None:
+        self._home = home
+        self._search = Search(home, settings.max_scan_seconds)
+        self.notes: tuple[str, ...] = ()
+        self.remarks: tuple[str, ...] = ()
+
+    def groups(self, *, at_once: bool = False) -> Iterator[list[Entry]]:
+        """All, those rejected that cannot be traces. Of a search that takes long first those of runs that are complete,
+        unless all are wanted ``at_once``.
+
+        Raises:
+            SourceError: a remote place cannot be read.
+        """
+        left, given = list[ListedFile](), set[Place]()
+        paused = time.monotonic()
+        for files in self._search:
+            left += files
+            if not at_once and time.monotonic() - paused > PATIENCE_SECONDS:
+                if found := _complete(left, self._search.pending):
+                    given |= {file.location for file in found}
+                    left = [file for file in left if file.location not in given]
+                    yield self._judged(found)
+                paused = time.monotonic()
+        listing = self._search.listing()
+        self.notes, self.remarks = listing.notes, listing.remarks
+        yield self._judged(file for file in listing.files if file.location not in given)
+
+    def _judged(self, files: Iterable[ListedFile]) -> list[Entry]:
+        entries = [Entry("", self._home, found) for found in files]
+        for entry in entries:
+            _judge(entry, named=entry.found.location == self._home)
+        return entries
+
+
+def _complete(files: Sequence[ListedFile], pending: Iterable[str]) -> list[ListedFile]:
+    """Files of runs in which no folder is pending, in natural order; those of the logdir's own run come last of all."""
+    waiting = set(map(names.run_of, pending))
+    above = {folder for run in waiting for folder in _folders(run)}
+    runs = {folder: names.run_of(folder) for folder in {file.folder for file in files}}
+    complete = {
+        folder
+        for folder, run in runs.items()
+        if run and run not in above and waiting.isdisjoint(_folders(run))
+    }
+    found = (file for file in files if file.folder in complete)
+    return sorted(found, key=lambda file: names.natural(file.path))
+
+
+def _folders(path: str) -> Iterator[str]:
+    """A folder and all above it, ``""`` the last."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+    yield ""
 
 
 def expect_some(entries: Sequence[Entry], notes: Sequence[str]) -> None:
-    """Expect that ``listed_entries`` found files, or nothing to say why not.
+    """Expect that some files were found, or nothing to say why not.
 
     Raises:
         SourceError: there is nothing at the place, or it cannot be read.
@@ -104,8 +158,9 @@ def expect_some(entries: Sequence[Entry], notes: Sequence[str]) -> None:
 
 def runs_at(logdir: Place) -> tuple[tuple[Run, ...], Sequence[str]]:
     """The runs of a logdir as they are listed, without reading a trace, and what could not be listed, in words."""
-    entries, notes = listed_entries(logdir.absolute)
-    return arrange(entries).runs, notes
+    found = FoundFiles(logdir.absolute, Settings.from_environment([]))
+    (entries,) = found.groups(at_once=True)
+    return arrange(entries).runs, found.notes
 
 
 def computed_from(opened: Opened) -> list[Unreadable]:
@@ -144,15 +199,23 @@ def load_all(
             "Give a trace file, a run folder or a logdir; . is the current folder.",
         )
     home = Place(path).absolute
-    entries, notes = listed_entries(home)
-    expect_some(entries, notes)
+    found = FoundFiles(home, settings)
     with closing(SidecarStore(settings, quiet=True)) as store:
-        yield from _Loading(entries, store, progress).traces(workers, beside)
-    for file in arrange(entries).files if not workers else ():
+        loading = _Loading(store, progress)
+        for entries in found.groups(at_once=bool(workers)):
+            if not loading.entries:
+                expect_some(entries, found.notes)
+            yield from loading.traces(entries, workers, beside)
+    if workers:
+        return
+    for file in arrange(loading.entries).files:
         if file.state is State.REJECTED:
             yield Unreadable("", "", "", file.path, file.reason, rejected=True)
-    for note in notes if not workers else ():
-        yield Unreadable("", "", "", home.shown, once(note))
+    shown = readable(path) if home.is_local else home.shown
+    for note in found.notes:
+        yield Unreadable("", "", "", shown, once(note))
+    for remark in found.remarks:
+        yield Unreadable("", "", "", shown, remark, rejected=True)
 
 
 class _Loading:
@@ -160,9 +223,9 @@ class _Loading:
     imported first, and opened one after another then.
     """
 
-    def __init__(self, entries: list[Entry], store: SidecarStore, progress: Report | None) -> None:
-        """``entries``: those of further ranks in a merged file are added."""
-        self._entries = entries
+    def __init__(self, store: SidecarStore, progress: Report | None) -> None:
+        self.entries: list[Entry] = []
+        """With those of further ranks in merged files."""
         self._store = store
         self._progress = progress
         self._prefetcher: ImportPrefetcher | None = None
@@ -171,28 +234,34 @@ class _Loading:
         self._parts: dict[tuple[Place, str], tuple[Trace, Facts]] = {}
         self._only = False
 
-    def traces(self, workers: Collection[str], beside: bool) -> Iterator[Opened | Unreadable]:
-        """Those of some workers, with ``beside`` all. Only where their names alone do not tell the workers, others are
-        imported to find them.
+    def traces(
+        self, entries: Sequence[Entry], workers: Collection[str], beside: bool
+    ) -> Iterator[Opened | Unreadable]:
+        """Those of further files, of some workers, with ``beside`` all. Only where their names alone do not tell the
+        workers, others are imported to find them.
 
         Raises:
             NotFound: there is none of these workers.
         """
-        listed = arrange(self._entries)
+        before = {id(entry) for entry in self.entries}
+        self.entries += entries
+        listed = arrange(self.entries)
         named = _of_workers(listed, workers)
-        first = listed.entries if beside or named is None else named
-        files = [entry.found for entry in first.values()]
+        asked = listed.entries if beside or named is None else named
+        first = [entry for entry in asked.values() if id(entry) not in before]
+        files = [entry.found for entry in first]
         self._prefetcher = ImportPrefetcher(files, self._store, self._import, self._progress)
         self._only = len(first) == 1
-        for entry in first.values():
+        for entry in first:
             self._settle(entry)
             self._add_parts(entry)
-        known = arrange(self._entries)
+        known = arrange(self.entries)
         chosen = _of_workers(known, workers)
         if chosen is None:
             raise _no_worker(known, workers)
         for key, entry in (known.entries if beside else chosen).items():
-            yield self._opened(known, key, entry)
+            if id(entry) not in before:
+                yield self._opened(known, key, entry)
 
     def _opened(self, known: Arrangement, key: Key, entry: Entry) -> Opened | Unreadable:
         """The trace in its place among all."""
@@ -202,7 +271,7 @@ class _Loading:
             if taken is not None:
                 if not settled:
                     entry.settle(outcome_of(*taken))
-                    known = arrange(self._entries)
+                    known = arrange(self.entries)
                 lasting = self._store.folder().lasting
                 path = self._store.path(entry.found) if lasting else ""
                 return open_at(known, known.places[id(entry)], OpenTrace(*taken, Memo()), path)
@@ -227,7 +296,7 @@ class _Loading:
         """The further ranks of a file that several were merged into."""
         for found in other_parts(entry.found, entry.outcome.parts if entry.outcome else ()):
             part = Entry(entry.root, entry.home, found, judged=True)
-            self._entries.append(part)
+            self.entries.append(part)
             if (taken := self._parts.pop((found.location, found.part), None)) is not None:
                 part.settle(outcome_of(*taken))
                 self._held[id(part)] = taken

@@ -16,7 +16,7 @@ from typing import Literal
 
 from torch_tb_profiler.errors import BadRequest, NotATrace, SidecarError, SourceError
 from torch_tb_profiler.runs.entries import arrange
-from torch_tb_profiler.runs.loading import expect_some, listed_entries
+from torch_tb_profiler.runs.loading import FoundFiles, expect_some, once
 from torch_tb_profiler.runs.merged_files import other_parts
 from torch_tb_profiler.runs.products import INSIGHT
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
@@ -80,45 +80,56 @@ def make_all(
             "The cache is off, so nothing that is imported would be kept.",
             "Unset TORCH_TB_PROFILER_USE_CACHE.",
         )
-    found = _found(path)
+    found = FoundFiles(Place(path).absolute, settings)
     with closing(SidecarStore(settings, quiet=True, alone=alone)) as store:
         if store.link is not None:
             store.link.await_attempt()
             if alone and store.link.usable() is None:
                 raise SourceError(store.link.problem)
-        work = _Work(store, found)
-        work.begin()
+        work = _Work(store)
+        for entries in found.groups():
+            if not work.traces:
+                expect_some(entries, found.notes)
+            listed = arrange(entries).entries.items()
+            work.begin([(MadeTrace(*key, entry.path), entry.found) for key, entry in listed])
+            report(work.progress())
+        if not work.traces:
+            raise NotATrace(f"{path} holds no trace: no file looks like one.")
+        work.notes = tuple(map(once, found.notes))
         while work.pending():
             report(work.progress())
         report(work.progress())
-        return [trace for trace, _ in found]
-
-
-def _found(path: str) -> list[tuple[MadeTrace, ListedFile]]:
-    entries, notes = listed_entries(Place(path).absolute)
-    expect_some(entries, notes)
-    listed = arrange(entries).entries
-    if not listed:
-        raise NotATrace(f"{path} holds no trace: no file looks like one.")
-    return [(MadeTrace(*key, entry.path), entry.found) for key, entry in listed.items()]
+        return work.traces
 
 
 class _Work:
     """The traces on their way; told by the queue's threads."""
 
-    def __init__(self, store: SidecarStore, found: list[tuple[MadeTrace, ListedFile]]) -> None:
-        """``found``: further ranks in a file are added."""
+    def __init__(self, store: SidecarStore) -> None:
         self._store = store
-        self._found = found
+        self._found: list[tuple[MadeTrace, ListedFile]] = []
         self._changed = threading.Condition()
-        self._left = len(found)
-        files = [file for _, file in found]
+        self._left = 0
+        self._disk_note = ""
+        self.notes: tuple[str, ...] = ()
+        """What the search said."""
+
+    @property
+    def traces(self) -> list[MadeTrace]:
+        """All of them, with further ranks in merged files."""
+        return [trace for trace, _ in self._found]
+
+    def begin(self, found: list[tuple[MadeTrace, ListedFile]]) -> None:
+        """Hand further files to the queue, which takes the first ones first."""
+        store = self._store
+        with self._changed:
+            first = len(self._found)
+            self._found += found
+            self._left += len(found)
+            files = [file for _, file in self._found]
         waiting = [file for file in files if not store.folder().has(store.path(file))]
         self._disk_note = store.disk_note(files, waiting)
-
-    def begin(self) -> None:
-        """Hand everything to the queue, which takes the first ones first."""
-        for number, (trace, file) in enumerate(list(self._found)):
+        for number, (trace, file) in enumerate(found, first):
             path = self._store.path(file)
             if self._store.folder().has(path):
                 with suppress(SidecarError, SourceError):
@@ -148,7 +159,7 @@ class _Work:
             cluster.workers if cluster else -1,
             self._store.queue.executor.slots(self._store.settings.workers),
             state.address if state else None,
-            " ".join(filter(None, (self._store.note, self._disk_note))),
+            " ".join(filter(None, (self._store.note, self._disk_note, *self.notes))),
         )
 
     def _import(

@@ -17,7 +17,6 @@ import stat
 import tarfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import IO, Any, cast
@@ -28,7 +27,8 @@ from isal import igzip
 from torch_tb_profiler.sources import places
 from torch_tb_profiler.sources.inflate import GZIP, Unreadable
 from torch_tb_profiler.sources.names import parse
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_count, format_counted, format_names
+from torch_tb_profiler.untrusted import readable, said
 
 MOST_LISTED = 10_000
 """Members of an archive that may be traces."""
@@ -40,6 +40,17 @@ INFLATED_BYTES = 64 << 30
 """What is inflated of a ``.tar.gz`` to list it."""
 PIECE_BYTES = 64 << 10
 """What is lost of a damaged member at most, before the damage."""
+MOST_NAMED = 5
+"""Members that a note names."""
+_OUT = "name in it leads out of it and was left out", "names in it lead out of it and were left out"
+_WITHIN = (
+    "archive within it was not opened; unpack it",
+    "archives within it were not opened; unpack them",
+)
+_SAME = (
+    "file in it has the name of another and was left out; rename it",
+    "files in it have the names of others and were left out; rename them",
+)
 _SUFFIX = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 
 
@@ -48,14 +59,15 @@ class ArchiveError(Exception):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A file in an archive: its path there, and its size in bytes."""
+    """A file in an archive: its path there, its size in bytes, and the path without ``.`` and fit for JSON."""
 
     path: str
     size: int
+    name: str
 
 
 class Members(msgspec.Struct, frozen=True):
-    """Files that may be traces, and a sentence for each kind of thing that was left out."""
+    """Files that may be traces, and a sentence for each kind of thing that was left out, with names."""
 
     files: tuple[Member, ...]
     notes: tuple[str, ...]
@@ -72,47 +84,56 @@ def list_members(file: IO[bytes], kind: str) -> Members:
     Raises:
         ArchiveError: nothing of it can be read as an archive.
     """
-    found: dict[str, int] = {}
-    left_out: Counter[str] = Counter()
-    outside = inside = visited = 0
+    found: dict[str, Member] = {}
+    left_out: dict[tuple[str, str], list[str]] = {}
+    visited = 0
     problem = ""
     try:
         for path, size, reason in _walk(file, kind):
             visited += 1
-            name = path.removeprefix("./")
-            if visited > MOST_VISITED or len(found) >= MOST_LISTED:
-                problem = "it holds more files than are listed"
-                break
-            outside += (leads_out := places.leads_out(name))
-            base = name.rpartition("/")[2]
-            hidden = any(part.startswith((".", "__MACOSX")) for part in name.split("/"))
-            if leads_out or hidden:
+            if visited > MOST_VISITED:
+                raise ArchiveError(_more(MOST_VISITED, "files"))
+            parts = [part for part in path.split("/") if part != "."] or [""]
+            name, base = readable("/".join(parts)), parts[-1]
+            if any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts):
                 continue
-            inside += is_archive(base)
-            if is_archive(base) or parse(base) is None:
-                continue
-            if reason:
-                left_out[reason] += 1
-            else:
-                found.setdefault(path, size)
+            why = _left_out(path.removeprefix("./"), base, reason)
+            if why or name in found:
+                left_out.setdefault(why or _SAME, []).append(said(name))
+            elif parse(base) is not None:
+                if len(found) == MOST_LISTED:
+                    raise ArchiveError(_more(MOST_LISTED, "files that may be traces"))
+                found[name] = Member(path, size, name)
     except Exception as error:  # damaged archives raise anything
         problem = _why(error)
         if not visited:
             raise ArchiveError(problem) from error
-    notes = []
-    if problem:
-        notes.append(f"only {format_count(len(found))} files of it were listed: {problem}.")
+    listed = format_counted(len(found), "file of it was", "files of it were")
+    notes = [f"only {listed} listed: {problem}."] if problem else []
     notes += [
-        f"1 {reason} in it was left out; unpack it."
-        if count == 1
-        else f"{format_count(count)} {reason}s in it were left out; unpack it."
-        for reason, count in left_out.items()
+        f"{format_counted(len(names), *why)}: {format_names(names, MOST_NAMED)}."
+        for why, names in left_out.items()
     ]
-    if outside:
-        notes.append(f"{format_count(outside)} names in it lead out of it and were left out.")
-    if inside:
-        notes.append(f"{format_count(inside)} archives within it were not opened; unpack them.")
-    return Members(tuple(Member(path, size) for path, size in found.items()), tuple(notes))
+    return Members(tuple(found.values()), tuple(notes))
+
+
+def _more(most: int, what: str) -> str:
+    return f"it holds more than {format_count(most)} {what}; unpack it"
+
+
+def _left_out(path: str, base: str, reason: str) -> tuple[str, str] | None:
+    """Why a member is no file that may be a trace; None if it may be one, or is of no interest."""
+    if places.leads_out(path):
+        return _OUT
+    if is_archive(base):
+        return _WITHIN
+    # A link without an ending may stand for a folder of traces.
+    if reason and (parse(base) is not None or (reason == "link" and "." not in base)):
+        return (
+            f"{reason} in it was left out; unpack it",
+            f"{reason}s in it were left out; unpack it",
+        )
+    return None
 
 
 def open_member(file: IO[bytes], kind: str, path: str) -> tuple[IO[bytes], int]:
@@ -141,7 +162,7 @@ def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int, str]]:
     """Path and size of every file, and what it is if it cannot be read."""
     if kind == "zip":
         with zipfile.ZipFile(cast("IO[bytes]", _Metered(file))) as archive:
-            for name in dict.fromkeys(archive.namelist()):
+            for name in archive.namelist():
                 info = archive.getinfo(name)
                 if not info.is_dir():
                     yield name, info.file_size, _unread(info)
@@ -209,6 +230,8 @@ def _tar_members(
                 yield info, archive
             if compressed and info.offset_data + info.size > INFLATED_BYTES:
                 raise ArchiveError("it inflates to more than is read to list it")
+        if archive.next() is not None:
+            raise ArchiveError(_more(MOST_VISITED, "files"))
 
 
 def _in_zip(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:

@@ -264,6 +264,11 @@ def parse(file_name: str, folder: str = "") -> TraceName | None:
     return TraceName(worker, span, parts["suffix"], run, recording)
 
 
+def run_of(folder: str) -> str:
+    """The run that a folder's files are of, as ``TraceName.run``: it, or one above it."""
+    return _in_folder(folder)[0]
+
+
 def _in_folder(folder: str) -> tuple[str, str, str]:
     """The run's folder, and the worker and the recording that the last folders name."""
     worker, parts = "", []

@@ -181,6 +181,15 @@ class Place:
             f"{self.archive_kind}://{quote(path, safe='/', errors='surrogateescape')}::{self.text}"
         )
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether it, or the archive that it is in, is certainly not there: False where that cannot be told."""
+        file = self.archive or self
+        try:
+            return file.is_local and not os.lstat(file.path)
+        except OSError as error:
+            return isinstance(error, (FileNotFoundError, NotADirectoryError))
+
     def open(self) -> IO[bytes]:
         """The bytes of a local file. A pipe in its place is not waited for, and no device is touched.
 

@@ -51,8 +51,10 @@ class Watch:
         self._wall_ns = wall_ns
         self._known: dict[Place, _FileState] = {}
 
-    def look(self, files: Iterable[ListedFile]) -> Changes:
-        """Compare a complete listing with the previous one."""
+    def look(
+        self, files: Iterable[ListedFile], is_gone: Callable[[Place], bool] = lambda place: True
+    ) -> Changes:
+        """Compare a listing with the previous one. ``is_gone``: whether a file that it lacks is not there any more."""
         now = self._clock()
         whole, growing, present = [], [], set()
         for file in files:
@@ -63,7 +65,8 @@ class Watch:
             elif not state.reported:
                 state.reported = True
                 whole.append(file)
-        removed = tuple(location for location in self._known if location not in present)
+        missing = (location for location in self._known if location not in present)
+        removed = tuple(location for location in missing if is_gone(location))
         for location in removed:
             del self._known[location]
         return Changes(tuple(whole), tuple(growing), removed)

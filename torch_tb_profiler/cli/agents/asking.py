@@ -32,6 +32,8 @@ _FOOT = 30
 """Tokens of what is said below each answer."""
 _MOST_BYTES = 8 << 30
 """What a process may allocate (Linux), mapped files aside."""
+MOST_NOTES = 3
+"""What is said of the logdir besides its traces, the first sentences."""
 _LIST = "The tool list_runs lists what there is."
 
 
@@ -178,7 +180,8 @@ def listed(logdir: Place, match: str, tokens: int) -> str:
     if not rows:
         raise NotFound("There is no such trace in the logdir.", *map(markdown_text, notes[:1]))
     head = "| trace | run | worker | rank | span | size |\n| --- | --- | --- | --- | --- | --- |\n"
-    room, shown = tokens - estimate(head) - 30, 0
+    left_out = "".join(f"\nNot listed: {markdown_text(text)}\n" for text in notes[:MOST_NOTES])
+    room, shown = tokens - estimate(head) - estimate(left_out) - 30, 0
     for row in rows:
         room -= estimate(row) + 1
         if room < 0:
@@ -187,4 +190,4 @@ def listed(logdir: Place, match: str, tokens: int) -> str:
     more = len(rows) - shown
     note = f"\n{format_count(more)} more: narrow them by `match`.\n" if more else ""
     about = "A run folder stands for all of its traces.\n"
-    return head + "".join(f"{row}\n" for row in rows[:shown]) + note + about
+    return head + "".join(f"{row}\n" for row in rows[:shown]) + note + about + left_out

@@ -1,7 +1,7 @@
 """TensorBoard plugin that shows why PyTorch training or inference is slow.
 
 ``open(path)`` gives a trace's facts as pandas DataFrames, of a folder with several those of all;
-``experiments(logdir)`` puts its runs side by side; ``styled(frame)`` shows a table with its units;
+``experiments(logdir)`` puts its runs side by side;
 ``record(directory)`` records a trace that shows everything, ``listen`` lets a running job be recorded; ``register_model`` is for performance
 models of your own. Importing this package costs nothing: pandas, numpy, torch and the rest are
 imported when they are needed.
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from torch_tb_profiler.api.models import register_model
     from torch_tb_profiler.api.opening import open_all
     from torch_tb_profiler.api.opening import open_path as open
-    from torch_tb_profiler.api.styling import styled
     from torch_tb_profiler.live.listener import Listener, listen
     from torch_tb_profiler.recording import Recording, record
 
@@ -35,14 +34,12 @@ __all__ = [
     "open_all",
     "record",
     "register_model",
-    "styled",
 ]
 
 _FROM = {
     "open": ("api.opening", "open_path"),
     "open_all": ("api.opening", "open_all"),
     "experiments": ("api.experiments", "experiments"),
-    "styled": ("api.styling", "styled"),
     "TraceFrames": ("api.frames", "TraceFrames"),
     "RunFrames": ("api.frames", "RunFrames"),
     "record": ("recording", "record"),
@@ -60,20 +57,6 @@ def __getattr__(name: str) -> Any:
 
     module, attribute = _FROM[name]
     return getattr(import_module(f"{__name__}.{module}"), attribute)
-
-
-def load_ipython_extension(shell: Any) -> None:
-    """``%load_ext torch_tb_profiler``: a notebook shows every table with its units."""
-    from torch_tb_profiler.api.styling import register
-
-    register(shell)
-
-
-def unload_ipython_extension(shell: Any) -> None:
-    """``%unload_ext torch_tb_profiler``."""
-    from torch_tb_profiler.api.styling import unregister
-
-    unregister(shell)
 
 
 def __dir__() -> list[str]:

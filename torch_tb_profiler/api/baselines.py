@@ -23,7 +23,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
+from torch_tb_profiler.analysis.diff.kinds import other_modes
+from torch_tb_profiler.analysis.diff.rank_test import LEAST_STEPS, Sample, compare_samples
 from torch_tb_profiler.analysis.diff.side import Side, compared_side
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
@@ -249,7 +250,10 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     selected = max(len(trace.selection().steps), 1)
     return {
         "worker": trace.opened.worker.name,
-        "step_ns": [int(value) for value in side.walls],
+        "step_ns": [int(value) for value in side.sample.walls],
+        "odd": np.flatnonzero(side.sample.odd).tolist(),
+        "cold_ns": [int(value) for value in side.sample.cold],
+        "modes": {name: [int(v) for v in walls] for name, walls in other_modes(side).items()},
         "shapes": _shapes(side),
         **{key: _figure(table, key) for key in FIGURES},
         "operators": {
@@ -268,15 +272,7 @@ def _shapes(side: Side) -> list[list[Any]]:
 
 
 def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:
-    a, b = (
-        Sample(
-            np.array(side["step_ns"], np.float64),
-            shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
-        )
-        for side in (before, now)
-    )
-    means = tuple(side.mean if side.steps else 0.0 for side in (a, b))
-    verdict = judged(compare_samples([(a, b)]), (means[0], means[1]), (a.steps, b.steps))
+    verdict = judged(compare_samples([_samples(before, now)]))
     times = [side["operators"] for side in (before, now)]
     names = dict.fromkeys([*times[0], *times[1]])
     rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
@@ -284,6 +280,26 @@ def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerCompar
     return WorkerComparison(
         str(now["worker"]), verdict, {key: (before[key], now[key]) for key in FIGURES}, rows
     )
+
+
+def _samples(*sides: Mapping[str, Any]) -> tuple[Sample, Sample]:
+    """Both sides as ``compared_sides`` chooses their steps."""
+    few = min(len(side["step_ns"]) for side in sides) < LEAST_STEPS
+    shared = set.intersection(*(set(side.get("modes", ())) for side in sides))
+    found = []
+    for side in sides:
+        walls = list(side["step_ns"])
+        for name, times in side.get("modes", {}).items():
+            walls += times if few or name not in shared else ()
+        found.append(
+            Sample(
+                np.array(walls, np.float64),
+                shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
+                odd=np.isin(np.arange(len(walls)), side.get("odd", ())),
+                cold=np.array(side.get("cold_ns", ()), np.float64),
+            )
+        )
+    return found[0], found[1]
 
 
 def _is_baseline(told: object) -> bool:
@@ -296,7 +312,10 @@ def _is_baseline(told: object) -> bool:
     return all(
         isinstance(worker, dict)
         and isinstance(worker.get("worker"), str)
+        and all(_numbers(worker.get(key, [])) for key in ("odd", "cold_ns"))
         and _numbers(worker.get("step_ns"))
+        and isinstance(worker.get("modes", {}), dict)
+        and all(map(_numbers, worker.get("modes", {}).values()))
         and _are_shapes(worker.get("shapes", []))
         and isinstance(worker.get("operators"), dict)
         and _numbers(list(worker["operators"].values()))

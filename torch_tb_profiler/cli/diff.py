@@ -98,7 +98,9 @@ def run(options: argparse.Namespace) -> int:
             check_of(
                 "",
                 f'step time of steps "{kind.name}"',
-                Verdict(sentence=kind.sentence, share=kind.share, changed=kind.changed),
+                Verdict(
+                    sentence=kind.sentence, share=kind.share, changed=kind.changed, apart=kind.apart
+                ),
                 options.fail_on,
             )
             for kind in payload.verdict.kinds

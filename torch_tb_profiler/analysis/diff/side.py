@@ -6,6 +6,7 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
@@ -47,33 +48,37 @@ class Cells(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
-    ``odd``, ``other`` (of other kinds): steps left out.
+    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``odd``: rows that are tested beside
+    them, and left out of every mean; ``cold``: rows left out; ``cut``, ``other`` (of other kinds): how many more are.
     """
 
     facts: Facts
     insight: Insight
     steps: Ints
-    cold: int
+    cold: Ints
     cut: int
-    odd: int
+    odd: Ints
     other: int = 0
 
     @property
     def walls(self) -> Floats:
         """Durations of the compared steps, ns."""
-        table = self.facts["steps"]
-        return np.asarray(step_lengths(table)[self.steps].astype(np.float64))
+        return lengths_of(self.facts, self.steps)
 
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
-        shapes = shapes_of(self.facts, self.steps)
-        if len(self.steps) != 1:
-            return Sample(self.walls, shapes=shapes)
-        every = Selection(np.arange(self.facts["steps"].n), True)
-        usual = compared_side(self.facts, self.insight, every)
-        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]], shapes)
+        facts, tested = self.facts, np.union1d(self.steps, self.odd)
+        sample = Sample(
+            lengths_of(facts, tested),
+            shapes=shapes_of(facts, self.steps),
+            odd=np.isin(tested, self.odd),
+            cold=lengths_of(facts, self.cold),
+        )
+        if len(tested) != 1:
+            return sample
+        usual = compared_side(facts, self.insight, Selection(np.arange(facts["steps"].n), True))
+        return replace(sample, others=usual.walls[usual.steps != tested[0]])
 
     @property
     def mean(self) -> float:
@@ -153,20 +158,18 @@ def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
     own = own if len(own) else whole
-    usual = own[(flags[own] & StepFlag.ODD) == 0]
-    if len(usual) < (1 - MOST_ODD) * len(own):
-        usual = own
+    odd = own[(flags[own] & StepFlag.ODD) != 0]
+    if len(odd) > MOST_ODD * len(own):
+        odd = odd[:0]
     left = np.setdiff1d(whole, own)
-    cold = int(((flags[left] & StepFlag.COLD) != 0).sum())
-    return Side(
-        facts,
-        insight,
-        usual,
-        cold,
-        len(selection.steps) - len(whole),
-        len(own) - len(usual),
-        len(left) - cold,
-    )
+    cold = left[(flags[left] & StepFlag.COLD) != 0]
+    cut = len(selection.steps) - len(whole)
+    return Side(facts, insight, np.setdiff1d(own, odd), cold, cut, odd, len(left) - len(cold))
+
+
+def lengths_of(facts: Facts, steps: Ints) -> Floats:
+    """Durations of some steps, ns."""
+    return np.asarray(step_lengths(facts["steps"])[steps].astype(np.float64))
 
 
 class PathCosts(msgspec.Struct, frozen=True):

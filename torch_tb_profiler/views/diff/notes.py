@@ -76,10 +76,10 @@ def _kinds(comparison: Comparison) -> Iterator[str]:
         yield f'Steps "{kind.name}", compared for themselves: {kind.sentence}'
     for one in comparison.kinds:
         if one.test is None:
-            at = 0 if one.counts[0] else 1
+            at = 0 if one.samples[0].steps else 1
             yield (
-                f'Steps "{one.name}" are only {_side(not at)}: {format_count(one.counts[at])}, mean'
-                f" {format_ns(one.means[at])}; they are not compared."
+                f'Steps "{one.name}" are only {_side(not at)}: {format_count(one.samples[at].steps)}, mean'
+                f" {format_ns(one.samples[at].mean)}; they are not compared."
             )
 
 
@@ -87,15 +87,15 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
     parts = [
         f"{n} {word}"
         for n, word in (
-            (side.cold, "cold"),
-            (side.odd, "odd"),
+            (len(side.cold), "cold"),
+            (len(side.odd), "odd, which the test takes all the same"),
             (side.other, "of other kinds"),
             (side.cut, "cut off by the end of the recording"),
         )
         if n
     ]
     if parts:
-        total = side.cold + side.odd + side.other + side.cut
+        total = len(side.cold) + len(side.odd) + side.other + side.cut
         yield (
             f"{total} step{'s' if total > 1 else ''} {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."

@@ -73,6 +73,7 @@ class KindVerdict(Wire, frozen=True, kw_only=True):
     sentence: str
     share: float | None
     changed: bool | None
+    apart: bool
 
 
 class Verdict(Wire, frozen=True, kw_only=True):
@@ -80,9 +81,10 @@ class Verdict(Wire, frozen=True, kw_only=True):
     margin that ``test`` names; null: neither can be told, and ``needed`` steps of each side would tell.
 
     ``share``: the change as a share of A's step, the median over all pairs of a step of B and one of A;
-    ``low`` to ``high``: its interval at 99 % (null: too few steps for one). ``delta_ns``: of the mean
-    steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value (null: of
-    several workers). ``work``: where B does more or less work in a step; then all of these are of as
+    ``low`` to ``high``: its interval, 1 % beyond either end (null: too few steps for one). ``delta_ns``: of the mean
+    steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value, one-sided (null: of
+    several workers). ``apart``: too few steps for that; all after are longer, or all are shorter, than each before by
+    more than either side varies, for which ``--fail-on`` asks twice its limit. ``work``: where B does more or less work in a step; then all of these are of as
     much of B as a step of A does (null: the same work, or unknown). ``kinds``: steps of other kinds, each
     compared for itself. ``sentence``: the first line of the page. ``because``: what made most of the
     change; may be empty.
@@ -99,6 +101,7 @@ class Verdict(Wire, frozen=True, kw_only=True):
     test: str = ""
     p: float | None = None
     work: Work | None = None
+    apart: bool = False
     kinds: list[KindVerdict] = msgspec.field(default_factory=list)
 
 

@@ -98,7 +98,7 @@ def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
     for worker in compared:
         yield f"## {cell(worker.worker)} beside the baseline {cell(name)}"
         yield ""
-        yield worker.verdict.sentence
+        yield cell(worker.verdict.sentence)
         yield ""
         yield "| per step | baseline | now |"
         yield "| --- | ---: | ---: |"

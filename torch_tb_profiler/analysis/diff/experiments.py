@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Sample, compare_samples
-from torch_tb_profiler.analysis.diff.side import compared_side
+from torch_tb_profiler.analysis.diff.side import compared_side, with_repeats
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import select
@@ -140,7 +140,7 @@ def experiment_of(
     trace: Trace, facts: Facts, insight: Insight, mfu: float | None, findings: Findings
 ) -> Experiment:
     """The figures of a recording; ``mfu`` and ``findings`` are computed elsewhere."""
-    side = compared_side(facts, insight, select(facts))
+    side = with_repeats(compared_side(facts, insight, select(facts)), trace)
     walls, steps, table = side.walls, side.steps, facts["steps"]
     busy = busy_of_steps(facts)[steps]
     memory = peak_memory(insight, table["start"], table["end"])[steps]

@@ -29,6 +29,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.diff.repeats import Repeats, Unit, odd_items, unit_between
 from torch_tb_profiler.analysis.diff.significance import LEVEL, Floats, quantile, welch
 from torch_tb_profiler.analysis.diff.work_size import Shapes, Work, work_between
 from torch_tb_profiler.store.columns import Mask
@@ -64,6 +65,7 @@ class Sample(msgspec.Struct, frozen=True):
     shapes: what its operators worked on.
     odd: which steps are left out of the mean, and of the mean alone; shape (steps,), or empty where none is.
     cold: times of its cold steps, ns.
+    repeats: what a recording without steps repeats; None of one with steps.
     """
 
     walls: Floats
@@ -71,6 +73,7 @@ class Sample(msgspec.Struct, frozen=True):
     shapes: Shapes = msgspec.field(default_factory=dict)
     odd: Mask = msgspec.field(default_factory=lambda: np.zeros(0, np.bool_))
     cold: Floats = msgspec.field(default_factory=lambda: np.zeros(0))
+    repeats: Repeats | None = None
 
     @property
     def steps(self) -> int:
@@ -104,6 +107,7 @@ class Test(msgspec.Struct, frozen=True):
     means: mean steps of A and B, ns.
     apart: no order of so few steps reaches ``LEVEL``: what tells is the gap between both sides.
     work: where a step of B does more or less work; then all figures but the means are of as much of B's as a step of A does.
+    unit: of recordings without steps what is tested in their place.
     """
 
     delta: float
@@ -116,6 +120,7 @@ class Test(msgspec.Struct, frozen=True):
     means: tuple[float, float] = (math.nan, math.nan)
     apart: bool = False
     work: Work | None = None
+    unit: Unit | None = None
 
     @property
     def changed(self) -> bool | None:
@@ -137,7 +142,7 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     the interval of a mean of dependent quantities is at most as wide as the mean of their intervals,
     which is used here.
     """
-    tests = [_per_work(a, b) for a, b in pairs]
+    tests = [_per_unit(a, b) for a, b in pairs]
     if len(tests) == 1:
         return tests[0]
 
@@ -156,7 +161,19 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
         _both(np.mean, [test.means for test in tests]),
         any(test.apart for test in tests),
         next((test.work for test in tests if test.work), None),
+        next((test.unit for test in tests if test.unit), None),
     )
+
+
+def _per_unit(a: Sample, b: Sample) -> Test:
+    unit = unit_between(a.repeats, b.repeats) if a.repeats and b.repeats else None
+    if unit is None:
+        return _per_work(a, b)
+    items = (
+        Sample(items, shapes=side.shapes, odd=odd_items(items))
+        for items, side in zip(unit.items, (a, b), strict=True)
+    )
+    return replace(_per_work(*items), unit=unit)
 
 
 def _per_work(a: Sample, b: Sample) -> Test:

@@ -21,8 +21,10 @@ from torch_tb_profiler.units import (
     format_number,
     format_share,
 )
-from torch_tb_profiler.views.diff.wire import KindVerdict, Verdict, Work
+from torch_tb_profiler.untrusted import printable
+from torch_tb_profiler.views.diff.wire import KindVerdict, Unit, Verdict, Work
 
+_NO_UNIT = "neither recording has steps, and nothing that fills half of both repeats in the same proportions."
 _MOST_NEEDED = 10_000
 """Steps that anybody would record."""
 
@@ -66,11 +68,18 @@ def judged(test: Test, whole: bool = False, among: str = "") -> Verdict:
         low=test.low if known else None,
         high=test.high if known else None,
         needed=test.needed if test.changed is None else None,
-        test=_test(counts) if known or tested else "",
+        test=_test(test) if known or tested else "",
         # Further digits depend on the processor.
         p=float(f"{test.p:.6g}") if tested else None,
         work=work,
         apart=test.apart,
+        unit=_unit(test),
+    )
+
+
+def _unit(test: Test) -> Unit | None:
+    return test.unit and Unit(
+        name=test.unit.name, count_a=test.unit.counts[0], count_b=test.unit.counts[1]
     )
 
 
@@ -96,14 +105,20 @@ def _per_work(work: Work | None, means: tuple[float, float]) -> tuple[float, flo
 
 
 def _sentence(test: Test, means: tuple[float, float], whole: bool, among: str) -> str:
-    mean = f"{'time' if whole else 'mean'} {from_to(*means)}{among}."
+    mean = f"{'time' if whole and not test.unit else 'mean'} {from_to(*means)}{among}."
+    if test.unit:
+        a, b = (format_count(count) for count in test.unit.counts)
+        how = f"Compared per item: {a} and {b} of {printable(test.unit.name)}. "
+    else:
+        how = ""
     if test.changed is None:
         change = f" ({signed_share(test.delta / means[0])})" if means[0] > 0 else ""
-        return f"Cannot tell: {_too_few(test)} {mean[0].upper()}{mean[1:-1]}{change}."
+        why = _NO_UNIT if whole and not test.unit else _too_few(test)
+        return f"{how}Cannot tell: {why} {mean[0].upper()}{mean[1:-1]}{change}."
     if test.changed is False:
-        return f"No change beyond ±{format_share(max(-test.low, test.high))}; {mean}"
-    subject = "The recording is" if whole else "Steps are"
-    return f"{subject} {_longer(test.share, test.low, test.high)}; {mean}{_ground(test)}"
+        return f"{how}No change beyond ±{format_share(max(-test.low, test.high))}; {mean}"
+    subject = "Items are" if test.unit else "The recording is" if whole else "Steps are"
+    return f"{how}{subject} {_longer(test.share, test.low, test.high)}; {mean}{_ground(test)}"
 
 
 def _ground(test: Test) -> str:
@@ -112,7 +127,7 @@ def _ground(test: Test) -> str:
         return ""
     word, (n, m) = "longer" if test.share > 0 else "shorter", test.counts
     return (
-        f" No order of {n} and {m} steps is rare enough for {format_limit(LEVEL)}; that all of them are {word} than"
+        f" No order of {n} and {m} {_noun(test)}s is rare enough for {format_limit(LEVEL)}; that all of them are {word} than"
         " each before, by more than either side varies, tells it."
     )
 
@@ -137,22 +152,28 @@ def _too_few(test: Test) -> str:
     if counts == (1, 1):
         given = "one step each does not suffice"
     elif counts[0] == counts[1]:
-        given = f"{format_count(counts[0])} steps each do not suffice"
+        given = f"{format_count(counts[0])} {_noun(test)}s each do not suffice"
     else:
-        given = f"{format_count(counts[0])} and {format_count(counts[1])} steps do not suffice"
+        both = f"{format_count(counts[0])} and {format_count(counts[1])}"
+        given = f"{both} {_noun(test)}s do not suffice"
     if test.needed > _MOST_NEEDED:
         return f"{given}, nor would {format_count(_MOST_NEEDED)}: they vary too much."
     return f"{given}; {format_count(test.needed)}{' each' * (counts[0] != counts[1])} would."
 
 
-def _test(counts: tuple[int, int]) -> str:
+def _noun(test: Test) -> str:
+    return "item" if test.unit else "step"
+
+
+def _test(test: Test) -> str:
+    counts = test.counts
     name = (
         "Mann and Whitney's exact test"
         if min(counts) > 1
         else "Welch's t test, a single step varying as the other steps of its recording do,"
     )
     return (
-        f"{name} of {counts[0]} and {counts[1]} steps, one-sided at {format_limit(LEVEL)}, widened"
+        f"{name} of {counts[0]} and {counts[1]} {_noun(test)}s, one-sided at {format_limit(LEVEL)}, widened"
         f" where neighbouring steps depend; unchanged: the whole interval within ±{format_limit(MARGIN)}"
     )
 

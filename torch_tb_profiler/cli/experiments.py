@@ -1,5 +1,5 @@
-"""``experiments LOGDIR``: the runs side by side: step time and spread, change against ``--base RUN`` and whether the step changed, GPU
-active, MFU, peak memory, exposed communication, findings; ``--csv`` for a table
+"""``experiments LOGDIR``: the runs side by side: step time and spread, change against the last run before of the same work, or against
+``--base RUN``, and whether the step changed, GPU active, MFU, peak memory, exposed communication, findings; ``--csv`` for a table
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.units import UNKNOWN, format_delta
+from torch_tb_profiler.units import UNKNOWN, format_delta, format_names
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.loading import Unreadable
 
 HELP = "list the runs of a logdir side by side: step, MFU, memory, findings, change"
-_SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
+_SHOWN = "run step_ns spread_ns against delta_ns changed busy mfu peak_bytes exposed_ns findings"
 _CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 
 
@@ -37,7 +37,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     form = arguments.form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
-        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+        "--base",
+        metavar="RUN",
+        help="run that the others are compared with (default: the one before, of the same work)",
     )
 
 
@@ -81,7 +83,7 @@ def _plain(value: Any) -> Any:
     return printable(value) if isinstance(value, str) else value
 
 
-def _document(rows: list[dict[str, Any]], base: int) -> Document:
+def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
     from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
     from torch_tb_profiler.cli.tables import cell
 
@@ -105,8 +107,14 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
         for name in names
     )
     cells = [tuple(text(name, row) for name in names) for row in rows]
+    if base is None:
+        head = ["Each run is compared with the last one before it of the same work."]
+        alone = [row["run"] for row in rows if row["against"] is None]
+        head += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
+    else:
+        head = [f"Compared with {rows[base]['run']}, where the work is the same."]
     return Document(
         "Experiments",
-        (f"Compared with {rows[base]['run']}.",),
+        tuple(head),
         (Table("Runs", head, cells, len(rows)),),
     )

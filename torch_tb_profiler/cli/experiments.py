@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.runs.loading import Unreadable
 
 HELP = "list the runs of a logdir side by side: step, MFU, memory, findings, change"
-_SHOWN = "run step_ns spread_ns against delta_ns changed busy mfu peak_bytes exposed_ns findings"
+_SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
 _CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 
 
@@ -95,6 +95,8 @@ def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
             return UNKNOWN if row["delta_ns"] is None else _CHANGED[value]
         if name == "delta_ns":
             return format_delta(value)
+        if name == "findings" and base is None and row["against"]:
+            return "; ".join(filter(None, (f"against {row['against']}", value)))
         return cell(value, declared[name].unit)
 
     # Whether a step changed is an answer also where it cannot be told.
@@ -108,13 +110,13 @@ def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
     )
     cells = [tuple(text(name, row) for name in names) for row in rows]
     if base is None:
-        head = ["Each run is compared with the last one before it of the same work."]
+        said = ["Each run is compared with the last one before it of the same work."]
         alone = [row["run"] for row in rows if row["against"] is None]
-        head += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
+        said += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
     else:
-        head = [f"Compared with {rows[base]['run']}, where the work is the same."]
+        said = [f"Compared with {rows[base]['run']}, where the work is the same."]
     return Document(
         "Experiments",
-        tuple(head),
+        tuple(said),
         (Table("Runs", head, cells, len(rows)),),
     )

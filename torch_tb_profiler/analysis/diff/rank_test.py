@@ -21,9 +21,8 @@ hold the change of the mean: where a few steps became much longer, nothing is un
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -149,6 +148,8 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     def mean(*keys: str) -> list[float]:
         return [float(np.mean([getattr(t, key) for t in tests])) for key in keys if tests]
 
+    least = np.min([test.counts for test in tests] or [(0, 0)], axis=0)
+    means = np.mean([test.means for test in tests] or [(math.nan, math.nan)], axis=0)
     delta, share, low, high = mean("delta", "share", "low", "high") or [math.nan] * 4
     return Test(
         delta,
@@ -157,8 +158,8 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
         high,
         math.nan,
         max((test.needed for test in tests), default=0),
-        _both(np.min, [test.counts for test in tests]),
-        _both(np.mean, [test.means for test in tests]),
+        (int(least[0]), int(least[1])),
+        (float(means[0]), float(means[1])),
         any(test.apart for test in tests),
         next((test.work for test in tests if test.work), None),
         next((test.unit for test in tests if test.unit), None),
@@ -229,12 +230,6 @@ def _chance_with_cold(a: Sample, b: Sample) -> float:
             sides.add(longer)
             chance /= math.comb(len(one) + len(other), len(one))
     return chance if len(sides) == 1 else 1.0
-
-
-def _both(of: Callable[[Floats], float], pairs: Sequence[tuple[float, float]]) -> tuple[Any, Any]:
-    """Of the first of each pair, and of the second."""
-    first, second = np.array(pairs, np.float64).reshape(-1, 2).T
-    return (of(first), of(second)) if pairs else (0, 0)
 
 
 def _spaced(ordered: Floats) -> Floats:

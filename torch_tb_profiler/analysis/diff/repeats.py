@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.significance import Floats
 from torch_tb_profiler.analysis.facts.iterations import LEAST_COVERAGE, outermost
@@ -98,19 +99,18 @@ def _busiest(trace: Trace, row: Ints, nested: bool) -> dict[str, Repeated]:
         # What numbers an item tells it from all others.
         text = _NUMBER.sub("#", text) if note[number] else text
         key[number] = keys.setdefault(text, len(keys))
-    for track in np.unique(spans["track"][row]).tolist():
-        own = _often(key, spans["name"], row[spans["track"][row] == track])
+    row = row[np.argsort(spans["track"][row], kind="stable")]
+    for own in np.split(row, np.flatnonzero(np.diff(spans["track"][row])) + 1):
+        own = _often(key, spans["name"], own)
         own = outermost(spans, own) if nested else own
         found.append(_often(key, spans["name"], own))
     chosen = max(found, key=lambda rows: int(spans["dur"][rows].sum()))
     texts, of = list(keys), key[spans["name"][chosen]]
-    repeated = {}
-    for number in np.unique(of).tolist():
-        calls = chosen[of == number]
-        time = int(spans["dur"][calls].sum())
-        repeated[texts[number]] = Repeated(np.sort(spans["start"][calls]), time)
-    most = sorted(repeated, key=lambda name: -repeated[name].time)[:MOST_NAMES]
-    return {name: repeated[name] for name in most}
+    time = sum_by(of, len(texts), spans["dur"][chosen])
+    used = np.unique(of)
+    most = used[np.argsort(-time[used], kind="stable")][:MOST_NAMES].tolist()
+    starts = spans["start"][chosen]
+    return {texts[n]: Repeated(np.sort(starts[of == n]), int(time[n])) for n in most}
 
 
 def _often(key: Ints, name: Ints, row: Ints) -> Ints:
@@ -167,7 +167,8 @@ def _unit(a: Names, b: Names) -> Unit | None:
 def _alike(count: Ints, units: Ints) -> Mask:
     """Which names are called as often per unit in A as in B, when the ends of both may cut a unit off. count: shape (2, names)."""
     calls = np.maximum(count[0] / units[0], 1)
-    return np.abs(count[0] * units[1] - count[1] * units[0]) <= 2 * calls * units.max()
+    apart = np.abs(count[0] * units[1] - count[1] * units[0])
+    return np.asarray(apart <= 2 * calls * units.max())
 
 
 def _regular(side: Names, name: str, others: list[str]) -> float:
@@ -187,4 +188,4 @@ def odd_items(items: Floats) -> Mask:
     spread = NORMAL_MAD * float(np.median(np.abs(items - middle)))
     longer = items - middle
     odd = (longer > ODD_DEVIATIONS * spread) & (longer > ODD_EXCESS * middle)
-    return odd & (odd.mean() <= LEAST_SHARE)
+    return np.asarray(odd & (odd.mean() <= LEAST_SHARE))
